@@ -1,0 +1,40 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# One pip call per purpose, redone only when the package's metadata changes.
+STAMP = $(VENV)/.installed
+
+.PHONY: demo test test-rl lint bench clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP)-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+	@touch $@
+
+demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit-learn
+	$(BIN)/metasampler compare
+
+test: $(STAMP)-test  ## the whole suite, without PyTorch
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl tests src
+
+# The CPU build has to be there before anything that depends on torch pulls a larger one.
+$(VENV)/.torch: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@touch $@
+
+test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch and Stable-Baselines3
+	$(BIN)/python -m pytest tests/rl
+
+lint: $(STAMP)-lint  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)-test  ## the speed table, as ratios within one run
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,8 @@
+"""Imbalanced classification with ensembles that a learned meta-sampler grows."""
+
+from metasampler.ensemble import MesaClassifier
+from metasampler.meta import MetaSampler
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["MesaClassifier", "MetaSampler"]

@@ -1,0 +1,46 @@
+"""Progress of long work, on a terminal or in a notebook, and only if it is asked for."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(title: str, total: int, *, enabled: bool) -> Iterator[Callable[..., None]]:
+    """Context in which calls of the value it gives move a progress bar.
+
+    Parameters
+    ----------
+    title : str
+        What is being done.
+    total : int
+        How many steps there are.
+    enabled : bool
+        If False nothing is printed, and rich is not imported.
+
+    Yields
+    ------
+    advance : callable
+        ``advance(note="", steps=1)``.
+    """
+    if not enabled:
+        yield lambda note="", steps=1: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Remaining(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns) as progress:
+        task = progress.add_task(title, total=total, note="")
+
+        def advance(note: str = "", steps: int = 1) -> None:
+            progress.update(task, advance=steps, note=note)
+
+        yield advance

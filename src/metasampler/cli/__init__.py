@@ -1,0 +1,44 @@
+"""The command line: ``metasampler compare``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from metasampler.cli._compare import compare
+
+app = typer.Typer(
+    name="metasampler",
+    help="Imbalanced classification with ensembles that a learned meta-sampler grows.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.command()(compare)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from metasampler import __version__
+
+        typer.echo(f"metasampler {__version__}")
+        raise typer.Exit
+
+
+# A callback also keeps `compare` a sub-command while it is the only one.
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

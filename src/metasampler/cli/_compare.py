@@ -1,0 +1,115 @@
+"""``metasampler compare``: MESA beside its rivals on one data set."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# Nothing here may import scikit-learn at the top: `metasampler --help` should be quick.
+from metasampler.cli._methods import METHODS
+
+PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
+
+
+def compare(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="CSV or Parquet file. Without one: scikit-learn's digits, with a rare 8 to find.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column of FILE that holds the class.", show_default=False)
+    ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            help="Class to find; all others become one. Default: the smallest of two classes.",
+            show_default=False,
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Members of each ensemble.")] = 10,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Run only this method; may be given again. One of: {'; '.join(METHODS)}.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the folds and of all methods.")
+    ] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads a method may use; -1 for all cores.")] = 1,
+    output: Annotated[
+        Path, typer.Option(help="Picture of the precision-recall curves.", dir_okay=False)
+    ] = Path("metasampler-compare.png"),
+) -> None:
+    """Compare MESA with other methods under stratified cross-validation.
+
+    Prints one table and saves a picture of the precision-recall curves.
+    """
+    chosen = _choose_methods(method)
+    _check_output(output)
+    if jobs == 0:
+        raise typer.BadParameter("must not be 0; use -1 for all cores.", param_hint="--jobs")
+    if file is None and target is not None:
+        raise typer.BadParameter("needs a FILE to take the column from.", param_hint="--target")
+
+    from rich.console import Console
+
+    from metasampler.cli import _evaluation, _report, _table_input
+
+    task = _table_input.bundled() if file is None else _table_input.read(file, target)
+    if positive is not None:
+        task = _table_input.one_against_rest(task, positive)
+    _table_input.check_classes(task, folds)
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        # A pipe has no width of its own; the table should not be folded there.
+        console.width = 120
+    console.print(_report.describe(task), soft_wrap=True)
+    results = _evaluation.cross_validate(
+        task, chosen, folds=folds, n_estimators=n_estimators, seed=seed, n_jobs=jobs
+    )
+    console.print(_report.table(task, results, folds=folds, n_estimators=n_estimators))
+
+    if all(result.failure for result in results):
+        raise typer.Exit(code=1)
+    if importlib.util.find_spec("matplotlib") is None:
+        hint = 'No picture, as matplotlib is missing: pip install "metasampler[plot]"'
+        console.print(hint, markup=False, soft_wrap=True)
+        return
+    from metasampler.cli import _picture
+
+    _picture.save_curves(task, results, output)
+    console.print(f"Precision-recall curves: {output}", markup=False, soft_wrap=True)
+
+
+def _choose_methods(wanted: list[str] | None) -> list[str]:
+    """Names of the methods to run, in the order of the registry."""
+    if not wanted:
+        return list(METHODS)
+    known = {name.casefold(): name for name in METHODS}
+    unknown = [name for name in wanted if name.casefold() not in known]
+    if unknown:
+        raise typer.BadParameter(
+            f"unknown method {unknown[0]!r}. Known: {'; '.join(METHODS)}.", param_hint="--method"
+        )
+    chosen = {known[name.casefold()] for name in wanted}
+    return [name for name in METHODS if name in chosen]
+
+
+def _check_output(output: Path) -> None:
+    """Refuse a picture that could not be written, before the work is done."""
+    if output.suffix.lower() not in PICTURE_SUFFIXES:
+        raise typer.BadParameter(
+            f"{output.name!r} must end in {', '.join(PICTURE_SUFFIXES)}.", param_hint="--output"
+        )
+    if not output.absolute().parent.is_dir():
+        raise typer.BadParameter(f"no directory {str(output.parent)!r}.", param_hint="--output")

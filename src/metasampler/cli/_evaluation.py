@@ -1,0 +1,143 @@
+"""Stratified cross-validation of several methods on one task."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import label_binarize
+from threadpoolctl import threadpool_limits
+
+from metasampler.cli._methods import METHODS
+from metasampler.cli._table_input import Task
+
+
+@dataclass
+class Result:
+    """What one method did: one entry per fold, and a probability for every row.
+
+    ``probability`` is that of the task's positive class, predicted by the fold that did not train
+    on the row. ``failure`` is empty unless the method raised an error.
+    """
+
+    method: str
+    probability: NDArray[np.float64]
+    average_precision: list[float] = field(default_factory=list)
+    roc_auc: list[float] = field(default_factory=list)
+    f1: list[float] = field(default_factory=list)
+    wall_seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    rows_used: list[int] = field(default_factory=list)
+    failure: str = ""
+
+
+def cross_validate(
+    task: Task,
+    methods: list[str],
+    *,
+    folds: int,
+    n_estimators: int,
+    seed: int,
+    n_jobs: int = 1,
+) -> list[Result]:
+    """Run methods on the same folds; a method that raises loses its own row only."""
+    splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
+    results = []
+    with _progress(len(methods) * folds) as progress:
+        for position, name in enumerate(methods):
+            result = Result(name, np.full(len(task.y), np.nan))
+            results.append(result)
+            try:
+                for train, test in splits:
+                    progress(name, None)
+                    model = METHODS[name].build(n_estimators, seed, n_jobs)
+                    _run_fold(result, task, model, train, test, n_jobs)
+                    progress(name, 1)
+            except Exception as error:
+                reason = str(error).strip().splitlines()
+                result.failure = f"{type(error).__name__}: {reason[0] if reason else ''}"
+                progress(name, (position + 1) * folds, absolute=True)
+    return results
+
+
+def _run_fold(
+    result: Result,
+    task: Task,
+    model: Any,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    n_jobs: int,
+) -> None:
+    pipeline = model if task.encoder is None else make_pipeline(task.encoder, model)
+    rows = task.X.iloc if hasattr(task.X, "iloc") else task.X
+    X_train, X_test = rows[train], rows[test]
+    # Threads, not processes: the processor time of processes would not be seen from here.
+    with (
+        threadpool_limits(joblib.effective_n_jobs(n_jobs)),
+        joblib.parallel_config(backend="threading"),
+    ):
+        wall, cpu = time.perf_counter(), time.process_time()
+        pipeline.fit(X_train, task.y[train])
+        result.cpu_seconds.append(time.process_time() - cpu)
+        result.wall_seconds.append(time.perf_counter() - wall)
+        probability = pipeline.predict_proba(X_test)
+        predicted = pipeline.predict(X_test)
+    result.rows_used.append(METHODS[result.method].rows_used(model, len(train)))
+    result.probability[test] = probability[:, task.positive]
+    _score(result, task, test, probability, predicted)
+
+
+def _score(
+    result: Result,
+    task: Task,
+    test: NDArray[np.intp],
+    probability: NDArray[np.float64],
+    predicted: NDArray[np.intp],
+) -> None:
+    truth = task.y[test]
+    if len(task.labels) == 2:
+        found = truth == task.positive
+        score = probability[:, task.positive]
+        result.average_precision.append(average_precision_score(found, score))
+        result.roc_auc.append(roc_auc_score(found, score))
+        result.f1.append(f1_score(found, predicted == task.positive))
+        return
+    each_class = label_binarize(truth, classes=np.arange(len(task.labels)))
+    result.average_precision.append(average_precision_score(each_class, probability))
+    result.roc_auc.append(roc_auc_score(each_class, probability))
+    result.f1.append(f1_score(truth, predicted, average="macro"))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Any]:
+    """Give a function that moves a progress bar; on a terminal only, and gone afterwards."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        bar_task = bar.add_task("", total=total)
+
+        def advance(description: str, by: int | None, *, absolute: bool = False) -> None:
+            if absolute:
+                bar.update(bar_task, description=description, completed=by)
+            else:
+                bar.update(bar_task, description=description, advance=by)
+
+        yield advance

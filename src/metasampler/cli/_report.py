@@ -1,0 +1,61 @@
+"""What ``metasampler compare`` prints."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from metasampler.cli._evaluation import Result
+from metasampler.cli._table_input import Task
+
+
+def describe(task: Task) -> str:
+    """One line about the data set."""
+    n_rows, n_columns = task.X.shape
+    counts = task.counts
+    smallest = int(np.argmin(counts))
+    parts = [f"{n_rows:,} rows", f"{n_columns:,} columns"]
+    if len(task.labels) > 2:
+        parts.append(f"{len(task.labels)} classes")
+    parts.append(f"minority {escape(repr(task.labels[smallest]))}: {counts[smallest]:,} rows")
+    parts.append(f"ratio {counts.max() / counts[smallest]:.1f}:1")
+    if len(task.labels) == 2 and task.positive != smallest:
+        parts.append(f"class to find {escape(repr(task.labels[task.positive]))}")
+    return f"[bold]{escape(task.name)}[/]: " + ", ".join(parts)
+
+
+def table(task: Task, results: list[Result], *, folds: int, n_estimators: int) -> Table:
+    """Results as one table: best average precision first and in bold, failures last."""
+    many = len(task.labels) > 2
+    caption = (
+        f"Means over {folds} folds (± standard deviation); ensembles of {n_estimators} members, "
+        "random forest and gradient boosting of up to 100. "
+        + ("Scores are macro averages, each class against the rest. " if many else "")
+        + "Times are of one fit; rows used are summed over members."
+    )
+    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
+    drawn.add_column("method", max_width=40, overflow="fold")
+    for name in ("AUCPRC", "AUROC", "F1", "fit, s", "CPU, s", "rows used"):
+        drawn.add_column(name, justify="right", no_wrap=True)
+
+    finished = [result for result in results if not result.failure]
+    finished.sort(key=lambda result: -np.mean(result.average_precision))
+    for rank, result in enumerate(finished):
+        drawn.add_row(
+            result.method,
+            f"{np.mean(result.average_precision):.3f} ± {np.std(result.average_precision):.3f}",
+            f"{np.mean(result.roc_auc):.3f}",
+            f"{np.mean(result.f1):.3f}",
+            f"{np.mean(result.wall_seconds):.2f}",
+            f"{np.mean(result.cpu_seconds):.2f}",
+            f"{round(np.mean(result.rows_used)):,}",
+            style="bold" if rank == 0 else None,
+        )
+    for result in results:
+        if result.failure:
+            reason = result.failure[:200]
+            drawn.add_row(Text.assemble(result.method, "\n", (f"failed: {reason}", "red")))
+    return drawn

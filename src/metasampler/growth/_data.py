@@ -1,0 +1,147 @@
+"""The rows an ensemble grows on."""
+
+import warnings
+
+import numpy as np
+
+from metasampler._sklearn_compat import take_rows
+from metasampler.growth._random import RandomStreams, Stream
+from metasampler.growth._sampling import draw_rows, race_keys
+from metasampler.growth._scoring import bind_scorer
+
+__all__ = ["GrowthData", "split_rows"]
+
+
+def split_rows(codes: np.ndarray, n_classes: int, fraction: float, streams: RandomStreams):
+    """Class-wise random split that leaves every class on both sides.
+
+    By hand because scikit-learn's stratified split may leave a rare class without any
+    validation row, and because rows are chosen by number, as in every other draw.
+
+    Returns
+    -------
+    train, valid : ndarray of int
+        Row numbers, in ascending order.
+    """
+    keys = race_keys(streams.row_key(Stream.SPLIT), 0, 0, len(codes))
+    held_out = np.zeros(len(codes), dtype=bool)
+    for k in range(n_classes):
+        rows = np.flatnonzero(codes == k)
+        size = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        held_out[rows[draw_rows(keys[rows], size)]] = True
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+class GrowthData:
+    """The rows an ensemble grows on: fixed, and shared by all episodes on one task.
+
+    The rows of all tables are numbered through, so that one vector holds what is known of
+    each row. A validation part of the training table is a set of row numbers, not a copy.
+
+    Parameters
+    ----------
+    tables : list of table
+        Training rows first, then validation and test rows if they are tables of their own.
+    codes : ndarray of shape (n_rows,)
+        Class of every row of every table, as a position in `classes`.
+    classes : ndarray of shape (n_classes,)
+    rows : dict of str to slice or ndarray
+        Row numbers of ``"train"`` and, where there are any, ``"valid"`` and ``"test"``.
+    sampling_ratio : float
+        Rows drawn of each larger class per row of the smallest class.
+    scoring : str or callable
+    """
+
+    def __init__(self, tables, codes, classes, rows, *, sampling_ratio, scoring):
+        self.tables = tables
+        self.codes = codes
+        self.classes = classes
+        self.n_classes = len(classes)
+        self.rows = rows
+        self.sampling_ratio = sampling_ratio
+        self.scoring = scoring
+        numbers = np.arange(len(codes))
+        train = numbers[rows["train"]]
+        # Only rows of the first table can be drawn, and their numbers are their positions there.
+        self.n_train_table = tables[0].shape[0]
+        self.class_rows = [train[codes[train] == k] for k in range(self.n_classes)]
+        sizes = np.array([len(members) for members in self.class_rows])
+        # Of equally small classes the last is the minority, as 1 is of 0 and 1.
+        self.minority = self.n_classes - 1 - int(np.argmin(sizes[::-1]))
+        self.draw_size = max(1, round(sampling_ratio * sizes[self.minority]))
+        others = np.delete(sizes, self.minority)
+        if np.any(others < self.draw_size):
+            warnings.warn(
+                f"sampling_ratio={sampling_ratio} asks for {self.draw_size} rows of each larger "
+                f"class, but one has only {others.min()}; all of its rows are taken.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._parts = {}
+        self._scorers = {}
+
+    def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
+        """The same task with a part of the training rows of each class, at least one.
+
+        The rows left out are not even scored: this is what makes meta-training on a part cheap.
+        """
+        keys = race_keys(streams.row_key(Stream.SUBSET), 0, 0, self.n_train_table)
+        keep = np.ones(len(self.codes), dtype=bool)
+        keep[self.rows["train"]] = False
+        for rows in self.class_rows:
+            keep[rows[draw_rows(keys[rows], max(1, round(ratio * len(rows))))]] = True
+        number = np.cumsum(keep) - 1
+        old = np.arange(len(self.codes))
+        rows = {role: number[old[which][keep[old[which]]]] for role, which in self.rows.items()}
+        table = take_rows(self.tables[0], np.flatnonzero(keep[: self.n_train_table]))
+        return GrowthData(
+            [table, *self.tables[1:]],
+            self.codes[keep],
+            self.classes,
+            rows,
+            sampling_ratio=self.sampling_ratio,
+            scoring=self.scoring,
+        )
+
+    def part(self, role: str, part: str):
+        """Row numbers of a part ("all", "minority", "majority") of the rows in a role."""
+        if part == "all":
+            return self.rows[role]
+        if (role, part) not in self._parts:
+            numbers = np.arange(len(self.codes))[self.rows[role]]
+            is_minority = self.codes[numbers] == self.minority
+            self._parts[role, part] = numbers[is_minority == (part == "minority")]
+        return self._parts[role, part]
+
+    def scorer(self, role: str):
+        """Function that scores the probabilities of the rows in a role."""
+        if role not in self._scorers:
+            codes = self.codes[self.rows[role]]
+            self._scorers[role] = bind_scorer(self.scoring, codes, self.classes, self.minority)
+        return self._scorers[role]
+
+    def draw(self, key: np.ndarray, number: int, log_weights=None) -> np.ndarray:
+        """Balanced subset: the smallest class, and as many rows of each larger one (Algorithm 1).
+
+        Parameters
+        ----------
+        key : ndarray
+            Key of the row-addressed random numbers.
+        number : int
+            Number of the draw.
+        log_weights : callable or None
+            Gives the log-weights of the row numbers it is called with; None draws uniformly.
+        """
+        keys = race_keys(key, number, 0, self.n_train_table)
+        chosen = []
+        for rows in self.class_rows:
+            if len(rows) <= self.draw_size:
+                chosen.append(rows)
+                continue
+            class_keys = keys[rows]
+            if log_weights is not None:
+                class_keys -= log_weights(rows)
+            chosen.append(rows[draw_rows(class_keys, self.draw_size)])
+        subset = np.concatenate(chosen)
+        subset.sort()
+        return subset

@@ -1,0 +1,109 @@
+"""How members are fitted and scored: scikit-learn's trees quickly, any other classifier publicly."""
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+
+from metasampler import _sklearn_compat as compat
+
+__all__ = ["PublicLearner", "TreeLearner", "make_learner"]
+
+# Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
+# memory that scoring takes does not grow with the number of rows.
+_CHUNK = 1 << 15
+
+
+def _seed_parameters(estimator, seed: int) -> dict[str, int]:
+    """One seed for every parameter called ``random_state``, at any depth."""
+    names = sorted(
+        name
+        for name in estimator.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    # A pipeline's steps must not share a seed; the first gets the seed itself.
+    return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
+
+
+class PublicLearner:
+    """Fits and scores members through the interface every classifier has.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+    n_classes : int
+    n_jobs : int or None
+        Threads that score chunks of rows.
+    """
+
+    def __init__(self, estimator, n_classes: int, n_jobs=None):
+        self.estimator = estimator
+        self.n_classes = n_classes
+        self.n_jobs = n_jobs
+
+    def fit(self, X, codes: np.ndarray, rows: np.ndarray, seed: int):
+        """Fit a new member on some rows of X."""
+        member = clone(self.estimator)
+        parameters = _seed_parameters(member, seed)
+        if parameters:
+            member.set_params(**parameters)
+        return member.fit(compat.take_rows(X, rows), codes[rows].astype(np.intp))
+
+    def probabilities(self, member, X) -> np.ndarray:
+        """Probabilities of some rows: of class 1 only, if there are two classes."""
+        proba = member.predict_proba(X)
+        if proba.shape[1] != self.n_classes:
+            raise ValueError(
+                f"The member {member!r} gives {proba.shape[1]} probabilities a row; the data has "
+                f"{self.n_classes} classes."
+            )
+        return proba[:, 1] if self.n_classes == 2 else proba
+
+    def add_probabilities(self, member, X, total: np.ndarray) -> None:
+        """Add a member's probabilities of all rows of X to ``total``, in place."""
+
+        def add(start):
+            rows = slice(start, start + _CHUNK)
+            total[rows] += self.probabilities(member, compat.take_rows(X, rows))
+
+        starts = range(0, X.shape[0], _CHUNK)
+        if len(starts) == 1:
+            total += self.probabilities(member, X)
+        elif effective_n_jobs(self.n_jobs) == 1:
+            for start in starts:
+                add(start)
+        else:
+            Parallel(self.n_jobs, require="sharedmem")(delayed(add)(start) for start in starts)
+
+
+class TreeLearner(PublicLearner):
+    """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
+
+    def fit(self, X, codes, rows, seed):
+        """Fit a new member on some rows of X."""
+        return compat.fit_tree(self.estimator, X[rows], codes[rows].astype(np.intp), seed)
+
+    def probabilities(self, member, X):
+        """Probabilities of some rows: of class 1 only, if there are two classes."""
+        return compat.tree_probabilities(member, X)
+
+
+def make_learner(estimator, tables, n_classes: int, n_jobs=None) -> PublicLearner:
+    """Choose the quickest learner that these tables allow.
+
+    Parameters
+    ----------
+    estimator : classifier
+    tables : list of table
+        All that members will be fitted on or scored with.
+    n_classes : int
+    n_jobs : int or None
+    """
+    fast = (
+        compat.FAST_TREES
+        and compat.is_plain_tree(estimator)
+        and all(
+            isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.sum(X))
+            for X in tables
+        )
+    )
+    return (TreeLearner if fast else PublicLearner)(estimator, n_classes, n_jobs)

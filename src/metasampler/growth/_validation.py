@@ -1,0 +1,173 @@
+"""From what a user passes to the rows an ensemble grows on, or a clear error."""
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
+
+from metasampler._sklearn_compat import is_plain_tree
+from metasampler.growth._data import GrowthData, split_rows
+from metasampler.growth._random import RandomStreams
+
+__all__ = ["check_labels", "check_member_estimator", "check_table", "make_growth_data"]
+
+
+def _is_frame(X) -> bool:
+    """Whether X is a data frame (pandas, polars): a table whose columns have types."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape")
+
+
+def check_member_estimator(estimator) -> None:
+    """Refuse a base learner that cannot serve as a member."""
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"estimator must be an instance, got the class {estimator.__name__}; "
+            f"write {estimator.__name__}()."
+        )
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"estimator={estimator!r} must have fit and predict_proba: the ensemble's errors are "
+            "computed from probabilities."
+        )
+
+
+def check_table(X, estimator, *, name: str = "X", owner=None):
+    """X in the form that members of this kind take; it is converted once and never per member.
+
+    scikit-learn's trees take float32 arrays (or sparse rows). Any other classifier gets what
+    the user passed: data frames go through as they are, with their categories and missing
+    values, and what may be in them is for that classifier to say.
+    """
+    if is_plain_tree(estimator):
+        allow_nan = get_tags(estimator).input_tags.allow_nan
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=np.float32,
+            order="C",
+            ensure_all_finite="allow-nan" if allow_nan else True,
+            input_name=name,
+            estimator=owner,
+        )
+    if _is_frame(X):
+        if X.shape[0] == 0 or X.shape[1] == 0:
+            raise ValueError(f"{name} has shape {X.shape}; at least one row and column is needed.")
+        return X
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=None,
+        ensure_all_finite=False,
+        input_name=name,
+        estimator=owner,
+    )
+
+
+def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
+    """Labels as a vector with one entry for every row of X."""
+    if y is None:
+        # The wording is scikit-learn's.
+        raise ValueError(
+            f"This {type(owner).__name__} estimator requires {name} to be passed, but the target "
+            f"{name} is None."
+        )
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name=name, estimator_name=type(owner).__name__)
+    check_classification_targets(y)
+    check_consistent_length(X, y)
+    return y
+
+
+def _encode(y, classes, name: str) -> np.ndarray:
+    """Positions of labels in ``classes``; every class must be there, and no other."""
+    try:
+        found = np.unique(y)
+        unknown = np.setdiff1d(found, classes)
+    except TypeError:  # labels of another kind, which do not even compare
+        found, unknown = y, np.unique(y)
+    if len(unknown):
+        raise ValueError(
+            f"{name} has classes that y does not have: {list(unknown[:10])}; y has {list(classes)}."
+        )
+    missing = np.setdiff1d(classes, found)
+    if len(missing):
+        raise ValueError(
+            f"{name} has no row of class {list(missing[:10])}; it needs rows of every class to "
+            "score an ensemble."
+        )
+    return _compact(np.searchsorted(classes, y), len(classes))
+
+
+def _compact(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class positions in as few bytes as they need: there is one for every row."""
+    return codes.astype(np.min_scalar_type(n_classes - 1))
+
+
+def make_growth_data(
+    X,
+    y,
+    X_val=None,
+    y_val=None,
+    X_test=None,
+    y_test=None,
+    *,
+    estimator,
+    validation_fraction: float,
+    sampling_ratio: float,
+    scoring,
+    streams: RandomStreams,
+    owner=None,
+) -> GrowthData:
+    """Check what the user passed and put it in the form the growth loop takes.
+
+    Without validation rows, ``validation_fraction`` of the training rows are held out; they
+    stay where they are and only their row numbers are taken aside.
+    """
+    X = check_table(X, estimator, owner=owner)
+    y = check_labels(y, X, owner=owner)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class, {classes[0]!r}; a classifier needs rows of at least 2 classes."
+        )
+    tables, all_codes = [X], [_compact(codes, len(classes))]
+    rows: dict = {}
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together.")
+    if X_val is None:
+        counts = np.bincount(codes)
+        if counts.min() < 2:
+            rare = classes[int(np.argmin(counts))]
+            raise ValueError(
+                f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
+                "validation rows. Pass X_val and y_val, or more rows of this class."
+            )
+        rows["train"], rows["valid"] = split_rows(
+            all_codes[0], len(classes), validation_fraction, streams
+        )
+    else:
+        rows["train"] = slice(0, X.shape[0])
+
+    start = X.shape[0]
+    given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
+    for role, (suffix, table, labels) in given.items():
+        if table is None:
+            continue
+        table = check_table(table, estimator, name=f"X_{suffix}", owner=owner)
+        labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
+        if table.shape[1] != X.shape[1]:
+            raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
+        if _is_frame(X) and _is_frame(table) and list(table.columns) != list(X.columns):
+            raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
+        tables.append(table)
+        all_codes.append(_encode(labels, classes, f"y_{suffix}"))
+        rows[role] = slice(start, start + table.shape[0])
+        start += table.shape[0]
+    return GrowthData(
+        tables,
+        np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],
+        classes,
+        rows,
+        sampling_ratio=sampling_ratio,
+        scoring=scoring,
+    )

@@ -1,0 +1,31 @@
+"""The meta-sampler and its parts: states, draws, policies, meta-training."""
+
+from metasampler.meta._episode import Task
+from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
+from metasampler.meta._policy import GaussianPolicy
+from metasampler.meta._sampler import MetaSampler
+from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
+from metasampler.meta._state import StateEncoder, error_histogram
+
+__all__ = [
+    "ConstantPolicy",
+    "EnsembleTrainingEnv",
+    "GaussianPolicy",
+    "MetaSampler",
+    "StateEncoder",
+    "Task",
+    "UniformPolicy",
+    "draw_rows",
+    "error_histogram",
+    "gaussian_log_weights",
+    "race_keys",
+]
+
+
+def __getattr__(name):
+    # gymnasium is an extra: only those who ask for the environment import it.
+    if name == "EnsembleTrainingEnv":
+        from metasampler.meta._environment import EnsembleTrainingEnv
+
+        return EnsembleTrainingEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,103 @@
+"""Sampler files: versioned `.npz` archives that are read without running any code in them."""
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metasampler.meta._policy import GaussianPolicy
+
+__all__ = ["FORMAT", "read_sampler", "write_sampler"]
+
+#: Name and version in each file. A change of the layout counts the version up, and
+#: `read_sampler` keeps reading the older ones.
+FORMAT = "metasampler.MetaSampler"
+VERSION = 1
+
+
+def write_sampler(path, policy: GaussianPolicy, content: dict[str, Any]) -> None:
+    """Write a policy and its settings, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; it is replaced if it exists.
+    policy : GaussianPolicy
+    content : dict
+        What else is to be kept, in types that JSON knows.
+    """
+    path = Path(path)
+    arrays = {}
+    for number, (weights, biases) in enumerate(policy.layers):
+        arrays[f"weights_{number}"] = weights
+        arrays[f"biases_{number}"] = biases
+    header = {"format": FORMAT, "version": VERSION, "n_layers": len(policy.layers)}
+    # Into a file beside it first: an interrupted write must not leave half a sampler.
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            np.savez(file, header=json.dumps(header), content=json.dumps(content), **arrays)
+        # mkstemp keeps others out; a saved sampler gets the permissions of any new file.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
+    """Read what `write_sampler` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    policy : GaussianPolicy
+    content : dict
+
+    Raises
+    ------
+    ValueError
+        If the file is no sampler, is damaged, or was written by a later version.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            header = json.loads(str(archive["header"]))
+            if header.get("format") != FORMAT:
+                raise ValueError(f"its format is {header.get('format')!r}, not {FORMAT!r}")
+            version = header.get("version")
+            if version != VERSION:
+                raise ValueError(
+                    f"its version is {version!r}; this release reads version {VERSION}"
+                )
+            layers = range(header["n_layers"])
+            policy = GaussianPolicy.from_layers(
+                [archive[f"weights_{number}"] for number in layers],
+                [archive[f"biases_{number}"] for number in layers],
+            )
+            content = json.loads(str(archive["content"]))
+            if not isinstance(content, dict):
+                raise ValueError("its settings are not a table")
+            return policy, content
+    except FileNotFoundError:
+        raise
+    except (
+        AttributeError,  # an `.npy` file has no members to close
+        EOFError,
+        KeyError,
+        OSError,
+        TypeError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(f"{os.fspath(path)!r} is not a usable sampler file: {error}.") from error

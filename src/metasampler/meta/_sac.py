@@ -1,0 +1,337 @@
+"""Soft actor-critic in NumPy, the learner of MESA's meta-sampler (Algorithm 3).
+
+The algorithm is that of Haarnoja et al. (2018), "Soft Actor-Critic Algorithms and Applications":
+two critics with target copies and no value network. The networks have a few thousand weights, so
+calls cost more than arithmetic: both critics are one stack, each optimiser works on one flat
+vector, and the gradients are written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metasampler.meta._mlp import MLP
+from metasampler.meta._policy import GaussianPolicy
+
+
+class Batch(NamedTuple):
+    """Transitions, one per row."""
+
+    state: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    next_state: np.ndarray
+    done: np.ndarray
+
+
+class ReplayMemory:
+    """The last ``capacity`` transitions, as rows of one ring array.
+
+    Parameters
+    ----------
+    capacity : int
+        Number of transitions kept; a new one then replaces the oldest.
+    state_size : int
+        Length of a state.
+    dtype : dtype, default=numpy.float32
+        Type of the rows.
+    """
+
+    def __init__(self, capacity: int, state_size: int, dtype: Any = np.float32) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity must be at least 1, got {capacity}.")
+        self.state_size = state_size
+        self.rows = np.zeros((capacity, 2 * state_size + 3), dtype=dtype)
+        self.n_added = 0
+
+    def __len__(self) -> int:
+        return min(self.n_added, len(self.rows))
+
+    def add(
+        self,
+        state: np.ndarray,
+        action: float,
+        reward: float,
+        next_state: np.ndarray,
+        done: bool,
+    ) -> None:
+        """Store one transition."""
+        s = self.state_size
+        row = self.rows[self.n_added % len(self.rows)]
+        row[:s] = state
+        row[s] = action
+        row[s + 1] = reward
+        row[s + 2 : -1] = next_state
+        row[-1] = done
+        self.n_added += 1
+
+    def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:
+        """Draw transitions with replacement.
+
+        Replacement keeps every batch at full size while the memory is still short.
+
+        Parameters
+        ----------
+        batch_size : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Batch
+            Its arrays are columns of one copy of the drawn rows.
+        """
+        if not self.n_added:
+            raise ValueError("The replay memory is empty: remember a transition first.")
+        # Scaled uniforms cost half of what rng.integers does; their bias is below 2**-40.
+        indices = (rng.random(batch_size) * len(self)).astype(np.intp)
+        rows = self.rows.take(indices, axis=0)
+        s = self.state_size
+        return Batch(rows[:, :s], rows[:, s], rows[:, s + 1], rows[:, s + 2 : -1], rows[:, -1])
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015) on one flat vector.
+
+    Parameters
+    ----------
+    size : int
+        Length of the vector.
+    dtype : dtype
+        Type of the vector.
+    """
+
+    beta1, beta2, eps = 0.9, 0.999, 1e-8
+
+    def __init__(self, size: int, dtype: Any) -> None:
+        self.mean, self.square, self._scratch = np.zeros((3, size), dtype)
+        self.n_steps = 0
+
+    def step(self, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
+        """Return what to subtract from the parameters; the next call overwrites it."""
+        self.n_steps += 1
+        work = np.subtract(gradient, self.mean, out=self._scratch)
+        work *= 1.0 - self.beta1
+        self.mean += work
+        np.multiply(gradient, gradient, out=work)
+        work -= self.square
+        work *= 1.0 - self.beta2
+        self.square += work
+        # Both bias corrections are scalars, so they move into the step size and eps.
+        root = sqrt(1.0 - self.beta2**self.n_steps)
+        np.sqrt(self.square, out=work)
+        work += self.eps * root
+        np.divide(self.mean, work, out=work)
+        work *= learning_rate * root / (1.0 - self.beta1**self.n_steps)
+        return work
+
+
+class SAC:
+    """Soft actor-critic for one action in [0, 1].
+
+    Parameters
+    ----------
+    state_size : int
+        Length of a state.
+    hidden : tuple of int, default=(50,)
+        Hidden layers of the policy.
+    critic_hidden : tuple of int, default=(50, 50)
+        Hidden layers of each critic.
+    gamma : float, default=0.99
+        Discount of the next state's value.
+    tau : float, default=0.01
+        Share of the critics that moves into their target copies at each update.
+    alpha : float or "auto", default=0.1
+        Temperature: the price of one nat of entropy in units of reward. It is meant for rewards
+        already scaled. ``"auto"`` starts at 0.1 and adapts it to hold the policy's entropy at the
+        usual target of minus one per action dimension. That target is for actions on [-1, 1]; the
+        unit interval is half as long, which makes the same policy's entropy smaller by log 2, so
+        the target here is -1 - log 2.
+    learning_rate : float, default=1e-3
+        Initial step size of every optimiser.
+    lr_decay : float, default=0.99
+        Factor on the step size after every ``lr_decay_steps`` updates.
+    lr_decay_steps : int, default=10
+        Updates between two decays.
+    batch_size : int, default=64
+        Transitions in one update.
+    memory_size : int, default=1000
+        Capacity of the replay memory.
+    rng : numpy.random.Generator
+        Source of the initial weights, of the batches and of the noise.
+    dtype : dtype, default=numpy.float32
+        Type of all networks; float64 serves the tests of the gradients.
+
+    Attributes
+    ----------
+    policy : GaussianPolicy
+        The actor.
+    memory : ReplayMemory
+        The transitions to learn from.
+    critics, target_critics : MLP
+        Two stacked networks each, from (state, action) to a value.
+    alpha : float
+        The current temperature.
+    n_updates_ : int
+        Number of updates done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from metasampler.meta._sac import SAC
+    >>> sac = SAC(2, rng=np.random.default_rng(0))
+    >>> sac.remember(np.zeros(2), 0.5, 1.0, np.ones(2), True)
+    >>> sac.update()
+    >>> sac.n_updates_
+    1
+    """
+
+    def __init__(
+        self,
+        state_size: int,
+        *,
+        hidden: Sequence[int] = (50,),
+        critic_hidden: Sequence[int] = (50, 50),
+        gamma: float = 0.99,
+        tau: float = 0.01,
+        alpha: float | str = 0.1,
+        learning_rate: float = 1e-3,
+        lr_decay: float = 0.99,
+        lr_decay_steps: int = 10,
+        batch_size: int = 64,
+        memory_size: int = 1000,
+        rng: np.random.Generator,
+        dtype: Any = np.float32,
+    ) -> None:
+        if isinstance(alpha, str) and alpha != "auto":
+            raise ValueError(f"alpha must be a number or 'auto', got {alpha!r}.")
+        self.gamma = gamma
+        self.tau = tau
+        self.learning_rate = learning_rate
+        self.lr_decay = lr_decay
+        self.lr_decay_steps = lr_decay_steps
+        self.batch_size = batch_size
+        self.rng = rng
+        self.policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
+        sizes = (state_size + 1, *critic_hidden, 1)
+        self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
+        self.target_critics = MLP(sizes, copies=2, dtype=dtype)
+        self.target_critics.parameters[:] = self.critics.parameters
+        self.memory = ReplayMemory(memory_size, state_size, dtype)
+        self.n_updates_ = 0
+        self.target_entropy = -1.0 - log(2.0)
+        self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
+        self._adam = Adam(self.critics.parameters.size + self.policy.parameters.size, dtype)
+        # The logarithm is what is learned: it keeps the temperature positive.
+        self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
+        self._alpha_adam = Adam(1, np.float64)
+
+    @property
+    def current_learning_rate(self) -> float:
+        """Step size of the next update."""
+        return self.learning_rate * self.lr_decay ** (self.n_updates_ // self.lr_decay_steps)
+
+    def remember(
+        self,
+        state: np.ndarray,
+        action: float,
+        reward: float,
+        next_state: np.ndarray,
+        done: bool,
+    ) -> None:
+        """Store one transition.
+
+        Parameters
+        ----------
+        state, next_state : ndarray of shape (state_size,)
+        action : float
+            In [0, 1].
+        reward : float
+            Already at the scale that ``alpha`` is meant for.
+        done : bool
+            Whether the episode truly ended: the next state then has no value.
+        """
+        self.memory.add(state, action, reward, next_state, done)
+
+    def update(self) -> None:
+        """Do one gradient step on a random batch of the memory."""
+        batch = self.memory.sample(self.batch_size, self.rng)
+        noise = self.rng.standard_normal(2 * self.batch_size, dtype=self.policy.dtype)
+        self.learn(batch, noise)
+
+    def learn(self, batch: Batch, noise: np.ndarray) -> None:
+        """Do one gradient step on a given batch, with given noise.
+
+        Parameters
+        ----------
+        batch : Batch
+            Of n transitions.
+        noise : ndarray of shape (2 * n,)
+            Standard normal; the first half for the states, the second for the next states.
+        """
+        rate = self.current_learning_rate
+        log_prob = self.compute_gradients(batch, noise)
+        # Adam treats each parameter alone, so one optimiser can serve both networks.
+        gradients = (self.critics.gradient, self.policy.network.gradient)
+        step = self._adam.step(np.concatenate(gradients), rate)
+        split = self.critics.parameters.size
+        self.critics.parameters -= step[:split]
+        self.policy.network.parameters -= step[split:]
+        if self._log_alpha is not None:
+            # The loss is -log alpha (log pi + target entropy): too little entropy raises alpha.
+            slope = -(log_prob.mean(dtype=np.float64, keepdims=True) + self.target_entropy)
+            self._log_alpha -= self._alpha_adam.step(slope, rate)
+            self.alpha = exp(self._log_alpha[0])
+        target = self.target_critics.parameters
+        target += self.tau * (self.critics.parameters - target)
+        self.n_updates_ += 1
+
+    def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
+        """Write the gradients of both losses, and change nothing else.
+
+        The critics' loss is the mean squared error against :meth:`targets`, summed over the two;
+        the policy's loss is the mean of alpha log pi - min Q. Both are taken at the parameters
+        that the update starts from, so one pass through each network serves the two losses.
+
+        Parameters
+        ----------
+        batch, noise
+            As in :meth:`learn`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Log densities of the actions drawn at the states.
+        """
+        n = len(batch.reward)
+        draw = self.policy.draw(np.concatenate((batch.state, batch.next_state)), noise)
+        targets = self.targets(batch, draw.action[n:], draw.log_prob[n:])
+        # Rows: the remembered actions, for the critics' loss, then the drawn ones, for the policy's.
+        states = np.concatenate((batch.state, batch.state))
+        actions = np.concatenate((batch.action, draw.action[:n]))
+        values = self.critics.forward(states, actions[:, None])
+        first, second = values[:, n:]
+        smaller = first <= second
+        by_value = values
+        by_value[:, :n] -= targets[:, None]
+        by_value[:, :n] *= 2.0 / n
+        np.multiply(smaller, -1.0 / n, out=by_value[0, n:])
+        np.subtract(-1.0 / n, by_value[0, n:], out=by_value[1, n:])
+        by_first = self.critics.backward(by_value, rows=n)
+        by_action = self.critics.input_gradient(by_first[:, n:], column=-2)
+        self.policy.backward(draw, by_action[0] + by_action[1], self.alpha / n)
+        return draw.log_prob[:n]
+
+    def targets(
+        self, batch: Batch, next_action: np.ndarray, next_log_prob: np.ndarray
+    ) -> np.ndarray:
+        """Return the soft Bellman targets: r + gamma (min Q' - alpha log pi), or r at an end."""
+        first, second = self.target_critics.forward(batch.next_state, next_action[:, None])[..., 0]
+        value = np.minimum(first, second)
+        value -= self.alpha * next_log_prob
+        value *= self.gamma * (1.0 - batch.done)
+        value += batch.reward
+        return value

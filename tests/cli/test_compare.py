@@ -1,0 +1,293 @@
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from metasampler import __version__
+from metasampler.cli import app
+from metasampler.cli._methods import METHODS, Method
+
+PNG = b"\x89PNG\r\n\x1a\n"
+# The methods that take no noticeable time.
+QUICK = ["--method", "MESA", "--method", "decision tree", "--folds", "3", "--n-estimators", "3"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the command line in an empty directory; give exit code and text without boxes."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, code=0):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        text = re.sub(r"[│╭╮╰╯─\s]+", " ", result.output)
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return text
+
+    return invoke
+
+
+@pytest.fixture
+def frame():
+    """Rows of several column types, some values missing, and labels that are strings."""
+    rng = np.random.default_rng(0)
+    n = 240
+    rare = rng.permutation(n) < 30
+    amount = rng.normal(size=n) + 2 * rare
+    amount[::17] = np.nan
+    frame = pd.DataFrame(
+        {
+            "amount": amount,
+            "count": rng.integers(0, 9, size=n),
+            "open": rng.random(n) < 0.5,
+            "colour": np.where(rare, "red", rng.choice(["red", "green", "blue"], size=n)),
+            "size": pd.Categorical(rng.choice(["S", "M", "L"], size=n)),
+            "fraud": np.where(rare, "yes", "no"),
+        }
+    )
+    frame.loc[::13, "colour"] = None
+    # A value that only one fold ever sees.
+    frame.loc[5, "colour"] = "violet"
+    return frame
+
+
+def rows_of(text):
+    """Method -> the numbers of its row."""
+    names = "|".join(re.escape(name) for name in sorted(METHODS, key=len, reverse=True))
+    number = r"\d[\d.,]*"
+    pattern = rf"({names}) ({number}) ± ({number})" + rf" ({number})" * 5
+    return {match[1]: match.groups()[1:] for match in re.finditer(pattern, text)}
+
+
+def test_bundled_digits_with_every_method(run, tmp_path, monkeypatch):
+    # Meta-training on each fold belongs to the tests of the meta-sampler.
+    trained = METHODS["MESA, meta-trained"]
+    monkeypatch.setitem(
+        METHODS,
+        "MESA, meta-trained",
+        Method(METHODS["MESA"].build, trained.rows_used, trained.color),
+    )
+    text = run("compare", "--folds", "2", "--n-estimators", "3")
+    assert "1,677 rows, 64 columns, minority '8': 54 rows, ratio 30.1:1" in text
+    assert "failed" not in text
+    rows = rows_of(text)
+    assert set(rows) == set(METHODS)
+    precisions = [float(row[0]) for row in rows.values()]
+    assert precisions == sorted(precisions, reverse=True)
+    assert rows["uniform under-sampling"][-1] == "162"  # 3 members x 2 classes x 27 rows
+    assert rows["decision tree"][-1] in {"838", "839"}
+    assert "metasampler-compare.png" in text
+    assert (tmp_path / "metasampler-compare.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet"])
+def test_file_with_mixed_columns(run, tmp_path, frame, suffix):
+    path = tmp_path / f"claims{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+    text = run("compare", path, "--target", "fraud", "--output", "curves.png", *QUICK)
+    assert "240 rows, 5 columns, minority 'yes': 30 rows, ratio 7.0:1" in text
+    assert "failed" not in text
+    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    assert (tmp_path / "curves.png").read_bytes().startswith(PNG)
+
+
+def test_odd_columns(run, tmp_path, frame):
+    frame["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(240), unit="h")
+    frame.loc[3, "when"] = pd.NaT
+    frame["maybe"] = frame["count"].astype("Int64").mask(frame["count"] > 6)
+    frame["unsure"] = frame["open"].astype("boolean").mask(frame["count"] > 6)
+    frame["infinite"] = np.where(frame["count"] > 6, np.inf, 1.0)
+    frame["empty"] = np.nan
+    frame["fraud"] = (frame["fraud"] == "yes").astype(bool)
+    frame.to_parquet(tmp_path / "odd.parquet")
+    text = run("compare", "odd.parquet", "--target", "fraud", *QUICK)
+    assert "minority 'True': 30 rows" in text
+    assert "failed" not in text
+    assert set(rows_of(text)) == {"MESA", "decision tree"}
+
+
+def test_three_classes(run, tmp_path, frame):
+    frame["kind"] = np.where(frame["count"] < 2, "low", np.where(frame["open"], "up", "down"))
+    frame.to_csv(tmp_path / "kinds.csv", index=False)
+    text = run("compare", "kinds.csv", "--target", "kind", *QUICK)
+    assert "3 classes, minority 'low'" in text
+    assert "macro" in text
+    # The class follows from two columns, so a full tree knows it.
+    assert rows_of(text)["decision tree"][:4] == ("1.000", "0.000", "1.000", "1.000")
+    assert (tmp_path / "metasampler-compare.png").read_bytes().startswith(PNG)
+
+
+def test_positive_makes_two_classes(run, tmp_path, frame):
+    frame["kind"] = np.where(frame["count"] < 2, 1.0, np.where(frame["open"], 2.0, 3.0))
+    frame.to_csv(tmp_path / "kinds.csv", index=False)
+    text = run("compare", "kinds.csv", "--target", "kind", "--positive", "2", *QUICK)
+    assert f"minority '2': {(frame['kind'] == 2).sum()} rows" in text
+    assert "macro" not in text
+    text = run("compare", "kinds.csv", "--target", "kind", "--positive", "4", *QUICK, code=2)
+    assert "no class '4'. Classes: 1, 2, 3." in text
+
+
+def test_positive_may_be_the_majority(run, tmp_path, frame):
+    frame.to_csv(tmp_path / "claims.csv", index=False)
+    text = run("compare", "claims.csv", "--target", "fraud", "--positive", "NO", *QUICK)
+    assert "minority 'yes': 30 rows, ratio 7.0:1, class to find 'no'" in text
+    assert float(rows_of(text)["decision tree"][0]) > 0.85
+
+
+def test_same_seed_same_table(run):
+    def scores(seed):
+        rows = rows_of(run("compare", "--seed", seed, "--method", "RUSBoost", *QUICK))
+        return {name: (*row[:4], row[-1]) for name, row in rows.items()}
+
+    first = scores(1)
+    assert first == scores(1)
+    assert first != scores(2)
+
+
+def test_jobs_change_times_only(run):
+    def scores(jobs):
+        names = ["--method", "BalancedRandomForest", "--method", "uniform under-sampling"]
+        rows = rows_of(run("compare", "--jobs", jobs, *names, *QUICK))
+        return {name: (*row[:4], row[-1]) for name, row in rows.items()}
+
+    assert scores(1) == scores(2)
+
+
+def test_failing_method_leaves_the_others(run, monkeypatch):
+    def build(n_estimators, seed, n_jobs):
+        raise RuntimeError("no luck today\nand more lines")
+
+    monkeypatch.setitem(METHODS, "RUSBoost", Method(build, METHODS["RUSBoost"].rows_used, "k"))
+    text = run("compare", "--method", "RUSBoost", *QUICK)
+    assert "failed: RuntimeError: no luck today" in text
+    assert "and more lines" not in text
+    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    run("compare", "--method", "RUSBoost", code=1)
+
+
+def test_method_names_ignore_case(run):
+    text = run("compare", "--method", "DECISION Tree", "--folds", "2")
+    assert set(rows_of(text)) == {"decision tree"}
+
+
+def test_unknown_method_lists_the_known(run):
+    text = run("compare", "--method", "magic", code=2)
+    assert "unknown method 'magic'" in text
+    assert all(name in text for name in METHODS)
+
+
+def test_picture_needs_matplotlib_but_table_does_not(run, tmp_path, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: None if name == "matplotlib" else find(name, *rest),
+    )
+    text = run("compare", *QUICK)
+    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    assert 'pip install "metasampler[plot]"' in text
+    assert not (tmp_path / "metasampler-compare.png").exists()
+
+
+def test_files_need_pandas(run, tmp_path, frame, monkeypatch):
+    frame.to_csv(tmp_path / "claims.csv", index=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    text = run("compare", "claims.csv", "--target", "fraud", code=2)
+    assert 'pip install "metasampler[data]"' in text
+
+
+def test_bad_files(run, tmp_path):
+    assert "no file 'gone.csv'" in run("compare", "gone.csv", "--target", "y", code=2)
+    (tmp_path / "data.xlsx").write_bytes(b"")
+    assert ".csv, .csv.gz" in run("compare", "data.xlsx", "--target", "y", code=2)
+    (tmp_path / "empty.csv").write_text("")
+    assert "empty.csv cannot be read" in run("compare", "empty.csv", "--target", "y", code=2)
+    (tmp_path / "header.csv").write_text("x,y\n")
+    assert "header.csv has no rows" in run("compare", "header.csv", "--target", "y", code=2)
+    (tmp_path / "broken.parquet").write_bytes(b"nothing of the kind")
+    text = run("compare", "broken.parquet", "--target", "y", code=2)
+    assert "broken.parquet cannot be read" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name the column to predict. Columns: amount, count, open, colour, size, fraud."),
+        (["--target", "freud"], "no column 'freud' in claims.csv. Did you mean 'fraud'?"),
+        (["--target", "FRAUD"], "Did you mean 'fraud'?"),
+        (["--target", "zzz"], "Columns: amount, count"),
+        (["--target", "colour"], "has no value in 19 of 240 rows"),
+        (["--target", "same"], "only one class, '7'"),
+        (["--target", "cents"], "has 240 distinct numbers: this looks like a quantity"),
+        (["--target", "number"], "or an identifier"),
+        (
+            ["--target", "fraud", "--folds", "31"],
+            "30 rows, fewer than the 31 folds: set --folds 30",
+        ),
+        (["--target", "single"], "class 'b' has 1 row"),
+        (["--target", "fraud", "--output", "a/b.png"], "no directory 'a'"),
+        (["--target", "fraud", "--output", "b.bmp"], "must end in .png, .pdf, .svg"),
+        (["--target", "fraud", "--jobs", "0"], "must not be 0"),
+        (["--target", "fraud", "--folds", "1"], "--folds"),
+    ],
+)
+def test_bad_requests_end_before_any_work(run, tmp_path, frame, monkeypatch, arguments, message):
+    frame["same"] = 7
+    frame["cents"] = np.linspace(0, 1, 240) + 0.001
+    frame["number"] = np.arange(240)
+    frame["single"] = ["a"] * 239 + ["b"]
+    # Only the columns a request names, so that the list of columns above stays short.
+    extra = {"same", "cents", "number", "single"} - set(arguments)
+    frame.drop(columns=list(extra)).to_csv(tmp_path / "claims.csv", index=False)
+
+    def never(*arguments, **options):
+        raise AssertionError("work was started")
+
+    monkeypatch.setattr("metasampler.cli._evaluation.cross_validate", never)
+    assert message in run("compare", "claims.csv", *arguments, code=2)
+
+
+def test_target_without_file(run):
+    assert "needs a FILE" in run("compare", "--target", "y", code=2)
+
+
+def test_target_alone(run, tmp_path):
+    pd.DataFrame({"y": [0, 1] * 9}).to_csv(tmp_path / "y.csv", index=False)
+    assert "no column besides 'y'" in run("compare", "y.csv", "--target", "y", code=2)
+
+
+def test_version(run):
+    assert __version__ in run("--version")
+
+
+def test_help_is_light():
+    """Help loads nothing heavy beyond what the bare package does."""
+    script = """
+import json, sys
+import metasampler
+before = {name.partition(".")[0] for name in sys.modules}
+from metasampler.cli import app
+try:
+    app(["compare", "--help"])
+except SystemExit as end:
+    assert end.code == 0
+after = {name.partition(".")[0] for name in sys.modules}
+print()
+print(json.dumps([sorted(before), sorted(after)]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    before, after = map(set, json.loads(done.stdout.splitlines()[-1]))
+    assert "--n-estimators" in done.stdout
+    assert not {"torch", "gymnasium", "pandas", "matplotlib"} & after
+    assert not {"sklearn", "imblearn", "scipy", "joblib"} & (after - before)
