@@ -22,15 +22,15 @@ MINORITY, MAJORITY, MU, VALID = "#D55E00", "#0072B2", "#009E73", "#56B4E9"
 CLASSES = ((0, MAJORITY, "o", "majority"), (1, MINORITY, "D", "minority"))
 INK, FAINT = "#222222", "#C8C8C8"
 N_MEMBERS = 5  # members there are before the step that is drawn
-EXTENT = (-1.9, 2.9, -1.4, 1.9)
+EXTENT = (-1.7, 2.6, -1.3, 1.7)
 REGIONS = LinearSegmentedColormap.from_list("regions", ["#CFE3F1", "#FFFFFF", "#F9DCC8"])
 
 
-def fit_once(seed=3):
+def fit_once(seed=2):
     """Fit on two overlapping moons; give the data, the ensemble and the errors before the step."""
-    X, y = make_moons((900, 60), noise=0.33, random_state=seed)
-    X_val, y_val = make_moons((450, 30), noise=0.33, random_state=seed + 1)
-    member = DecisionTreeClassifier(max_depth=5)
+    X, y = make_moons((900, 60), noise=0.2, random_state=seed)
+    X_val, y_val = make_moons((450, 30), noise=0.2, random_state=seed + 1)
+    member = DecisionTreeClassifier(max_depth=4)
     mesa = MesaClassifier(member, N_MEMBERS + 1, meta_sampler="fit", random_state=seed)
     mesa.fit(X, y, X_val, y_val)
     before = np.mean([tree.predict_proba(X) for tree in mesa.estimators_[:N_MEMBERS]], axis=0)

@@ -15,8 +15,7 @@ from metasampler.cli._table_input import Task
 def describe(task: Task) -> str:
     """One line about the data set."""
     n_rows, n_columns = task.X.shape
-    counts = task.counts
-    smallest = int(np.argmin(counts))
+    counts, smallest = task.counts, task.smallest
     parts = [f"{n_rows:,} rows", f"{n_columns:,} columns"]
     if len(task.labels) > 2:
         parts.append(f"{len(task.labels)} classes")

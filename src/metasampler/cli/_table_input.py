@@ -55,6 +55,11 @@ class Task:
         """Rows of each class."""
         return np.bincount(self.y, minlength=len(self.labels))
 
+    @property
+    def smallest(self) -> int:
+        """The class with fewest rows; of equally small ones the last, as 1 is of 0 and 1."""
+        return len(self.labels) - 1 - int(np.argmin(self.counts[::-1]))
+
 
 def bundled() -> Task:
     """Digits with a rare 8."""
@@ -88,8 +93,8 @@ def read(path: Path, target: str | None) -> Task:
         )
     y, labels = _encode_target(frame[target], target)
     X, encoder = _prepare_columns(frame.drop(columns=target))
-    smallest = int(np.argmin(np.bincount(y, minlength=len(labels))))
-    return Task(path.name, X, y, labels, smallest, encoder)
+    task = Task(path.name, X, y, labels, positive=0, encoder=encoder)
+    return replace(task, positive=task.smallest)
 
 
 def one_against_rest(task: Task, positive: str) -> Task:
@@ -115,7 +120,7 @@ def check_classes(task: Task, folds: int) -> None:
             f"only one class, {task.labels[0]!r}: there is nothing to tell apart.",
             param_hint="--target",
         )
-    smallest = int(np.argmin(task.counts))
+    smallest = task.smallest
     rows = int(task.counts[smallest])
     if rows < 2:
         raise typer.BadParameter(

@@ -1,15 +1,24 @@
-"""What all ensembles on the growth loop share after they are fitted."""
+"""What all ensembles on the growth loop share: a fitted ensemble, and how a plain fit starts."""
 
 from abc import ABCMeta, abstractmethod
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import get_tags
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from metasampler._progress import progress_bar
+from metasampler.growth._data import Selector
 from metasampler.growth._learner import make_learner
-from metasampler.growth._validation import check_member_estimator, check_table
+from metasampler.growth._loop import Growth
+from metasampler.growth._random import RandomStreams
+from metasampler.growth._validation import (
+    check_table,
+    copy_input_tags,
+    make_growth_data,
+    resolve_estimator,
+)
 
 __all__ = ["BaseGrownEnsemble"]
 
@@ -21,17 +30,99 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     `estimators_samples_`, `classes_` and what ``_check_features`` sets.
     """
 
+    _parameter_constraints: dict = {
+        "estimator": [None, object],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
     @abstractmethod
     def __init__(self, estimator=None, *, n_jobs=None):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
-    def _member_estimator(self):
-        """The base learner: the one given, or a decision tree."""
-        if self.estimator is None:
-            return DecisionTreeClassifier()
-        check_member_estimator(self.estimator)
+    def _base_learner(self):
+        """The base learner; None means a decision tree."""
         return self.estimator
+
+    def _start_growth(
+        self,
+        X,
+        y,
+        X_val=None,
+        y_val=None,
+        *,
+        validation_fraction: float | None = None,
+        scoring=None,
+        track: bool = True,
+        resume: bool = False,
+    ) -> Growth:
+        """Check what `fit` got and start an ensemble.
+
+        With ``resume`` it starts with the members there are, and grows on as the fit that made
+        them would have.
+        """
+        estimator = resolve_estimator(self._base_learner())
+        if resume:
+            streams = RandomStreams(self._entropy)
+        else:
+            streams = RandomStreams.from_random_state(self.random_state)
+        data = make_growth_data(
+            X,
+            y,
+            X_val,
+            y_val,
+            estimator=estimator,
+            validation_fraction=validation_fraction,
+            sampling_ratio=self.sampling_ratio,
+            scoring=scoring,
+            streams=streams,
+            owner=self,
+        )
+        self._check_features(X, reset=not resume)
+        if X_val is not None:
+            self._check_features(X_val, reset=False, name="X_val")
+        learner = make_learner(estimator, data.tables, data.n_classes, self.n_jobs)
+        growth = Growth(data, learner, streams, track=track)
+        if resume:
+            self._check_resumable(data.classes)
+            for member, subset in zip(self.estimators_, self.estimators_samples_, strict=True):
+                growth.add(member, subset)
+        return growth
+
+    def _check_resumable(self, classes: np.ndarray) -> None:
+        """Refuse a warm start that cannot continue the fit before it."""
+        if self.n_estimators < len(self.estimators_):
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least {len(self.estimators_)}, the "
+                "number of members there are, when warm_start=True."
+            )
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start=True needs the classes of the first fit, {self.classes_.tolist()}; "
+                f"y has {classes.tolist()}."
+            )
+
+    def _grow(self, growth: Growth, select: Selector | None = None) -> None:
+        """Grow to `n_estimators`: the first member by a uniform draw, the others by ``select``."""
+        remaining = self.n_estimators - growth.n_members
+        with progress_bar("Growing the ensemble", remaining, enabled=self.verbose > 0) as advance:
+            while growth.n_members < self.n_estimators:
+                growth.grow(select if growth.n_members else None)
+                advance()
+
+    def _finish_growth(self, growth: Growth):
+        """Set the attributes of a fitted ensemble."""
+        self._entropy = growth.streams.entropy
+        self.estimator_ = growth.learner.estimator
+        self.classes_ = growth.data.classes
+        self.minority_class_ = growth.data.classes[growth.data.minority]
+        self.estimators_ = growth.members
+        self.estimators_samples_ = growth.subsets
+        return self
 
     def _check_features(self, X, *, reset: bool, name: str = "X") -> None:
         """Set, or compare with, the number and the names of the columns."""
@@ -108,7 +199,8 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        proba = self.predict_proba(X)
+        return self.classes_[np.argmax(proba, axis=1)]
 
     @property
     def feature_importances_(self):
@@ -119,10 +211,4 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.mean([member.feature_importances_ for member in self.estimators_], axis=0)
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        member_tags = get_tags(
-            DecisionTreeClassifier() if self.estimator is None else self.estimator
-        )
-        tags.input_tags.sparse = member_tags.input_tags.sparse
-        tags.input_tags.allow_nan = member_tags.input_tags.allow_nan
-        return tags
+        return copy_input_tags(super().__sklearn_tags__(), self._base_learner())

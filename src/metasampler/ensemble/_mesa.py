@@ -1,7 +1,7 @@
 """MESA: an ensemble grown by a meta-sampler (Algorithm 2)."""
 
 import os
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.base import _fit_context, clone
@@ -9,10 +9,8 @@ from sklearn.utils._param_validation import Interval
 
 from metasampler._progress import progress_bar
 from metasampler.ensemble._base import BaseGrownEnsemble
-from metasampler.growth._learner import make_learner
-from metasampler.growth._loop import Growth, grow_by_policy
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data
+from metasampler.growth._loop import grow_by_policy
+from metasampler.growth._random import Stream
 from metasampler.meta._fixed import DEFAULT_SIGMA, ConstantPolicy, UniformPolicy
 from metasampler.meta._sampler import MetaSampler
 
@@ -151,18 +149,18 @@ class MesaClassifier(BaseGrownEnsemble):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [None, object],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        **BaseGrownEnsemble._parameter_constraints,
         "meta_sampler": [str, os.PathLike, Real, object],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scoring": [str, callable],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
         "warm_start": ["boolean"],
-        "verbose": ["verbose"],
     }
+
+    states_: np.ndarray
+    actions_: np.ndarray
+    scores_: np.ndarray
+    meta_sampler_: MetaSampler | ConstantPolicy | UniformPolicy
 
     def __init__(
         self,
@@ -212,69 +210,39 @@ class MesaClassifier(BaseGrownEnsemble):
         self : MesaClassifier
             The fitted ensemble.
         """
-        estimator = self._member_estimator()
         sampler, needs_training = self._resolve_sampler()
         resumes = self.warm_start and hasattr(self, "estimators_")
-        if resumes:
-            self._check_resumable()
-            streams = RandomStreams(self._entropy)
-        else:
-            streams = RandomStreams.from_random_state(self.random_state)
-
-        data = make_growth_data(
+        growth = self._start_growth(
             X,
             y,
             X_val,
             y_val,
-            estimator=estimator,
             validation_fraction=self.validation_fraction,
-            sampling_ratio=self.sampling_ratio,
             scoring=self.scoring,
-            streams=streams,
-            owner=self,
+            resume=resumes,
         )
-        self._check_features(X, reset=not resumes)
-        if X_val is not None:
-            self._check_features(X_val, reset=False, name="X_val")
-        if resumes and not np.array_equal(data.classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True needs the classes of the first fit, {list(self.classes_)}; "
-                f"y has {list(data.classes)}."
-            )
-
         if resumes:
             sampler = self.meta_sampler_
         elif needs_training:
-            sampler.set_params(estimator=clone(estimator), random_state=streams.entropy)
-            sampler.fit_data([data])
-
-        growth = Growth(
-            data, make_learner(estimator, data.tables, data.n_classes, self.n_jobs), streams
-        )
-        if resumes:
-            for member, subset in zip(self.estimators_, self.estimators_samples_, strict=True):
-                growth.add(member, subset)
-        steps = self._run(growth, sampler, streams)
+            sampler.set_params(
+                estimator=clone(growth.learner.estimator), random_state=growth.streams.entropy
+            )
+            sampler.fit_data([growth.data])
+        steps = self._run(growth, sampler)
 
         known = (self.states_, self.actions_, self.scores_) if resumes else (None, None, None)
-        self._entropy = streams.entropy
-        self.estimator_ = estimator
         self.meta_sampler_ = sampler
-        self.classes_ = data.classes
-        self.minority_class_ = data.classes[data.minority]
-        self.estimators_ = growth.members
-        self.estimators_samples_ = growth.subsets
         self.states_, self.actions_, self.scores_ = _record(steps, sampler.encoder_.size, *known)
-        return self
+        return self._finish_growth(growth)
 
-    def _run(self, growth, sampler, streams):
+    def _run(self, growth, sampler):
         """Grow the ensemble and return what each step saw, did and reached."""
 
         def choose_mu(state, n_members):
             # A learned policy acts by its mean: it scores the same and is reproducible. Only a
             # policy without a state has to draw.
             if isinstance(sampler, UniformPolicy):
-                return sampler.sample(state, streams.generator(Stream.POLICY, n_members))
+                return sampler.sample(state, growth.streams.generator(Stream.POLICY, n_members))
             return sampler.predict(state)
 
         sigma = sampler.sigma if self.sigma is None else self.sigma
@@ -308,13 +276,6 @@ class MesaClassifier(BaseGrownEnsemble):
             "meta_sampler must be a MetaSampler, a number in [0, 1], 'default', 'random', 'fit', "
             f"or the name or path of a sampler; got {given!r}."
         )
-
-    def _check_resumable(self):
-        if self.n_estimators < len(self.estimators_):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least {len(self.estimators_)}, the "
-                "number of members there are, when warm_start=True."
-            )
 
 
 def _record(steps, state_size, states=None, actions=None, scores=None):

@@ -1,6 +1,7 @@
 """The rows an ensemble grows on."""
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,7 +10,10 @@ from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._sampling import draw_rows, race_keys
 from metasampler.growth._scoring import bind_scorer
 
-__all__ = ["GrowthData", "split_rows"]
+__all__ = ["GrowthData", "Selector", "split_rows"]
+
+#: Chooses rows of one class: takes row numbers, their random keys and how many to choose.
+Selector = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
 def split_rows(codes: np.ndarray, n_classes: int, fraction: float, streams: RandomStreams):
@@ -120,7 +124,7 @@ class GrowthData:
             self._scorers[role] = bind_scorer(self.scoring, codes, self.classes, self.minority)
         return self._scorers[role]
 
-    def draw(self, key: np.ndarray, number: int, log_weights=None) -> np.ndarray:
+    def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
         """Balanced subset: the smallest class, and as many rows of each larger one (Algorithm 1).
 
         Parameters
@@ -129,19 +133,24 @@ class GrowthData:
             Key of the row-addressed random numbers.
         number : int
             Number of the draw.
-        log_weights : callable or None
-            Gives the log-weights of the row numbers it is called with; None draws uniformly.
+        select : callable, default=None
+            ``select(rows, keys, size)`` chooses ``size`` of the ``rows`` of one larger class,
+            given their random ``keys`` (which it may change). None draws uniformly.
+
+        Returns
+        -------
+        subset : ndarray of int
+            Row numbers, in ascending order.
         """
         keys = race_keys(key, number, 0, self.n_train_table)
         chosen = []
-        for rows in self.class_rows:
-            if len(rows) <= self.draw_size:
+        for k, rows in enumerate(self.class_rows):
+            if k == self.minority or len(rows) <= self.draw_size:
                 chosen.append(rows)
-                continue
-            class_keys = keys[rows]
-            if log_weights is not None:
-                class_keys -= log_weights(rows)
-            chosen.append(rows[draw_rows(class_keys, self.draw_size)])
+            elif select is None:
+                chosen.append(rows[draw_rows(keys[rows], self.draw_size)])
+            else:
+                chosen.append(select(rows, keys[rows], self.draw_size))
         subset = np.concatenate(chosen)
         subset.sort()
         return subset

@@ -1,4 +1,4 @@
-"""How members are fitted and scored: scikit-learn's trees quickly, any other classifier publicly."""
+"""How members are fitted and scored: trees quickly, any other classifier publicly."""
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -40,13 +40,19 @@ class PublicLearner:
         self.n_classes = n_classes
         self.n_jobs = n_jobs
 
-    def fit(self, X, codes: np.ndarray, rows: np.ndarray, seed: int):
-        """Fit a new member on some rows of X."""
+    def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
+        """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
+
+        ``sample_weight`` holds a weight for each of these rows.
+        """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
-        return member.fit(compat.take_rows(X, rows), codes[rows].astype(np.intp))
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if rows is None:
+            return member.fit(X, codes.astype(np.intp), **weights)
+        return member.fit(compat.take_rows(X, rows), codes[rows].astype(np.intp), **weights)
 
     def probabilities(self, member, X) -> np.ndarray:
         """Probabilities of some rows: of class 1 only, if there are two classes."""
@@ -78,9 +84,15 @@ class PublicLearner:
 class TreeLearner(PublicLearner):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
 
-    def fit(self, X, codes, rows, seed):
-        """Fit a new member on some rows of X."""
-        return compat.fit_tree(self.estimator, X[rows], codes[rows].astype(np.intp), seed)
+    def __init__(self, estimator, n_classes, n_jobs=None):
+        super().__init__(estimator, n_classes, n_jobs)
+        self._builder = compat.TreeBuilder(estimator, n_classes)
+
+    def fit(self, X, codes, rows, seed, sample_weight=None):
+        """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
+        if rows is not None:
+            X, codes = X[rows], codes[rows]
+        return self._builder.fit(X, codes.astype(np.intp), seed, sample_weight)
 
     def probabilities(self, member, X):
         """Probabilities of some rows: of class 1 only, if there are two classes."""

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metasampler.growth._data import GrowthData
+from metasampler.growth._data import GrowthData, Selector
 from metasampler.growth._learner import PublicLearner
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._sampling import gaussian_log_weights
+from metasampler.growth._sampling import draw_rows, gaussian_log_weights
 
 __all__ = ["Growth", "GrowthStep", "grow_by_policy"]
 
@@ -24,6 +24,8 @@ class Growth:
     learner : PublicLearner
     streams : RandomStreams
         Where the draws and the members take their randomness from.
+    track : bool, default=True
+        Whether to score each new member. A loop that never looks at errors has no need to.
 
     Attributes
     ----------
@@ -32,7 +34,15 @@ class Growth:
         The row numbers each member was fitted on.
     """
 
-    def __init__(self, data: GrowthData, learner: PublicLearner, streams: RandomStreams):
+    def __init__(
+        self,
+        data: GrowthData,
+        learner: PublicLearner,
+        streams: RandomStreams,
+        *,
+        track: bool = True,
+    ):
+        self.track = track
         self.data = data
         self.learner = learner
         self.streams = streams
@@ -49,28 +59,46 @@ class Growth:
         """Members so far."""
         return len(self.members)
 
-    def grow(self, log_weights=None) -> None:
+    def grow(self, select: Selector | None = None) -> None:
         """Draw a balanced subset, fit a member on it and add it to the ensemble.
 
         Parameters
         ----------
-        log_weights : callable, default=None
-            Gives the log-weights of the row numbers it is called with; None draws uniformly.
+        select : callable, default=None
+            How rows of the larger classes are chosen, see `GrowthData.draw`; None draws
+            uniformly.
         """
-        number = self.n_members
-        subset = self.data.draw(self._draw_key, number, log_weights)
+        self.add(*self.fit_member(self.n_members, select))
+
+    def fit_member(self, number: int, select: Selector | None = None) -> tuple:
+        """Fit the member with this number, without adding it to the ensemble.
+
+        Without ``select`` it depends on its number alone, not on the members before it.
+
+        Returns
+        -------
+        member : classifier
+        subset : ndarray of int
+            The row numbers it was fitted on.
+        """
+        subset = self.data.draw(self._draw_key, number, select)
         seed = self.streams.integer(Stream.MEMBER, number)
         member = self.learner.fit(self.data.tables[0], self.data.codes, subset, seed)
-        self.add(member, subset)
+        return member, subset
 
     def grow_at(self, mu: float, sigma: float) -> None:
         """Grow by a member whose larger classes are drawn around the error ``mu`` (Eq. 3)."""
-        self.grow(lambda rows: gaussian_log_weights(self.errors_of(rows), mu, sigma))
+
+        def select(rows, keys, size):
+            keys -= gaussian_log_weights(self.errors_of(rows), mu, sigma)
+            return rows[draw_rows(keys, size)]
+
+        self.grow(select)
 
     def add(self, member, subset: np.ndarray) -> None:
         """Add a fitted member, as a warm start does with those it already has."""
         start = 0
-        for X in self.data.tables:
+        for X in self.data.tables if self.track else []:
             stop = start + X.shape[0]
             self.learner.add_probabilities(member, X, self._total[start:stop])
             start = stop

@@ -24,6 +24,7 @@ class Stream(IntEnum):
     SUBSET = 4
     EPISODE = 5
     LEARNER = 6
+    TIES = 7
 
 
 class RandomStreams:

@@ -1,6 +1,7 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
@@ -9,7 +10,13 @@ from metasampler._sklearn_compat import is_plain_tree
 from metasampler.growth._data import GrowthData, split_rows
 from metasampler.growth._random import RandomStreams
 
-__all__ = ["check_labels", "check_member_estimator", "check_table", "make_growth_data"]
+__all__ = [
+    "check_labels",
+    "check_table",
+    "copy_input_tags",
+    "make_growth_data",
+    "resolve_estimator",
+]
 
 
 def _is_frame(X) -> bool:
@@ -17,8 +24,10 @@ def _is_frame(X) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape")
 
 
-def check_member_estimator(estimator) -> None:
-    """Refuse a base learner that cannot serve as a member."""
+def resolve_estimator(estimator):
+    """The base learner: the one given, if it can serve as a member, or a decision tree."""
+    if estimator is None:
+        return DecisionTreeClassifier()
     if isinstance(estimator, type):
         raise TypeError(
             f"estimator must be an instance, got the class {estimator.__name__}; "
@@ -29,6 +38,15 @@ def check_member_estimator(estimator) -> None:
             f"estimator={estimator!r} must have fit and predict_proba: the ensemble's errors are "
             "computed from probabilities."
         )
+    return estimator
+
+
+def copy_input_tags(tags, estimator):
+    """Let tags say of the input what the base learner's tags say of it."""
+    member = get_tags(DecisionTreeClassifier() if estimator is None else estimator).input_tags
+    tags.input_tags.sparse = member.sparse
+    tags.input_tags.allow_nan = member.allow_nan
+    return tags
 
 
 def check_table(X, estimator, *, name: str = "X", owner=None):
@@ -87,12 +105,13 @@ def _encode(y, classes, name: str) -> np.ndarray:
         found, unknown = y, np.unique(y)
     if len(unknown):
         raise ValueError(
-            f"{name} has classes that y does not have: {list(unknown[:10])}; y has {list(classes)}."
+            f"{name} has classes that y does not have: {unknown[:10].tolist()}; y has "
+            f"{classes.tolist()}."
         )
     missing = np.setdiff1d(classes, found)
     if len(missing):
         raise ValueError(
-            f"{name} has no row of class {list(missing[:10])}; it needs rows of every class to "
+            f"{name} has no row of class {missing[:10].tolist()}; it needs rows of every class to "
             "score an ensemble."
         )
     return _compact(np.searchsorted(classes, y), len(classes))
@@ -112,7 +131,7 @@ def make_growth_data(
     y_test=None,
     *,
     estimator,
-    validation_fraction: float,
+    validation_fraction: float | None,
     sampling_ratio: float,
     scoring,
     streams: RandomStreams,
@@ -121,23 +140,24 @@ def make_growth_data(
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
-    stay where they are and only their row numbers are taken aside.
+    stay where they are and only their row numbers are taken aside. None holds out nothing.
     """
     X = check_table(X, estimator, owner=owner)
     y = check_labels(y, X, owner=owner)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y has only one class, {classes[0]!r}; a classifier needs rows of at least 2 classes."
+            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
+            "2 classes."
         )
     tables, all_codes = [X], [_compact(codes, len(classes))]
     rows: dict = {}
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val must be passed together.")
-    if X_val is None:
+    if X_val is None and validation_fraction is not None:
         counts = np.bincount(codes)
         if counts.min() < 2:
-            rare = classes[int(np.argmin(counts))]
+            rare = classes.tolist()[int(np.argmin(counts))]
             raise ValueError(
                 f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
                 "validation rows. Pass X_val and y_val, or more rows of this class."

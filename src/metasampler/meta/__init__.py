@@ -1,11 +1,11 @@
 """The meta-sampler and its parts: states, draws, policies, meta-training."""
 
-from metasampler.meta._episode import Task
+from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
 from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
 from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._sampler import MetaSampler
-from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
 from metasampler.meta._state import StateEncoder, error_histogram
+from metasampler.meta._task import Task
 
 __all__ = [
     "ConstantPolicy",

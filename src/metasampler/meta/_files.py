@@ -1,5 +1,6 @@
 """Sampler files: versioned `.npz` archives that are read without running any code in them."""
 
+import io
 import json
 import os
 import tempfile
@@ -12,12 +13,30 @@ import numpy as np
 
 from metasampler.meta._policy import GaussianPolicy
 
-__all__ = ["FORMAT", "read_sampler", "write_sampler"]
+__all__ = ["FORMAT", "plain_entries", "read_sampler", "write_sampler"]
 
 #: Name and version in each file. A change of the layout counts the version up, and
 #: `read_sampler` keeps reading the older ones.
 FORMAT = "metasampler.MetaSampler"
 VERSION = 1
+
+
+def plain_entries(entries: dict[str, Any]) -> dict[str, Any]:
+    """The entries that JSON can hold; a callable or a RandomState is left out."""
+    plain = {}
+    for name, value in entries.items():
+        try:
+            plain[name] = json.loads(json.dumps(value, default=_to_plain))
+        except TypeError:
+            continue
+    return plain
+
+
+def _to_plain(value):
+    """NumPy numbers and arrays as JSON knows them."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} has no plain form")
 
 
 def write_sampler(path, policy: GaussianPolicy, content: dict[str, Any]) -> None:
@@ -32,7 +51,7 @@ def write_sampler(path, policy: GaussianPolicy, content: dict[str, Any]) -> None
         What else is to be kept, in types that JSON knows.
     """
     path = Path(path)
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for number, (weights, biases) in enumerate(policy.layers):
         arrays[f"weights_{number}"] = weights
         arrays[f"biases_{number}"] = biases
@@ -70,7 +89,9 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         If the file is no sampler, is damaged, or was written by a later version.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # From memory: numpy leaves a damaged file open.
+        content_bytes = io.BytesIO(Path(path).read_bytes())
+        with np.load(content_bytes, allow_pickle=False) as archive:
             header = json.loads(str(archive["header"]))
             if header.get("format") != FORMAT:
                 raise ValueError(f"its format is {header.get('format')!r}, not {FORMAT!r}")

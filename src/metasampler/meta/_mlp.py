@@ -73,7 +73,9 @@ class MLP:
     def _views(self, flat: np.ndarray) -> list[np.ndarray]:
         shapes = self._shapes()
         ends = np.cumsum([prod(shape) for shape in shapes])[:-1]
-        return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
+        return [
+            part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)
+        ]
 
     def _connect(self) -> None:
         self.gradient = np.zeros_like(self.parameters)

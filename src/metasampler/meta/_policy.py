@@ -131,8 +131,7 @@ class GaussianPolicy:
                 raise ValueError(f"Layer {i} holds values that are not finite.")
         if weights[-1].shape[1] != 2:
             raise ValueError(
-                "The last layer must have 2 outputs (mean, log-std), got "
-                f"{weights[-1].shape[1]}."
+                f"The last layer must have 2 outputs (mean, log-std), got {weights[-1].shape[1]}."
             )
         policy = cls.__new__(cls)
         sizes = (weights[0].shape[0], *(w.shape[1] for w in weights))
@@ -142,6 +141,35 @@ class GaussianPolicy:
             own_w[...] = w
             own_b[...] = b
         return policy
+
+    @classmethod
+    def from_actor(cls, actor: Any) -> GaussianPolicy:
+        """Take over the weights of an actor of Stable-Baselines3's SAC.
+
+        Parameters
+        ----------
+        actor : stable_baselines3.sac.policies.Actor
+            With ReLU hidden layers and an action on [0, 1].
+
+        Returns
+        -------
+        GaussianPolicy
+            Acts as the actor does.
+        """
+        # Nothing of torch is imported: a layer is known by the arrays it has.
+        linear = [layer for layer in actor.latent_pi if hasattr(layer, "weight")]
+        other = {type(layer).__name__ for layer in actor.latent_pi if layer not in linear}
+        if other - {"ReLU"}:
+            raise ValueError(f"The actor's hidden layers must be ReLU, got {sorted(other)}.")
+
+        def arrays(layer):
+            return layer.weight.detach().cpu().numpy().T, layer.bias.detach().cpu().numpy()
+
+        weights, biases = map(list, zip(*map(arrays, linear), strict=True))
+        heads = [arrays(actor.mu), arrays(actor.log_std)]
+        weights.append(np.hstack([head[0] for head in heads]))
+        biases.append(np.hstack([head[1] for head in heads]))
+        return cls.from_layers(weights, biases)
 
     @property
     def state_size(self) -> int:

@@ -107,25 +107,25 @@ class Adam:
     beta1, beta2, eps = 0.9, 0.999, 1e-8
 
     def __init__(self, size: int, dtype: Any) -> None:
-        self.mean, self.square, self._scratch = np.zeros((3, size), dtype)
+        self.total, self.total_square, self._scratch = np.zeros((3, size), dtype)
         self.n_steps = 0
 
     def step(self, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         """Return what to subtract from the parameters; the next call overwrites it."""
         self.n_steps += 1
-        work = np.subtract(gradient, self.mean, out=self._scratch)
-        work *= 1.0 - self.beta1
-        self.mean += work
-        np.multiply(gradient, gradient, out=work)
-        work -= self.square
-        work *= 1.0 - self.beta2
-        self.square += work
-        # Both bias corrections are scalars, so they move into the step size and eps.
-        root = sqrt(1.0 - self.beta2**self.n_steps)
-        np.sqrt(self.square, out=work)
+        self.total *= self.beta1
+        self.total += gradient
+        work = np.multiply(gradient, gradient, out=self._scratch)
+        self.total_square *= self.beta2
+        self.total_square += work
+        # The moments are kept as decayed sums. What makes them unbiased means is a division by the
+        # sum of the weights, a scalar, which moves into the step size and eps.
+        weight = (1.0 - self.beta1**self.n_steps) / (1.0 - self.beta1)
+        root = sqrt((1.0 - self.beta2**self.n_steps) / (1.0 - self.beta2))
+        np.sqrt(self.total_square, out=work)
         work += self.eps * root
-        np.divide(self.mean, work, out=work)
-        work *= learning_rate * root / (1.0 - self.beta1**self.n_steps)
+        np.divide(self.total, work, out=work)
+        work *= learning_rate * root / weight
         return work
 
 
@@ -286,7 +286,8 @@ class SAC:
             self._log_alpha -= self._alpha_adam.step(slope, rate)
             self.alpha = exp(self._log_alpha[0])
         target = self.target_critics.parameters
-        target += self.tau * (self.critics.parameters - target)
+        target *= 1.0 - self.tau
+        target += self.tau * self.critics.parameters
         self.n_updates_ += 1
 
     def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
@@ -309,16 +310,17 @@ class SAC:
         n = len(batch.reward)
         draw = self.policy.draw(np.concatenate((batch.state, batch.next_state)), noise)
         targets = self.targets(batch, draw.action[n:], draw.log_prob[n:])
-        # Rows: the remembered actions, for the critics' loss, then the drawn ones, for the policy's.
+        # The first n rows hold the remembered actions, for the critics' loss; the others hold the
+        # drawn ones, for the policy's, and there the smaller value alone has a gradient.
         states = np.concatenate((batch.state, batch.state))
         actions = np.concatenate((batch.action, draw.action[:n]))
         values = self.critics.forward(states, actions[:, None])
         first, second = values[:, n:]
-        smaller = first <= second
+        first_is_smaller = first <= second
         by_value = values
         by_value[:, :n] -= targets[:, None]
         by_value[:, :n] *= 2.0 / n
-        np.multiply(smaller, -1.0 / n, out=by_value[0, n:])
+        np.multiply(first_is_smaller, -1.0 / n, out=by_value[0, n:])
         np.subtract(-1.0 / n, by_value[0, n:], out=by_value[1, n:])
         by_first = self.critics.backward(by_value, rows=n)
         by_action = self.critics.input_gradient(by_first[:, n:], column=-2)

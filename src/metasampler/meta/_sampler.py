@@ -1,39 +1,30 @@
 """The meta-sampler: the learned policy and its meta-training (Algorithm 3)."""
 
-import json
 import os
-import platform
 import warnings
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from math import ceil
 from numbers import Integral, Real
 from pathlib import Path
 
 import numpy as np
-import sklearn
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, _fit_context, clone
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
-from metasampler._progress import progress_bar
-from metasampler.growth._learner import make_learner
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import check_member_estimator, make_growth_data
-from metasampler.meta._episode import Task, play_episode
-from metasampler.meta._files import read_sampler, write_sampler
+from metasampler.growth._validation import (
+    copy_input_tags,
+    make_growth_data,
+    resolve_estimator,
+)
+from metasampler.meta._files import plain_entries, read_sampler, write_sampler
 from metasampler.meta._fixed import DEFAULT_SIGMA
 from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._sac import SAC
 from metasampler.meta._state import STATE_KINDS, StateEncoder
+from metasampler.meta._task import Task, as_tasks
+from metasampler.meta._training import MetaTraining, RewardScale
 
 __all__ = ["MetaSampler"]
-
-# Scores are averaged over so many episodes in the progress bar, as in the paper's figures.
-_WINDOW = 50
 
 
 class MetaSampler(BaseEstimator):
@@ -303,9 +294,9 @@ class MetaSampler(BaseEstimator):
             The meta-trained sampler.
         """
         streams = RandomStreams.from_random_state(self.random_state)
-        estimator = self._member_estimator()
+        estimator = resolve_estimator(self.estimator)
         data = []
-        tasks = _as_tasks(tasks)
+        tasks = as_tasks(tasks)
         for number, task in enumerate(tasks):
             try:
                 data.append(
@@ -347,73 +338,34 @@ class MetaSampler(BaseEstimator):
         streams = RandomStreams.from_random_state(self.random_state)
         return self._train(data, [f"task {number}" for number in range(len(data))], streams)
 
-    def _member_estimator(self):
-        if self.estimator is None:
-            return DecisionTreeClassifier()
-        check_member_estimator(self.estimator)
-        return self.estimator
-
     def _train(self, data, names, streams):
-        """Algorithm 3, in rounds of one episode a task."""
+        """Set up the learner and run Algorithm 3."""
         encoder = StateEncoder(self.state, self.n_bins)
         agent = self._make_agent(encoder, streams)
         if self.train_ratio < 1:
             data = [task.thinned(self.train_ratio, streams) for task in data]
-        estimator = self._member_estimator()
-        learners = [make_learner(estimator, task.tables, task.n_classes) for task in data]
-
-        n_actions = self.n_estimators - 1
-        n_steps = self.n_random_steps + self.n_updates
-        n_episodes = ceil(n_steps / n_actions)
-        rewards = _RewardScale(len(data), self.reward_scale, self.scale_tasks)
-        history: list[dict] = []
-
-        def play(number):
-            task = number % len(data)
-            return play_episode(
-                data[task],
-                learners[task],
-                encoder,
-                agent.policy,
-                n_members=self.n_estimators,
-                sigma=self.sigma,
-                n_random=self.n_random_steps - number * n_actions,
-                streams=streams.child(Stream.EPISODE, number),
-            )
-
-        # Processes pay only where a round has several episodes.
-        n_jobs = self.n_jobs if len(data) > 1 else 1
+        training = MetaTraining(
+            data,
+            names,
+            resolve_estimator(self.estimator),
+            encoder,
+            agent,
+            n_members=self.n_estimators,
+            sigma=self.sigma,
+            n_random_steps=self.n_random_steps,
+            n_updates=self.n_updates,
+            rewards=RewardScale(len(data), self.reward_scale, self.scale_tasks),
+            streams=streams,
+        )
         interrupted = False
         try:
-            # One BLAS thread: the matrices are so small that a second one only costs.
-            with (
-                threadpool_limits(1, user_api="blas"),
-                progress_bar("Meta-training", n_episodes, enabled=self.verbose > 0) as advance,
-            ):
-                for start in range(0, n_episodes, len(data)):
-                    numbers = range(start, min(start + len(data), n_episodes))
-                    if effective_n_jobs(n_jobs) == 1:
-                        episodes = [play(number) for number in numbers]
-                    else:
-                        episodes = Parallel(n_jobs)(delayed(play)(number) for number in numbers)
-                    for number, episode in zip(numbers, episodes, strict=True):
-                        task = number % len(data)
-                        rewards.add(task, episode)
-                        history.append(self._history_entry(number, names[task], episode, n_actions))
-                    n_done = min(numbers[-1] + 1, n_episodes) * n_actions
-                    if n_done >= self.n_random_steps:
-                        rewards.flush(agent)
-                        due = min(n_done, n_steps) - self.n_random_steps
-                        while agent.n_updates_ < due:
-                            agent.update()
-                    recent = [entry["valid_score"] for entry in history[-_WINDOW:]]
-                    advance(f"validation score {np.mean(recent):.3f}", steps=len(numbers))
+            training.run(n_jobs=self.n_jobs, verbose=self.verbose)
         except KeyboardInterrupt:
             interrupted = True
             warnings.warn(
-                f"Meta-training was interrupted after {len(history)} of {n_episodes} episodes and "
-                f"{agent.n_updates_} of {self.n_updates} updates; the sampler holds what it had "
-                "learned by then.",
+                f"Meta-training was interrupted after {len(training.history)} of "
+                f"{training.n_episodes} episodes and {agent.n_updates_} of {self.n_updates} "
+                "updates; the sampler holds what it had learned by then.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -421,8 +373,12 @@ class MetaSampler(BaseEstimator):
         self.encoder_ = encoder
         self.policy_ = agent.policy
         self.n_updates_ = agent.n_updates_
-        self.history_ = history
-        self.summary_ = self._summary(data, names, streams, interrupted)
+        self.history_ = training.history
+        self.summary_ = {
+            **training.summary(),
+            "scoring": self.scoring if isinstance(self.scoring, str) else repr(self.scoring),
+            "interrupted": interrupted,
+        }
         return self
 
     def _make_agent(self, encoder, streams):
@@ -441,44 +397,10 @@ class MetaSampler(BaseEstimator):
             rng=streams.generator(Stream.LEARNER),
         )
 
-    def _history_entry(self, number, name, episode, n_actions):
-        n_random = min(max(self.n_random_steps - number * n_actions, 0), n_actions)
-        return {
-            "episode": number,
-            "task": name,
-            "train_score": episode.scores["train"],
-            "valid_score": episode.scores["valid"],
-            "test_score": episode.scores.get("test"),
-            "actions": episode.actions.tolist(),
-            "n_random_actions": n_random,
-        }
-
-    def _summary(self, data, names, streams, interrupted):
-        scores = [entry["valid_score"] for entry in self.history_]
-        return {
-            "tasks": [
-                {
-                    "name": name,
-                    "train_rows": [len(rows) for rows in task.class_rows],
-                    "n_features": int(task.tables[0].shape[1]),
-                }
-                for name, task in zip(names, data, strict=True)
-            ],
-            "estimator": repr(self._member_estimator()),
-            "scoring": self.scoring if isinstance(self.scoring, str) else repr(self.scoring),
-            "seed": streams.entropy,
-            "n_episodes": len(self.history_),
-            "n_updates": self.n_updates_,
-            "interrupted": interrupted,
-            "first_valid_score": float(np.mean(scores[:_WINDOW])) if scores else None,
-            "last_valid_score": float(np.mean(scores[-_WINDOW:])) if scores else None,
-            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-            "versions": {
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "scikit-learn": sklearn.__version__,
-            },
-        }
+    def __sklearn_tags__(self):
+        tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
+        tags.target_tags.required = True
+        return tags
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "policy_")
@@ -515,7 +437,8 @@ class MetaSampler(BaseEstimator):
         mu : float
             In [0, 1].
         """
-        return self.policy_.predict(self._check_state(state))
+        state = self._check_state(state)
+        return self.policy_.predict(state)
 
     def sample(self, state, rng):
         """Draw mu for a state from the policy.
@@ -532,7 +455,8 @@ class MetaSampler(BaseEstimator):
         mu : float
             In [0, 1].
         """
-        return self.policy_.sample(self._check_state(state), rng)
+        state = self._check_state(state)
+        return self.policy_.sample(state, rng)
 
     def save(self, path):
         """Write the sampler to a file, whole or not at all.
@@ -549,14 +473,8 @@ class MetaSampler(BaseEstimator):
         check_is_fitted(self)
         settings = self.get_params(deep=False)
         del settings["estimator"]
-        kept = {}
-        for name, value in settings.items():
-            try:
-                kept[name] = json.loads(json.dumps(value, default=_to_plain))
-            except TypeError:  # a callable, or a RandomState
-                continue
         content = {
-            "settings": kept,
+            "settings": plain_entries(settings),
             "history": self.history_,
             "summary": self.summary_,
             "n_updates": self.n_updates_,
@@ -624,12 +542,12 @@ class MetaSampler(BaseEstimator):
         >>> 0 <= sampler.predict(np.full(10, 0.2)) <= 1
         True
         """
+        if not isinstance(policy, GaussianPolicy):
+            raise TypeError(f"policy must be a GaussianPolicy, got {policy!r}.")
         settings.setdefault("hidden_layer_sizes", tuple(policy.hidden))
         sampler = cls(**settings)
         sampler._validate_params()
         encoder = StateEncoder(sampler.state, sampler.n_bins)
-        if not isinstance(policy, GaussianPolicy):
-            raise TypeError(f"policy must be a GaussianPolicy, got {policy!r}.")
         if policy.state_size != encoder.size:
             raise ValueError(
                 f"The policy reads states of length {policy.state_size}, but states of kind "
@@ -642,91 +560,29 @@ class MetaSampler(BaseEstimator):
         sampler.summary_ = {}
         return sampler
 
+    @classmethod
+    def from_actor(cls, actor, **settings):
+        """Take over the actor that Stable-Baselines3's SAC has trained.
 
-class _RewardScale:
-    """Holds episodes back until the random actions are done, then brings rewards to scale."""
+        Parameters
+        ----------
+        actor : stable_baselines3.sac.policies.Actor
+            ``model.policy.actor`` of a SAC model that was trained on an
+            :class:`~metasampler.meta.EnsembleTrainingEnv`, with ReLU hidden layers
+            (``policy_kwargs={"activation_fn": torch.nn.ReLU}``, the default).
+        **settings
+            Parameters of `MetaSampler`; `state` and `n_bins` must be those of the environment.
 
-    def __init__(self, n_tasks, factor, by_task):
-        self.factors = np.full(n_tasks, float(factor))
-        self.by_task = by_task
-        self.waiting = []
-        self.known = not by_task
-
-    def add(self, task, episode):
-        """Take an episode in."""
-        self.waiting.append((task, episode))
-
-    def _measure(self):
-        """Give every task the same root mean square of rewards, and keep their mean level."""
-        levels = np.ones(len(self.factors))
-        for task in range(len(levels)):
-            rewards = [episode.rewards for number, episode in self.waiting if number == task]
-            level = float(np.sqrt(np.mean(np.square(rewards)))) if rewards else 0.0
-            levels[task] = level
-        positive = levels[levels > 0]
-        if len(positive):
-            # A task whose score never moved has nothing to teach on any scale.
-            levels[levels == 0] = positive.mean()
-            self.factors *= positive.mean() / levels
-        self.known = True
-
-    def flush(self, agent):
-        """Put the waiting episodes into the agent's memory."""
-        if not self.known:
-            self._measure()
-        for task, episode in self.waiting:
-            last = len(episode.actions) - 1
-            for step, (state, action, reward) in enumerate(
-                zip(episode.states, episode.actions, episode.rewards, strict=True)
-            ):
-                # The ensemble is finished at the last step: a true end, nothing follows.
-                following = episode.states[min(step + 1, last)]
-                reward = reward * self.factors[task]
-                agent.remember(state, action, reward, following, step == last)
-        self.waiting.clear()
-
-
-def _as_tasks(tasks) -> list[Task]:
-    """Tasks with names, from any form `fit_tasks` takes."""
-    if isinstance(tasks, Mapping):
-        named = list(tasks.items())
-    else:
-        named = [(getattr(task, "name", None), task) for task in tasks]
-    if not named:
-        raise ValueError("tasks must hold at least one task.")
-    result = []
-    for number, (name, task) in enumerate(named):
-        if not isinstance(task, Task):
-            if not isinstance(task, (tuple, list)) or len(task) not in (2, 4, 6):
-                raise TypeError(
-                    f"Task {number} must be a Task or a tuple of 2, 4 or 6 entries (X, y, X_val, "
-                    f"y_val, X_test, y_test); got {type(task).__name__}."
-                )
-            task = Task(*task)
-        name = task.name if name is None else name
-        result.append(
-            Task(
-                task.X,
-                task.y,
-                task.X_val,
-                task.y_val,
-                task.X_test,
-                task.y_test,
-                name=f"task {number}" if name is None else str(name),
-            )
-        )
-    return result
+        Returns
+        -------
+        sampler : MetaSampler
+            A fitted sampler that acts as the actor does.
+        """
+        return cls.from_policy(GaussianPolicy.from_actor(actor), **settings)
 
 
 def _layer_sizes(name, sizes) -> tuple[int, ...]:
     sizes = tuple(sizes)
-    if not all(isinstance(size, Integral) and size > 0 for size in sizes):
+    if not all(isinstance(size, Integral) and int(size) > 0 for size in sizes):
         raise ValueError(f"{name} must hold positive integers, got {sizes!r}.")
     return tuple(int(size) for size in sizes)
-
-
-def _to_plain(value):
-    """NumPy numbers and arrays as JSON knows them."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise TypeError(f"{value!r} has no plain form")

@@ -1,0 +1,193 @@
+"""The growth loop as a reinforcement learning environment, for learners other than ours."""
+
+from typing import Any
+
+import numpy as np
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ImportError as error:  # pragma: no cover - the suite has gymnasium
+    raise ImportError(
+        "EnsembleTrainingEnv needs gymnasium; install it with pip install 'metasampler[rl]'."
+    ) from error
+
+from metasampler.growth._learner import make_learner
+from metasampler.growth._loop import Growth
+from metasampler.growth._random import RandomStreams, Stream
+from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.meta._fixed import DEFAULT_SIGMA
+from metasampler.meta._state import StateEncoder
+
+__all__ = ["EnsembleTrainingEnv"]
+
+
+class EnsembleTrainingEnv(gymnasium.Env):
+    """Grow an ensemble; the action is the mu of the next member's draw.
+
+    An episode has ``n_estimators - 1`` steps. It ends because the ensemble is finished, so the
+    end is a true one: ``terminated``, never ``truncated``.
+
+    Parameters
+    ----------
+    X, y : table and array-like
+        Training rows.
+    X_val, y_val : table and array-like, default=None
+        Validation rows; without them a part of X is held out.
+    X_test, y_test : table and array-like, default=None
+        Rows that are scored for `info` only.
+    estimator : classifier with `predict_proba`, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
+    n_estimators : int, default=10
+        Members of the ensemble.
+    sigma : float, default=0.2
+        Width of the Gaussian over errors.
+    sampling_ratio : float, default=1.0
+        Rows drawn of each larger class per row of the smallest class.
+    state : {"all", "majority", "class-wise"}, default="all"
+        Kind of the state, see :class:`~metasampler.meta.StateEncoder`.
+    n_bins : int, default=5
+        Bins in each histogram of the state.
+    validation_fraction : float, default=0.2
+        Part of each class that is held out without `X_val`.
+    scoring : str or callable, default="average_precision"
+        The score whose change is the reward.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the hold-out, and of the episodes until `reset` gets a seed.
+
+    Attributes
+    ----------
+    action_space : Box(0, 1, (1,))
+        The error that the draw favours.
+    observation_space : Box(0, 1, (state_size,))
+        The meta-state.
+
+    See Also
+    --------
+    MetaSampler.from_actor : Takes over a policy that was trained on this environment.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.meta import EnsembleTrainingEnv
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> env = EnsembleTrainingEnv(X, y, n_estimators=3, random_state=0)
+    >>> state, info = env.reset(seed=0)
+    >>> state, reward, terminated, truncated, info = env.step([0.9])
+    >>> state.shape, terminated, sorted(info)
+    ((10,), False, ['n_members', 'train_score', 'valid_score'])
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(
+        self,
+        X,
+        y,
+        X_val=None,
+        y_val=None,
+        X_test=None,
+        y_test=None,
+        *,
+        estimator=None,
+        n_estimators=10,
+        sigma=DEFAULT_SIGMA,
+        sampling_ratio=1.0,
+        state="all",
+        n_bins=5,
+        validation_fraction=0.2,
+        scoring="average_precision",
+        random_state=None,
+    ):
+        if n_estimators < 2:
+            raise ValueError(f"n_estimators must be at least 2, got {n_estimators!r}.")
+        if not sigma > 0:
+            raise ValueError(f"sigma must be positive, got {sigma!r}.")
+        estimator = resolve_estimator(estimator)
+        self.n_estimators = n_estimators
+        self.sigma = sigma
+        self.encoder = StateEncoder(state, n_bins)
+        self._streams = RandomStreams.from_random_state(random_state)
+        self._data = make_growth_data(
+            X,
+            y,
+            X_val,
+            y_val,
+            X_test,
+            y_test,
+            estimator=estimator,
+            validation_fraction=validation_fraction,
+            sampling_ratio=sampling_ratio,
+            scoring=scoring,
+            streams=self._streams,
+            owner=self,
+        )
+        self._learner = make_learner(estimator, self._data.tables, self._data.n_classes)
+        self._episode = 0
+        self._growth: Growth | None = None
+        self._score = 0.0
+        self.action_space = spaces.Box(0.0, 1.0, (1,), np.float32)
+        self.observation_space = spaces.Box(0.0, 1.0, (self.encoder.size,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        """Start a new ensemble with a uniformly drawn member.
+
+        Parameters
+        ----------
+        seed : int, default=None
+            With a seed the episodes from here on are those of every reset with this seed.
+        options : dict, default=None
+            Not used.
+
+        Returns
+        -------
+        state : ndarray of shape (state_size,)
+        info : dict
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self._streams = RandomStreams(seed)
+            self._episode = 0
+        streams = self._streams.child(Stream.EPISODE, self._episode)
+        self._episode += 1
+        self._growth = Growth(self._data, self._learner, streams)
+        self._growth.grow()
+        self._score = self._growth.score("valid")
+        return self._observe(), self._info()
+
+    def step(self, action):
+        """Grow the ensemble by one member.
+
+        Parameters
+        ----------
+        action : array-like of shape (1,)
+            mu, the error that the draw favours.
+
+        Returns
+        -------
+        state : ndarray of shape (state_size,)
+        reward : float
+            Change of the validation score.
+        terminated : bool
+            Whether the ensemble is finished.
+        truncated : bool
+            Always False.
+        info : dict
+            Number of members, and the score on the rows in each role.
+        """
+        if self._growth is None or self._growth.n_members >= self.n_estimators:
+            raise RuntimeError("The ensemble is finished or was never started; call reset().")
+        mu = float(np.clip(np.asarray(action, dtype=float).reshape(-1)[0], 0.0, 1.0))
+        self._growth.grow_at(mu, self.sigma)
+        before, self._score = self._score, self._growth.score("valid")
+        terminated = self._growth.n_members == self.n_estimators
+        return self._observe(), self._score - before, terminated, False, self._info()
+
+    def _observe(self):
+        return self.encoder(self._growth).astype(np.float32)
+
+    def _info(self):
+        growth = self._growth
+        assert growth is not None  # reset made it
+        scores = {f"{role}_score": growth.score(role) for role in self._data.rows}
+        return {"n_members": growth.n_members, **scores}

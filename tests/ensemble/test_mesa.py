@@ -1,0 +1,257 @@
+"""What a fit does, and that it does it again."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.meta import ConstantPolicy, UniformPolicy
+
+
+@pytest.fixture(scope="module")
+def sampler(imbalanced):
+    return MetaSampler(n_estimators=4, n_random_steps=20, n_updates=20, random_state=0).fit(
+        *imbalanced
+    )
+
+
+def assert_same_ensemble(a, b, X):
+    np.testing.assert_array_equal(a.actions_, b.actions_)
+    np.testing.assert_array_equal(a.states_, b.states_)
+    np.testing.assert_array_equal(a.scores_, b.scores_)
+    for mine, other in zip(a.estimators_samples_, b.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+
+
+def test_record_of_a_fit(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=6, meta_sampler=0.7, random_state=0).fit(X, y)
+    assert len(clf.estimators_) == len(clf.estimators_samples_) == 6
+    np.testing.assert_array_equal(clf.actions_, np.full(5, 0.7))
+    assert clf.states_.shape == (5, 10)
+    np.testing.assert_allclose(clf.states_.reshape(5, 2, 5).sum(axis=2), 1)
+    assert clf.scores_.shape == (6,)
+    assert clf.minority_class_ == 1
+    assert clf.meta_sampler_ == ConstantPolicy(0.7)
+    assert clf.feature_importances_.shape == (8,)
+    assert clf.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_members_are_balanced_and_hold_the_whole_minority(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    minority = {tuple(rows[y[rows] == 1]) for rows in clf.estimators_samples_}
+    assert len(minority) == 1
+    for rows in clf.estimators_samples_:
+        assert np.sum(y[rows] == 0) == np.sum(y[rows] == 1) == round(0.8 * np.sum(y == 1))
+
+
+def test_sampling_ratio(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(sampling_ratio=2.5, random_state=0).fit(X, y)
+    rows = clf.estimators_samples_[3]
+    assert np.sum(y[rows] == 0) == round(2.5 * np.sum(y[rows] == 1))
+
+
+def test_too_large_a_sampling_ratio_takes_what_there_is(imbalanced):
+    X, y = imbalanced
+    with pytest.warns(UserWarning, match=r"sampling_ratio=50 asks for \d+ rows .* only \d+"):
+        clf = MesaClassifier(sampling_ratio=50, n_estimators=2, random_state=0).fit(X, y)
+    assert np.sum(y[clf.estimators_samples_[0]] == 0) == round(0.8 * np.sum(y == 0))
+
+
+def test_probability_is_the_mean_of_the_members(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    members = np.array([member.predict_proba(X) for member in clf.estimators_])
+    np.testing.assert_allclose(clf.predict_proba(X), members.mean(axis=0), atol=1e-12)
+    stages = list(clf.staged_predict_proba(X))
+    assert len(stages) == 10
+    for k, stage in enumerate(stages, start=1):
+        np.testing.assert_allclose(stage, members[:k].mean(axis=0), atol=1e-12)
+    np.testing.assert_array_equal(clf.predict(X), clf.predict_proba(X).argmax(axis=1))
+
+
+def test_scores_are_those_of_the_validation_rows(imbalanced):
+    X, y = imbalanced
+    X_val, y_val = X[::4], y[::4]
+    clf = MesaClassifier(random_state=0).fit(X, y, X_val, y_val)
+    stages = clf.staged_predict_proba(X_val)
+    expected = [average_precision_score(y_val, stage[:, 1]) for stage in stages]
+    np.testing.assert_allclose(clf.scores_, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("meta_sampler", ["default", "random", 0.3, "sampler"])
+def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypatch):
+    monkeypatch.setattr("metasampler.growth._learner._CHUNK", 100)
+    X, y = imbalanced
+    given = sampler if meta_sampler == "sampler" else meta_sampler
+    one, two = (
+        MesaClassifier(meta_sampler=given, random_state=3, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert_same_ensemble(one, two, X)
+
+
+@pytest.mark.parametrize("meta_sampler", ["random", "fit", "sampler"])
+def test_warm_start_gives_what_one_longer_fit_gives(imbalanced, sampler, meta_sampler):
+    X, y = imbalanced
+    given = {
+        "sampler": sampler,
+        "fit": MetaSampler(n_estimators=3, n_random_steps=5, n_updates=5),
+    }.get(meta_sampler, meta_sampler)
+    clf = MesaClassifier(n_estimators=3, meta_sampler=given, warm_start=True, random_state=5)
+    clf.fit(X, y)
+    first = clf.estimators_[0]
+    clf.set_params(n_estimators=7).fit(X, y)
+    assert clf.estimators_[0] is first
+    longer = MesaClassifier(n_estimators=7, meta_sampler=given, random_state=5).fit(X, y)
+    assert_same_ensemble(clf, longer, X)
+
+
+def test_warm_start_without_a_seed_keeps_its_own(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=2, warm_start=True).fit(X, y)
+    held_out = np.setdiff1d(np.arange(len(y)), np.concatenate(clf.estimators_samples_))
+    clf.set_params(n_estimators=30).fit(X, y)
+    minority = clf.estimators_samples_[0][y[clf.estimators_samples_[0]] == 1]
+    for rows in clf.estimators_samples_:
+        np.testing.assert_array_equal(rows[y[rows] == 1], minority)
+    assert np.isin(held_out[y[held_out] == 1], minority).sum() == 0
+
+
+def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="n_estimators=2 must be at least 3"):
+        clf.set_params(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="warm_start=True needs the classes of the first fit"):
+        clf.set_params(n_estimators=4).fit(X, y + 1)
+
+
+def test_fit_meta_trains_first(imbalanced):
+    X, y = imbalanced
+    options = {"n_estimators": 3, "n_random_steps": 6, "n_updates": 4}
+    clf = MesaClassifier(meta_sampler=MetaSampler(**options), random_state=0).fit(X, y)
+    assert clf.meta_sampler_.n_updates_ == 4
+    assert len(clf.meta_sampler_.history_) == 5
+    again = MesaClassifier(meta_sampler=MetaSampler(**options), random_state=0).fit(X, y)
+    assert_same_ensemble(clf, again, X)
+    # The sampler that was passed stays as it was.
+    assert not hasattr(clf.meta_sampler, "policy_")
+
+
+def test_meta_training_never_sees_the_held_out_rows(imbalanced):
+    # A validation row that is drawn in meta-training would show as a member's row.
+    X, y = imbalanced
+    drawn = []
+
+    class Spy(DecisionTreeClassifier):
+        def fit(self, X, y):
+            drawn.append(X)
+            return super().fit(X, y)
+
+    sampler = MetaSampler(n_estimators=3, n_random_steps=6, n_updates=4)
+    MesaClassifier(Spy(), n_estimators=2, meta_sampler=sampler, random_state=0).fit(X, y)
+    positives = {row.tobytes() for rows in drawn for row in rows}
+    train = {row.tobytes() for row in X[y == 1]}
+    assert len(positives & train) == round(0.8 * np.sum(y == 1))
+
+
+def test_uniform_policy_uses_the_seed(imbalanced):
+    X, y = imbalanced
+    a, b = (MesaClassifier(meta_sampler="random", random_state=s).fit(X, y) for s in (0, 1))
+    assert isinstance(a.meta_sampler_, UniformPolicy)
+    assert len(np.unique(a.actions_)) == 9
+    assert np.all((a.actions_ >= 0) & (a.actions_ <= 1))
+    assert not np.any(a.actions_ == b.actions_)
+
+
+def test_sampler_from_a_file(imbalanced, sampler, tmp_path):
+    X, y = imbalanced
+    path = tmp_path / "sampler.npz"
+    sampler.save(path)
+    direct = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    for given in (path, str(path)):
+        loaded = MesaClassifier(meta_sampler=given, random_state=0).fit(X, y)
+        assert_same_ensemble(direct, loaded, X)
+
+
+def test_sigma_of_the_sampler_and_of_the_classifier(imbalanced):
+    X, y = imbalanced
+    options = {"n_estimators": 3, "n_random_steps": 6, "n_updates": 4, "random_state": 0}
+    wide = MetaSampler(sigma=3.0, **options).fit(X, y)
+    narrow = MesaClassifier(meta_sampler=wide, sigma=0.05, random_state=0).fit(X, y)
+    own = MesaClassifier(meta_sampler=wide, random_state=0).fit(X, y)
+    same = MesaClassifier(meta_sampler=wide, sigma=3.0, random_state=0).fit(X, y)
+    assert_same_ensemble(own, same, X)
+    assert not np.array_equal(own.estimators_samples_[1], narrow.estimators_samples_[1])
+
+
+@pytest.mark.parametrize("copy", [lambda c: pickle.loads(pickle.dumps(c)), "joblib"])
+def test_fitted_classifiers_survive_being_stored(imbalanced, sampler, copy, tmp_path):
+    X, y = imbalanced
+    clf = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    if copy == "joblib":
+        joblib.dump(clf, tmp_path / "clf.joblib")
+        again = joblib.load(tmp_path / "clf.joblib")
+    else:
+        again = copy(clf)
+    assert_same_ensemble(clf, again, X)
+
+
+def test_clone_keeps_a_meta_trained_sampler(imbalanced, sampler):
+    X, y = imbalanced
+    clf = MesaClassifier(meta_sampler=sampler, random_state=0)
+    twin = clone(clf)
+    assert not hasattr(twin, "estimators_")
+    assert_same_ensemble(clf.fit(X, y), twin.fit(X, y), X)
+
+
+def test_inside_model_selection(imbalanced, sampler):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=4, meta_sampler=sampler, random_state=0)
+    scores = cross_val_score(clf, X, y, scoring="average_precision", cv=3)
+    assert scores.min() > np.mean(y)
+    search = GridSearchCV(clf, {"meta_sampler": [0.5, "random"], "estimator__max_depth": [2, 4]})
+    search.set_params(estimator__estimator=DecisionTreeClassifier())
+    search.fit(X, y)
+    assert search.best_params_["estimator__max_depth"] in (2, 4)
+
+
+def test_members_without_importances(imbalanced):
+    clf = MesaClassifier(GaussianNB(), n_estimators=2, random_state=0).fit(*imbalanced)
+    assert not hasattr(clf, "feature_importances_")
+
+
+def test_verbose_reports_and_silence_is_the_default(imbalanced, capsys):
+    X, y = imbalanced
+    MesaClassifier(n_estimators=2, random_state=0).fit(X, y)
+    assert capsys.readouterr().out == ""
+    MesaClassifier(n_estimators=2, random_state=0, verbose=1).fit(X, y)
+    assert "Growing the ensemble" in capsys.readouterr().out
+
+
+def test_hard_draws_beat_uniform_ones_on_mammography(mammography):
+    # The paper's claim in its plainest form, on the authors' split: .70 against .48 at k = 20.
+    (X, y), (X_val, y_val), (X_test, y_test) = (mammography[p] for p in ("train", "valid", "test"))
+
+    def score(**options):
+        fits = [
+            MesaClassifier(n_estimators=20, random_state=seed, **options).fit(X, y, X_val, y_val)
+            for seed in range(3)
+        ]
+        return np.mean(
+            [average_precision_score(y_test, clf.predict_proba(X_test)[:, 1]) for clf in fits]
+        )
+
+    assert score(meta_sampler=1.0) > 0.65
+    assert score(sigma=1e3) < 0.55

@@ -1,0 +1,304 @@
+"""Any classes, any frames, any base learner; and clear words about what cannot be used."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from lightgbm import LGBMClassifier
+from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.metrics import make_scorer, matthews_corrcoef
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
+
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.meta import GaussianPolicy
+
+LEARNERS = [
+    DecisionTreeClassifier(),
+    KNeighborsClassifier(),
+    GaussianNB(),
+    AdaBoostClassifier(n_estimators=10),
+    GradientBoostingClassifier(n_estimators=10),
+    HistGradientBoostingClassifier(max_iter=10),
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
+    XGBClassifier(n_estimators=10, n_jobs=1),
+]
+NAMES = [type(learner).__name__ for learner in LEARNERS]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+@pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
+def test_base_learners(learner, data, request):
+    X, y = request.getfixturevalue(data)
+    clf = MesaClassifier(learner, n_estimators=3, random_state=0).fit(X, y)
+    proba = clf.predict_proba(X)
+    assert proba.shape == (len(y), len(np.unique(y)))
+    np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-6)
+    assert np.mean(clf.predict(X) == y) > 0.6
+    again = MesaClassifier(learner, n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(proba, again.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["often", "rare"]),
+        np.array(["z-often", "a-rare"]),
+        np.array(["often", "rare"], dtype=object),
+        np.array([False, True]),
+        np.array([-1, 1]),
+        np.array([1, -1]),
+        np.array([0.0, 1.0]),
+        np.array([7, 3]),
+    ],
+    ids=str,
+)
+def test_labels_of_any_type(imbalanced, labels):
+    X, y = imbalanced
+    clf = MesaClassifier(random_state=0).fit(X, labels[y])
+    reference = MesaClassifier(random_state=0).fit(X, y)
+    assert clf.minority_class_ == labels[1]
+    column = list(clf.classes_).index(labels[1])
+    # Members see class numbers: where the order of the labels turns, trees break ties otherwise.
+    if column == 1:
+        np.testing.assert_array_equal(clf.predict_proba(X), reference.predict_proba(X))
+        np.testing.assert_array_equal(clf.scores_, reference.scores_)
+        np.testing.assert_array_equal(clf.predict(X), labels[reference.predict(X)])
+    assert clf.scores_[-1] == pytest.approx(reference.scores_[-1], abs=0.2)
+    for rows in clf.estimators_samples_:
+        assert np.mean(y[rows]) == 0.5
+
+
+def test_pandas_labels(imbalanced):
+    X, y = imbalanced
+    series = pd.Series(np.where(y == 1, "rare", "often"), dtype="category", index=range(5, 605))
+    clf = MesaClassifier(random_state=0).fit(X, series)
+    assert list(clf.classes_) == ["often", "rare"]
+
+
+def test_many_classes_are_drawn_down_to_the_smallest(three_classes):
+    X, y = three_classes
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    assert clf.minority_class_ == "one"
+    for rows in clf.estimators_samples_:
+        assert {np.sum(y[rows] == label) for label in ("zero", "one", "two")} == {16}
+    assert np.mean(clf.predict(X) == y) > 0.9
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1", "neg_log_loss", "balanced_accuracy"])
+def test_scorers_by_name(imbalanced, scoring):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=3, scoring=scoring, random_state=0)
+    clf.fit(X, np.where(y == 1, "a rare one", "often"))
+    assert np.isfinite(clf.scores_).all()
+
+
+def test_scorer_as_a_callable(imbalanced):
+    X, y = imbalanced
+    scorer = make_scorer(matthews_corrcoef)
+    clf = MesaClassifier(n_estimators=3, scoring=scorer, random_state=0).fit(X, y, X, y)
+    assert clf.scores_[-1] == pytest.approx(matthews_corrcoef(y, clf.predict(X)))
+
+
+# ---------------------------------------------------------------------------- frames
+
+
+def mixed_frame(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) % 10 == 0).astype(int)
+    amount = rng.normal(size=n) + y
+    amount[::17] = np.nan
+    kind = np.where(rng.random(n) < 0.2 + 0.6 * y, "web", "shop")
+    return pd.DataFrame({"amount": amount, "kind": pd.Categorical(kind)}), y
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        HistGradientBoostingClassifier(max_iter=10, categorical_features="from_dtype"),
+        LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
+    ],
+    ids=["HistGradientBoosting", "LightGBM"],
+)
+def test_categories_and_missing_values_reach_the_members(learner):
+    X, y = mixed_frame()
+    seen = []
+
+    class Spy(type(learner)):
+        def fit(self, X, y, **options):
+            seen.append(X)
+            return super().fit(X, y, **options)
+
+    spy = Spy(**learner.get_params())
+    clf = MesaClassifier(spy, n_estimators=3, random_state=0).fit(X, y)
+    assert list(clf.feature_names_in_) == ["amount", "kind"]
+    assert clf.predict_proba(X).shape == (400, 2)
+    assert len(seen) == 3
+    for frame in seen:
+        assert isinstance(frame["kind"].dtype, pd.CategoricalDtype)
+        assert frame["amount"].isna().any()
+
+
+def test_polars_frames_pass_through_a_pipeline():
+    X, y = mixed_frame()
+    X = pl.DataFrame({"amount": X["amount"].to_numpy(), "kind": X["kind"].astype(str).to_list()})
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough"
+    )
+    learner = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=10))
+    clf = MesaClassifier(learner, n_estimators=3, random_state=0).fit(X, y)
+    assert list(clf.feature_names_in_) == ["amount", "kind"]
+    assert clf.predict_proba(X).shape == (400, 2)
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, np.asarray, list])
+def test_the_container_makes_no_difference_to_trees(imbalanced, container):
+    X, y = imbalanced
+    reference = MesaClassifier(random_state=0).fit(X, y).predict_proba(X)
+    if container in (pd.DataFrame, pl.DataFrame):
+        table = container({f"c{j}": X[:, j] for j in range(X.shape[1])})
+    else:
+        table = container(X)
+    clf = MesaClassifier(random_state=0).fit(table, y)
+    np.testing.assert_array_equal(clf.predict_proba(table), reference)
+
+
+@pytest.mark.parametrize("learner", [None, LogisticRegression()], ids=["tree", "linear"])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_rows(imbalanced, learner, form):
+    X, y = imbalanced
+    X = np.where(np.abs(X) < 0.7, 0, X)
+    dense = MesaClassifier(learner, n_estimators=4, random_state=0).fit(X, y)
+    clf = MesaClassifier(learner, n_estimators=4, random_state=0).fit(form(X), y)
+    np.testing.assert_allclose(clf.predict_proba(form(X)), dense.predict_proba(X), atol=1e-6)
+
+
+def test_missing_values_with_trees(imbalanced):
+    X, y = imbalanced
+    X = X.copy()
+    X[::5, 2] = np.nan
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    assert np.isfinite(clf.predict_proba(X)).all()
+
+
+def test_rows_are_not_copied_once_a_member(imbalanced):
+    # Members get views or small subsets, never a converted copy of the whole table.
+    X, y = imbalanced
+    sizes = []
+
+    class Spy(GaussianNB):
+        def fit(self, X, y):
+            sizes.append(len(X))
+            return super().fit(X, y)
+
+    MesaClassifier(Spy(), n_estimators=3, random_state=0).fit(X, y)
+    assert max(sizes) == 2 * round(0.8 * np.sum(y == 1))
+
+
+# ---------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"sigma": 0}, ValueError, "sigma"),
+        ({"sigma": -0.1}, ValueError, "sigma"),
+        ({"n_estimators": 0}, ValueError, "n_estimators"),
+        ({"sampling_ratio": 0}, ValueError, "sampling_ratio"),
+        ({"validation_fraction": 1.0}, ValueError, "validation_fraction"),
+        ({"meta_sampler": 1.5}, ValueError, r"\[0, 1\], got 1.5"),
+        ({"meta_sampler": True}, TypeError, "meta_sampler must be"),
+        ({"meta_sampler": [0.5]}, TypeError, "meta_sampler must be"),
+        ({"meta_sampler": "no-such-sampler"}, FileNotFoundError, "no-such-sampler"),
+        ({"estimator": DecisionTreeClassifier}, TypeError, r"DecisionTreeClassifier\(\)"),
+        ({"estimator": Perceptron()}, TypeError, "predict_proba"),
+        ({"scoring": "no_such_score"}, ValueError, "no_such_score"),
+    ],
+)
+def test_bad_parameters(imbalanced, options, error, words):
+    with pytest.raises(error, match=words):
+        MesaClassifier(**options).fit(*imbalanced)
+
+
+def test_one_class_only(imbalanced):
+    X, _ = imbalanced
+    with pytest.raises(ValueError, match="only one class, 'same'"):
+        MesaClassifier().fit(X, ["same"] * len(X))
+
+
+def test_a_class_of_one_row(imbalanced):
+    X, y = imbalanced
+    y = np.where(np.arange(len(y)) == 3, 2, y)
+    with pytest.raises(ValueError, match=r"Class 2 has .* 1 row"):
+        MesaClassifier().fit(X, y)
+    # With validation rows of their own there is nothing to hold out.
+    clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, y, X, y)
+    assert len(clf.estimators_samples_[0]) == 3
+
+
+def test_labels_of_another_length(imbalanced):
+    X, y = imbalanced
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MesaClassifier().fit(X, y[:-1])
+
+
+def test_continuous_target(imbalanced):
+    X, _ = imbalanced
+    with pytest.raises(ValueError, match="continuous"):
+        MesaClassifier().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X, y: (X[:, :5], y), "X_val"),
+        (lambda X, y: (X, y + 1), r"y_val has classes that y does not have: \[.*2"),
+        (lambda X, y: (X, y.astype(str)), "y_val has classes that y does not have"),
+        (lambda X, y: (X[y == 0], y[y == 0]), r"y_val has no row of class \[.*1"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X, None), "X_val and y_val must be passed together"),
+    ],
+)
+def test_bad_validation_rows(imbalanced, change, words):
+    X, y = imbalanced
+    with pytest.raises(ValueError, match=words):
+        MesaClassifier().fit(X, y, *change(X, y))
+
+
+def test_validation_frames_with_other_columns(imbalanced):
+    X, y = imbalanced
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    with pytest.raises(ValueError, match=r"X_val: The feature names should match"):
+        MesaClassifier().fit(frame, y, frame.rename(columns={"a": "z"}), y)
+
+
+def test_scores_that_are_no_number(imbalanced):
+    X, y = imbalanced
+    with pytest.raises(ValueError, match="gives nan on the valid rows after 1 members"):
+        MesaClassifier(scoring=lambda clf, X, y: float("nan")).fit(X, y)
+
+
+def test_words_in_a_table_for_trees(imbalanced):
+    X, y = imbalanced
+    frame = pd.DataFrame(X).assign(kind="web")
+    frame.columns = frame.columns.astype(str)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        MesaClassifier().fit(frame, y)
+
+
+def test_a_sampler_of_another_size():
+    policy = GaussianPolicy(10, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"length 10, but states of kind 'class-wise' .* 20"):
+        MetaSampler.from_policy(policy, state="class-wise")

@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from metasampler import MesaClassifier, _sklearn_compat
+from metasampler.growth._learner import (
+    PublicLearner,
+    TreeLearner,
+    _seed_parameters,
+    make_learner,
+)
+
+TREES = [
+    DecisionTreeClassifier(),
+    DecisionTreeClassifier(criterion="entropy", max_depth=4),
+    DecisionTreeClassifier(max_features="sqrt", splitter="random"),
+    DecisionTreeClassifier(max_features="log2", min_samples_leaf=0.02),
+    DecisionTreeClassifier(max_features=0.4, min_samples_split=0.1),
+    DecisionTreeClassifier(max_features=3, min_samples_leaf=5, min_impurity_decrease=0.01),
+    DecisionTreeClassifier(max_leaf_nodes=7),
+    DecisionTreeClassifier(ccp_alpha=0.01),
+    DecisionTreeClassifier(class_weight="balanced", min_weight_fraction_leaf=0.05),
+    DecisionTreeClassifier(class_weight={0: 1, 1: 5, 2: 2}),
+    ExtraTreeClassifier(),
+    ExtraTreeClassifier(max_features="sqrt", min_samples_leaf=3),
+]
+
+
+def _same_tree(a, b):
+    np.testing.assert_array_equal(a.tree_.feature, b.tree_.feature)
+    np.testing.assert_array_equal(a.tree_.threshold, b.tree_.threshold)
+    np.testing.assert_array_equal(a.tree_.value, b.tree_.value)
+    np.testing.assert_array_equal(a.classes_, b.classes_)
+    assert set(vars(a)) == set(vars(b))
+    for name in ("n_features_in_", "n_outputs_", "n_classes_", "max_features_"):
+        assert getattr(a, name) == getattr(b, name)
+    assert a.get_params() == b.get_params()
+
+
+@pytest.mark.skipif(not _sklearn_compat.FAST_TREES, reason="this scikit-learn is not known yet")
+@pytest.mark.parametrize("estimator", TREES, ids=repr)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 7)).astype(np.float32)
+    codes = rng.integers(0, n_classes, 300).astype(np.uint8)
+    if isinstance(estimator.class_weight, dict) and n_classes == 2:
+        estimator = clone(estimator).set_params(class_weight={0: 1, 1: 5})
+    fast = make_learner(estimator, [X], n_classes)
+    assert type(fast) is TreeLearner
+    public = PublicLearner(estimator, n_classes)
+    for seed in range(3):
+        rows = np.sort(rng.choice(300, 80, replace=False))
+        ours, theirs = (learner.fit(X, codes, rows, seed) for learner in (fast, public))
+        _same_tree(ours, theirs)
+        np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+        np.testing.assert_array_equal(fast.probabilities(ours, X), public.probabilities(theirs, X))
+
+
+def test_a_fit_is_the_same_without_the_shortcut(imbalanced, monkeypatch):
+    X, y = imbalanced
+    fast = MesaClassifier(random_state=0).fit(X, y)
+    proba = fast.predict_proba(X)
+    monkeypatch.setattr(_sklearn_compat, "FAST_TREES", False)
+    public = MesaClassifier(random_state=0).fit(X, y)
+    for a, b in zip(fast.estimators_, public.estimators_, strict=True):
+        _same_tree(a, b)
+    np.testing.assert_array_equal(proba, public.predict_proba(X))
+    np.testing.assert_array_equal(fast.scores_, public.scores_)
+
+
+def test_bad_tree_parameters_are_reported_on_the_shortcut(imbalanced):
+    X, y = imbalanced
+    with pytest.raises(ValueError, match="max_depth"):
+        MesaClassifier(DecisionTreeClassifier(max_depth=-3)).fit(X, y)
+
+
+def test_missing_values_take_the_public_way():
+    X = np.zeros((4, 2), dtype=np.float32)
+    assert type(make_learner(DecisionTreeClassifier(), [X], 2)) is TreeLearner
+    X[1, 1] = np.nan
+    assert type(make_learner(DecisionTreeClassifier(), [X], 2)) is PublicLearner
+
+
+def test_subclasses_take_the_public_way():
+    class Tree(DecisionTreeClassifier):
+        pass
+
+    assert type(make_learner(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)) is PublicLearner
+
+
+def test_every_random_state_is_seeded():
+    pipeline = make_pipeline(StandardScaler(), AdaBoostClassifier(DecisionTreeClassifier()))
+    seeds = _seed_parameters(pipeline, 7)
+    assert sorted(seeds) == [
+        "adaboostclassifier__estimator__random_state",
+        "adaboostclassifier__random_state",
+    ]
+    assert len(set(seeds.values())) == 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
+    monkeypatch.setattr("metasampler.growth._learner._CHUNK", 64)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3)).astype(np.float32)
+    codes = rng.integers(0, n_classes, 500)
+    learner = make_learner(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs)
+    member = learner.fit(X, codes, np.arange(500), 0)
+    total = np.ones((500,) if n_classes == 2 else (500, n_classes))
+    learner.add_probabilities(member, X, total)
+    proba = member.predict_proba(X)
+    np.testing.assert_array_equal(total, 1 + (proba[:, 1] if n_classes == 2 else proba))
+
+
+def test_a_member_that_lost_a_class_is_reported():
+    class Forgetful(DecisionTreeClassifier):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, :1]
+
+    X, codes = np.arange(10.0).reshape(-1, 1), np.repeat([0, 1], 5)
+    learner = PublicLearner(Forgetful(), 2)
+    member = learner.fit(X, codes, np.arange(10), 0)
+    with pytest.raises(ValueError, match="gives 1 probabilities a row; the data has 2 classes"):
+        learner.probabilities(member, X)

@@ -1,0 +1,79 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
+
+KEY = np.array([123, 456], dtype=np.uint64)
+
+
+@given(
+    n=st.integers(1, 300), cuts=st.lists(st.integers(0, 300), max_size=4), draw=st.integers(0, 9)
+)
+def test_keys_do_not_depend_on_chunks(n, cuts, draw):
+    whole = race_keys(KEY, draw, 0, n)
+    edges = sorted({0, n, *(cut for cut in cuts if cut < n)})
+    pieces = [race_keys(KEY, draw, a, b) for a, b in pairwise(edges)]
+    np.testing.assert_array_equal(whole, np.concatenate(pieces))
+
+
+def test_keys_differ_between_draws_and_keys():
+    other = np.array([123, 457], dtype=np.uint64)
+    a, b, c = race_keys(KEY, 0, 0, 50), race_keys(KEY, 1, 0, 50), race_keys(other, 0, 0, 50)
+    assert not np.any(a == b)
+    assert not np.any(a == c)
+
+
+def test_keys_are_logarithms_of_standard_exponentials():
+    sample = np.exp(race_keys(KEY, 0, 0, 20_000))
+    assert stats.kstest(sample, "expon").pvalue > 1e-3
+
+
+@given(
+    keys=arrays(float, st.integers(1, 60), elements=st.floats(-5, 5), unique=True),
+    size=st.integers(1, 80),
+)
+def test_draw_takes_the_smallest_keys_in_order(keys, size):
+    drawn = draw_rows(keys, size)
+    assert len(drawn) == min(size, len(keys))
+    np.testing.assert_array_equal(drawn, np.sort(np.argsort(keys)[:size]))
+
+
+def test_weighted_draw_follows_the_weights():
+    # One row out of four: the probability of each is its normalised weight.
+    errors = np.array([0.0, 0.3, 0.6, 1.0])
+    log_weights = gaussian_log_weights(errors, mu=0.6, sigma=0.4)
+    n = 20_000
+    counts = np.zeros(4)
+    for draw in range(n):
+        counts[draw_rows(race_keys(KEY, draw, 0, 4) - log_weights, 1)] += 1
+    expected = np.exp(log_weights) / np.exp(log_weights).sum()
+    assert stats.chisquare(counts, n * expected).pvalue > 1e-3
+
+
+def test_gaussian_weights_are_those_of_equation_3():
+    errors = np.linspace(0, 1, 11)
+    ours = gaussian_log_weights(errors, 0.3, 0.2)
+    density = stats.norm(0.3, 0.2).logpdf(errors)
+    np.testing.assert_allclose(ours - ours[0], density - density[0])
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1e-8])
+def test_weights_that_underflow_do_not_break_the_draw(sigma):
+    # All weights are zero in floating point; the rows nearest to mu must still come first.
+    errors = np.linspace(0.0, 0.5, 100)
+    with np.errstate(under="raise", over="raise", invalid="raise"):
+        log_weights = gaussian_log_weights(errors, 1.0, sigma)
+        drawn = draw_rows(race_keys(KEY, 0, 0, 100) - log_weights, 10)
+    np.testing.assert_array_equal(drawn, np.arange(90, 100))
+
+
+def test_gaussian_weights_leave_the_errors_alone():
+    errors = np.array([0.1, 0.9])
+    gaussian_log_weights(errors, 0.5, 0.2)
+    np.testing.assert_array_equal(errors, [0.1, 0.9])

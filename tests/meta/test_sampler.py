@@ -1,0 +1,274 @@
+"""Meta-training: what is learned, what is recorded, and that it comes out the same again."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
+
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.meta import GaussianPolicy, Task
+from metasampler.meta._sac import SAC
+from metasampler.meta._training import Episode, RewardScale
+
+SHORT = {"n_estimators": 4, "n_random_steps": 12, "n_updates": 12, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def tasks(imbalanced, three_classes):
+    X, y = load_breast_cancer(return_X_y=True)
+    return {"synthetic": imbalanced, "digits": three_classes, "cancer": (X, y)}
+
+
+def assert_same_policy(a, b):
+    np.testing.assert_array_equal(a.policy_.parameters, b.policy_.parameters)
+
+
+def test_history_has_an_entry_for_each_episode(imbalanced):
+    X, y = imbalanced
+    sampler = MetaSampler(**SHORT).fit(X, y, X[:200], y[:200], X_test=X[200:], y_test=y[200:])
+    assert [entry["episode"] for entry in sampler.history_] == list(range(8))
+    assert [entry["n_random_actions"] for entry in sampler.history_] == [3] * 4 + [0] * 4
+    for entry in sampler.history_:
+        assert entry["task"] == "task 0"
+        assert len(entry["actions"]) == 3
+        assert all(0 <= mu <= 1 for mu in entry["actions"])
+        assert all(0 < entry[f"{role}_score"] <= 1 for role in ("train", "valid", "test"))
+    assert sampler.n_updates_ == 12
+    assert sampler.summary_["n_episodes"] == 8
+
+
+def test_no_test_rows_no_test_score(imbalanced):
+    sampler = MetaSampler(**SHORT).fit(*imbalanced)
+    assert {entry["test_score"] for entry in sampler.history_} == {None}
+
+
+def test_random_actions_may_end_within_an_episode(imbalanced):
+    sampler = MetaSampler(**{**SHORT, "n_random_steps": 4}).fit(*imbalanced)
+    assert [entry["n_random_actions"] for entry in sampler.history_][:3] == [3, 1, 0]
+
+
+def test_same_seed_same_sampler(imbalanced):
+    a, b = (MetaSampler(**SHORT).fit(*imbalanced) for _ in range(2))
+    assert_same_policy(a, b)
+    assert a.history_ == b.history_
+    c = MetaSampler(**{**SHORT, "random_state": 1}).fit(*imbalanced)
+    assert not np.array_equal(a.policy_.parameters, c.policy_.parameters)
+
+
+def test_several_tasks_take_turns(tasks):
+    sampler = MetaSampler(**SHORT).fit_tasks(tasks)
+    names = [entry["task"] for entry in sampler.history_]
+    assert names == ["synthetic", "digits", "cancer"] * 2 + ["synthetic", "digits"]
+    assert [task["name"] for task in sampler.summary_["tasks"]] == list(tasks)
+
+
+@pytest.mark.parametrize("scale_tasks", [False, True])
+def test_same_result_for_any_n_jobs(tasks, scale_tasks):
+    one, two = (
+        MetaSampler(**SHORT, scale_tasks=scale_tasks, n_jobs=n_jobs).fit_tasks(tasks)
+        for n_jobs in (1, 2)
+    )
+    assert_same_policy(one, two)
+    assert one.history_ == two.history_
+
+
+def test_forms_of_tasks(imbalanced):
+    X, y = imbalanced
+    results = [
+        MetaSampler(**SHORT).fit_tasks(form)
+        for form in ([(X, y)], [Task(X, y)], {"task 0": (X, y)}, {"task 0": Task(X, y)})
+    ]
+    results.append(MetaSampler(**SHORT).fit(X, y))
+    for other in results[1:]:
+        assert_same_policy(results[0], other)
+        assert results[0].history_ == other.history_
+
+
+@pytest.mark.parametrize(
+    ("tasks", "error", "words"),
+    [
+        ([], ValueError, "at least one task"),
+        ([(1, 2, 3)], TypeError, "tuple of 2, 4 or 6"),
+        ({"good": None}, TypeError, "NoneType"),
+    ],
+)
+def test_bad_tasks(tasks, error, words):
+    with pytest.raises(error, match=words):
+        MetaSampler().fit_tasks(tasks)
+
+
+def test_a_bad_task_is_named(imbalanced):
+    X, y = imbalanced
+    with pytest.raises(ValueError, match="Task 'bad': y has only one class"):
+        MetaSampler().fit_tasks({"good": (X, y), "bad": (X, np.zeros(len(y)))})
+
+
+def _episode(rewards):
+    n = len(rewards)
+    return Episode(np.arange(n * 2.0).reshape(n, 2), np.full(n, 0.5), np.array(rewards), {})
+
+
+def test_transitions_end_truly_at_the_last_member():
+    agent = SAC(2, rng=np.random.default_rng(0))
+    scale = RewardScale(1, 10.0, by_task=False)
+    scale.add(0, _episode([0.1, -0.2, 0.3]))
+    scale.flush(agent)
+    rows = agent.memory.rows[: len(agent.memory)]
+    np.testing.assert_array_equal(rows[:, -1], [0, 0, 1])
+    np.testing.assert_allclose(rows[:, 3], [1, -2, 3], rtol=1e-6)
+    np.testing.assert_array_equal(rows[:2, 4:6], rows[1:, :2])
+
+
+def test_tasks_on_one_scale():
+    agent = SAC(2, rng=np.random.default_rng(0))
+    scale = RewardScale(3, 10.0, by_task=True)
+    scale.add(0, _episode([0.3, -0.3]))
+    scale.add(1, _episode([0.1, -0.1]))
+    scale.add(2, _episode([0.0, 0.0]))
+    scale.flush(agent)
+    rewards = agent.memory.rows[:6, 3]
+    # Equal size, and on the whole as large as before: the mean of .3 and .1, times ten.
+    np.testing.assert_allclose(rewards, [2, -2, 2, -2, 0, 0], rtol=1e-6)
+
+
+def test_train_ratio_trains_on_a_part(imbalanced):
+    X, y = imbalanced
+    sampler = MetaSampler(**SHORT, train_ratio=0.25).fit(X, y)
+    whole = MetaSampler(**SHORT).fit(X, y)
+    part, all_rows = (s.summary_["tasks"][0]["train_rows"] for s in (sampler, whole))
+    assert part == [round(0.25 * n) for n in all_rows]
+
+
+@pytest.mark.parametrize("hidden", [(50,), (100,), (25, 25), (10, 10, 10), (50, 50, 50)])
+def test_network_sizes(imbalanced, hidden):
+    sampler = MetaSampler(**SHORT, hidden_layer_sizes=hidden).fit(*imbalanced)
+    assert sampler.policy_.hidden == hidden
+    assert sampler.policy_.state_size == 10
+
+
+@pytest.mark.parametrize(("state", "size"), [("all", 6), ("majority", 6), ("class-wise", 12)])
+def test_kinds_of_state(imbalanced, state, size):
+    X, y = imbalanced
+    sampler = MetaSampler(**SHORT, state=state, n_bins=3).fit(X, y)
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    assert clf.states_.shape == (2, size)
+    np.testing.assert_allclose(
+        clf.actions_, [sampler.predict(state) for state in clf.states_], rtol=1e-6
+    )
+
+
+def test_options_of_the_learner(imbalanced):
+    sampler = MetaSampler(
+        GaussianNB(), **SHORT, alpha="auto", scoring="roc_auc", sampling_ratio=2.0
+    ).fit(*imbalanced)
+    assert sampler.summary_["estimator"] == "GaussianNB()"
+    assert sampler.summary_["scoring"] == "roc_auc"
+
+
+def test_no_updates_leave_a_random_policy(imbalanced):
+    sampler = MetaSampler(n_random_steps=0, n_updates=0, random_state=0).fit(*imbalanced)
+    assert sampler.history_ == []
+    assert 0 < sampler.predict(np.full(10, 0.2)) < 1
+
+
+def test_predict_is_deterministic_and_sample_is_not(imbalanced):
+    sampler = MetaSampler(**SHORT).fit(*imbalanced)
+    state = np.full(10, 0.2)
+    assert sampler.predict(state) == sampler.predict(list(state))
+    rng = np.random.default_rng(0)
+    drawn = [sampler.sample(state, rng) for _ in range(50)]
+    assert len(set(drawn)) == 50
+    assert all(0 <= mu <= 1 for mu in drawn)
+
+
+def test_a_state_of_another_size(imbalanced):
+    sampler = MetaSampler(**SHORT).fit(*imbalanced)
+    for method in (sampler.predict, lambda state: sampler.sample(state, np.random.default_rng(0))):
+        with pytest.raises(ValueError, match=r"kind 'all' with 5 bins, .* length 10; got shape"):
+            method(np.zeros(20))
+
+
+def test_unfitted():
+    with pytest.raises(NotFittedError):
+        MetaSampler().predict(np.zeros(10))
+    with pytest.raises(NotFittedError):
+        MetaSampler().save("never-written.npz")
+
+
+def test_clone_and_pickle_keep_what_was_learned(imbalanced):
+    sampler = MetaSampler(**SHORT).fit(*imbalanced)
+    for twin in (clone(sampler), pickle.loads(pickle.dumps(sampler))):
+        assert twin is not sampler
+        assert twin.get_params() == sampler.get_params()
+        assert_same_policy(sampler, twin)
+    # fit starts anew, whatever was there.
+    assert_same_policy(sampler, clone(sampler).fit(*imbalanced))
+
+
+def test_an_interrupt_leaves_a_usable_sampler(imbalanced, monkeypatch, tmp_path):
+    X, y = imbalanced
+    updates = SAC.update
+
+    def interrupted(agent):
+        if agent.n_updates_ == 7:
+            raise KeyboardInterrupt
+        updates(agent)
+
+    monkeypatch.setattr(SAC, "update", interrupted)
+    with pytest.warns(UserWarning, match="interrupted after 7 of 8 episodes and 7 of 12 updates"):
+        sampler = MetaSampler(**SHORT).fit(X, y)
+    assert sampler.n_updates_ == 7
+    assert sampler.summary_["interrupted"]
+    MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    sampler.save(tmp_path / "part.npz")
+    assert_same_policy(sampler, MetaSampler.load(tmp_path / "part.npz"))
+
+
+def test_progress_shows_the_score(imbalanced, capsys):
+    MetaSampler(**SHORT).fit(*imbalanced)
+    assert capsys.readouterr().out == ""
+    MetaSampler(**SHORT, verbose=1).fit(*imbalanced)
+    shown = capsys.readouterr().out
+    assert "Meta-training" in shown
+    assert "validation score 0." in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sigma": 0.0}, "sigma"),
+        ({"n_estimators": 1}, "n_estimators"),
+        ({"state": "minority"}, "state"),
+        ({"train_ratio": 0.0}, "train_ratio"),
+        ({"alpha": "fixed"}, "alpha"),
+        ({"hidden_layer_sizes": (50, 0)}, "hidden_layer_sizes must hold positive integers"),
+        ({"critic_hidden_layer_sizes": (2.5,)}, "critic_hidden_layer_sizes"),
+    ],
+)
+def test_bad_parameters(imbalanced, options, words):
+    with pytest.raises(ValueError, match=words):
+        MetaSampler(**options).fit(*imbalanced)
+
+
+def test_from_policy_wants_a_policy():
+    with pytest.raises(TypeError, match="GaussianPolicy"):
+        MetaSampler.from_policy("policy")
+    policy = GaussianPolicy(20, hidden=(7, 3), rng=np.random.default_rng(0))
+    sampler = MetaSampler.from_policy(policy, state="class-wise", sigma=0.3)
+    assert sampler.hidden_layer_sizes == (7, 3)
+    assert sampler.predict(np.full(20, 0.1)) == policy.predict(np.full(20, 0.1))
+
+
+def test_meta_training_finds_that_hard_rows_help_on_mammography(mammography):
+    (X, y), (X_val, y_val) = mammography["train"], mammography["valid"]
+    sampler = MetaSampler(random_state=0).fit(X, y, X_val, y_val)
+    assert sampler.n_updates_ == 1000
+    # Random actions score .50 on the validation rows, the best constant .60.
+    assert sampler.summary_["first_valid_score"] < 0.53
+    assert sampler.summary_["last_valid_score"] > 0.57
+    late = [mu for entry in sampler.history_[-20:] for mu in entry["actions"]]
+    assert np.mean(late) > 0.8

@@ -1,0 +1,45 @@
+"""scikit-learn's own checks on every estimator."""
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from metasampler import MesaClassifier, MetaSampler
+
+TAKES_STATES = "predict takes a meta-state, not rows of X: a sampler is no predictor of y"
+NO_FEATURES = "a sampler knows nothing of the features, so that it can be used on any task"
+
+
+def expected_failed_checks(estimator):
+    """Checks that do not apply, each with the reason."""
+    if not isinstance(estimator, MetaSampler):
+        return {}
+    states = [
+        "check_dict_unchanged",
+        "check_dtype_object",
+        "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix",
+        "check_estimators_dtypes",
+        "check_estimators_pickle",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_predict1d",
+        "check_fit_idempotent",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+    ]
+    features = ["check_n_features_in", "check_n_features_in_after_fitting"]
+    return dict.fromkeys(states, TAKES_STATES) | dict.fromkeys(features, NO_FEATURES)
+
+
+ESTIMATORS = [
+    MesaClassifier(n_estimators=5),
+    MesaClassifier(LogisticRegression(), n_estimators=5, meta_sampler="random"),
+    MetaSampler(n_estimators=3, n_random_steps=8, n_updates=8),
+]
+
+
+# Some checks feed data on which the base learner warns; the warning is theirs.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
