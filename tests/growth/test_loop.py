@@ -38,7 +38,7 @@ def make_growth(data, seed=0, **options):
 def test_split_leaves_every_class_on_both_sides(sizes, fraction, seed):
     codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
     train, valid = split_rows(codes, len(sizes), fraction, RandomStreams(seed))
-    np.testing.assert_array_equal(np.sort(np.concatenate([train, valid])), np.arange(len(codes)))
+    np.testing.assert_array_equal(np.flatnonzero(~train), valid)
     for k, size in enumerate(sizes):
         held_out = np.sum(codes[valid] == k)
         assert held_out == min(max(1, round(fraction * size)), size - 1)
@@ -120,7 +120,7 @@ def test_no_member_sees_a_validation_row(imbalanced):
     growth = make_growth(data)
     list(grow_by_policy(growth, 6, StateEncoder(), lambda state, k: 0.9, 0.2))
     drawn = np.concatenate(growth.subsets)
-    assert np.isin(drawn, data.rows["train"]).all()
+    assert data.rows["train"][drawn].all()
     assert not np.isin(drawn, data.rows["valid"]).any()
 
 
@@ -157,6 +157,16 @@ def test_thinned_data_with_validation_rows_of_their_own(imbalanced):
     thin = make_data(X, y, X[:50], y[:50]).thinned(0.1, RandomStreams(0))
     assert thin.tables[0].shape[0] == len(thin.codes[thin.rows["train"]])
     np.testing.assert_array_equal(thin.codes[thin.rows["valid"]], y[:50])
+
+
+def test_test_rows_beside_a_hold_out(imbalanced):
+    X, y = imbalanced
+    data = make_data(X[:400], y[:400], None, None, X[400:], y[400:])
+    growth = make_growth(data)
+    growth.grow()
+    assert len(growth.errors("train")) + len(growth.errors("valid")) == 400
+    proba = growth.members[0].predict_proba(X[400:])[:, 1]
+    assert growth.score("test") == pytest.approx(average_precision_score(y[400:], proba))
 
 
 def test_no_scoring_where_nobody_asks(imbalanced):

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
+from metasampler.growth._sampling import race_keys_of
 
 KEY = np.array([123, 456], dtype=np.uint64)
 
@@ -20,6 +21,17 @@ def test_keys_do_not_depend_on_chunks(n, cuts, draw):
     edges = sorted({0, n, *(cut for cut in cuts if cut < n)})
     pieces = [race_keys(KEY, draw, a, b) for a, b in pairwise(edges)]
     np.testing.assert_array_equal(whole, np.concatenate(pieces))
+
+
+@given(
+    rows=st.sets(st.integers(0, 500), max_size=60).map(sorted), chunk=st.sampled_from([7, 64, 1000])
+)
+def test_keys_of_some_rows(rows, chunk):
+    rows = np.array(rows, dtype=int)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("metasampler.growth._sampling._CHUNK", chunk)
+        keys = race_keys_of(KEY, 3, rows)
+    np.testing.assert_array_equal(keys, race_keys(KEY, 3, 0, 501)[rows])
 
 
 def test_keys_differ_between_draws_and_keys():

@@ -90,10 +90,15 @@ class Growth:
         """Grow by a member whose larger classes are drawn around the error ``mu`` (Eq. 3)."""
 
         def select(rows, keys, size):
-            keys -= gaussian_log_weights(self.errors_of(rows), mu, sigma)
+            keys -= self._gaussian_log_weights(rows, mu, sigma)
             return rows[draw_rows(keys, size)]
 
         self.grow(select)
+
+    def _gaussian_log_weights(self, rows, mu, sigma):
+        # The errors are a copy already, and a long one: the weights take its place.
+        errors = self.errors_of(rows)
+        return gaussian_log_weights(errors, mu, sigma, out=errors)
 
     def add(self, member, subset: np.ndarray) -> None:
         """Add a fitted member, as a warm start does with those it already has."""
@@ -111,7 +116,7 @@ class Growth:
         return self._all_errors()[self.data.part(role, part)]
 
     def errors_of(self, rows: np.ndarray) -> np.ndarray:
-        """Errors of the rows with these numbers."""
+        """Errors of the rows with these numbers, as a new array."""
         return self._all_errors()[rows]
 
     def _all_errors(self) -> np.ndarray:

@@ -2,13 +2,18 @@
 
 import numpy as np
 
-__all__ = ["draw_rows", "gaussian_log_weights", "race_keys"]
+__all__ = ["draw_rows", "gaussian_log_weights", "race_keys", "race_keys_of"]
 
 # Philox yields four 64-bit words per value of its counter.
 _WORDS_PER_COUNT = 4
 
+# Rows whose keys are computed at once: they stay in the processor's cache.
+_CHUNK = 1 << 15
 
-def gaussian_log_weights(errors: np.ndarray, mu: float, sigma: float) -> np.ndarray:
+
+def gaussian_log_weights(
+    errors: np.ndarray, mu: float, sigma: float, out: np.ndarray | None = None
+) -> np.ndarray:
     """Logarithm of the sampling weight of each row, up to a constant.
 
     The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
@@ -23,6 +28,8 @@ def gaussian_log_weights(errors: np.ndarray, mu: float, sigma: float) -> np.ndar
         The error that the draw favours.
     sigma : float
         Width of the Gaussian.
+    out : ndarray of shape (n_rows,), default=None
+        Where to put the result; it may be `errors`. None makes a new array.
 
     Returns
     -------
@@ -32,10 +39,10 @@ def gaussian_log_weights(errors: np.ndarray, mu: float, sigma: float) -> np.ndar
     --------
     >>> import numpy as np
     >>> from metasampler.meta import gaussian_log_weights
-    >>> gaussian_log_weights(np.array([0.5, 1.0]), mu=1.0, sigma=0.5)
-    array([-0.5,  0. ])
+    >>> gaussian_log_weights(np.array([0.5, 1.5]), mu=1.0, sigma=0.5)
+    array([-0.5, -0.5])
     """
-    log_weights = errors - mu
+    log_weights = np.subtract(errors, mu, out=out)
     log_weights *= log_weights
     log_weights *= -0.5 / sigma**2
     return log_weights
@@ -80,6 +87,35 @@ def race_keys(key: np.ndarray, draw: int, start: int, stop: int) -> np.ndarray:
     np.log(keys, out=keys)
     np.negative(keys, out=keys)
     return np.log(keys, out=keys)
+
+
+def race_keys_of(key: np.ndarray, draw: int, rows: np.ndarray) -> np.ndarray:
+    """The numbers of `race_keys` for some rows, given in ascending order.
+
+    They are computed in chunks, so that the rows in between take no memory.
+
+    Parameters
+    ----------
+    key : ndarray of shape (2,), dtype=uint64
+        Key of the Philox generator.
+    draw : int
+        Number of the draw.
+    rows : ndarray of int
+        Row numbers, in ascending order.
+
+    Returns
+    -------
+    keys : ndarray of shape (len(rows),)
+    """
+    keys = np.empty(len(rows))
+    n_rows = int(rows[-1]) + 1 if len(rows) else 0
+    for start in range(0, n_rows, _CHUNK):
+        stop = min(start + _CHUNK, n_rows)
+        first, last = np.searchsorted(rows, (start, stop))
+        if first < last:
+            chunk = race_keys(key, draw, start, stop)
+            keys[first:last] = chunk[rows[first:last] - start]
+    return keys
 
 
 def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:

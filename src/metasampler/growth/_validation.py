@@ -183,6 +183,9 @@ def make_growth_data(
         all_codes.append(_encode(labels, classes, f"y_{suffix}"))
         rows[role] = slice(start, start + table.shape[0])
         start += table.shape[0]
+    if isinstance(rows["train"], np.ndarray):
+        # The mask speaks of all tables, as every vector does.
+        rows["train"] = np.pad(rows["train"], (0, start - len(rows["train"])))
     return GrowthData(
         tables,
         np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],

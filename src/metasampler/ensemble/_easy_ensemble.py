@@ -1,0 +1,100 @@
+"""EasyEnsemble: boosted members on independent, uniformly drawn balanced subsets."""
+
+from sklearn.ensemble import AdaBoostClassifier
+
+from metasampler.ensemble._under_bagging import UnderBaggingClassifier
+
+__all__ = ["EasyEnsembleClassifier"]
+
+
+class EasyEnsembleClassifier(UnderBaggingClassifier):
+    """Ensemble for imbalanced data whose members are AdaBoost ensembles on balanced subsets.
+
+    Each member is trained on all rows of the smallest class and as many rows of every larger
+    class, drawn uniformly and without replacement. It is
+    :class:`~metasampler.ensemble.UnderBaggingClassifier` with another base learner.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`, default=None
+        The base learner; None means :class:`~sklearn.ensemble.AdaBoostClassifier`, which boosts
+        50 trees of depth 1. Members are trained on class numbers 0, 1, ..., the positions in
+        `classes_`.
+
+    n_estimators : int, default=10
+        Number of members.
+
+    sampling_ratio : float, default=1.0
+        Rows drawn of each larger class per row of the smallest class.
+
+    n_jobs : int, default=None
+        How many members are fitted at once, in processes, and the threads that score rows in
+        prediction. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same ensemble in every call.
+
+    warm_start : bool, default=False
+        If True, `fit` keeps the members it has and grows the ensemble to `n_estimators`. On the
+        same rows this gives what one longer fit would have given.
+
+    verbose : int, default=0
+        Show a progress bar if not 0.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The members.
+
+    estimators_samples_ : list of ndarray
+        The rows of X each member was trained on.
+
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    minority_class_ : object
+        The label of the smallest class.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean of the members' importances, where they have them.
+
+    estimator_ : classifier
+        The base learner that members were copied from.
+
+    See Also
+    --------
+    UnderBaggingClassifier : The same with members that are not boosted.
+    BalanceCascadeClassifier : Drops the easy rows of the larger classes on the way.
+    imblearn.ensemble.EasyEnsembleClassifier : The same algorithm.
+
+    Notes
+    -----
+    The paper boosts larger trees for 10 rounds in each of 4 members, and adds up the scores of
+    all boosted trees. Here, as in imbalanced-learn, the default is 50 rounds of trees of depth 1
+    in each of 10 members, and the members' probabilities are averaged.
+
+    References
+    ----------
+    .. [1] X.-Y. Liu, J. Wu, Z.-H. Zhou, "Exploratory Undersampling for Class-Imbalance
+       Learning", IEEE Transactions on Systems, Man, and Cybernetics B 39 (2), 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.ensemble import EasyEnsembleClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
+    >>> clf = EasyEnsembleClassifier(n_estimators=3, random_state=0).fit(X, y)
+    >>> clf.predict_proba(X).shape
+    (2000, 2)
+    >>> clf.estimators_[0]
+    AdaBoostClassifier(...)
+    """
+
+    def _base_learner(self):
+        return AdaBoostClassifier() if self.estimator is None else self.estimator

@@ -1,0 +1,174 @@
+"""UnderBagging: members on independent, uniformly drawn balanced subsets."""
+
+from copy import copy, deepcopy
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import _fit_context
+
+from metasampler._progress import progress_bar
+from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler.growth._learner import TreeLearner
+
+__all__ = ["UnderBaggingClassifier"]
+
+
+class UnderBaggingClassifier(BaseGrownEnsemble):
+    """Ensemble for imbalanced data whose members train on uniformly drawn balanced subsets.
+
+    Each member is trained on all rows of the smallest class and as many rows of every larger
+    class, drawn uniformly and without replacement. Members do not depend on each other, so they
+    can be fitted side by side.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
+        trained on class numbers 0, 1, ..., the positions in `classes_`.
+
+    n_estimators : int, default=10
+        Number of members.
+
+    sampling_ratio : float, default=1.0
+        Rows drawn of each larger class per row of the smallest class.
+
+    n_jobs : int, default=None
+        How many members are fitted at once, in threads if they are scikit-learn's trees and in
+        processes otherwise, and the threads that score rows in prediction. The result is the
+        same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same ensemble in every call.
+
+    warm_start : bool, default=False
+        If True, `fit` keeps the members it has and grows the ensemble to `n_estimators`. On the
+        same rows this gives what one longer fit would have given.
+
+    verbose : int, default=0
+        Show a progress bar if not 0.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The members.
+
+    estimators_samples_ : list of ndarray
+        The rows of X each member was trained on.
+
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    minority_class_ : object
+        The label of the smallest class.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean of the members' importances, where they have them.
+
+    estimator_ : classifier
+        The base learner that members were copied from.
+
+    See Also
+    --------
+    EasyEnsembleClassifier : The same with boosted members.
+    SelfPacedEnsembleClassifier : Draws that look at how hard rows are.
+    imblearn.ensemble.BalancedBaggingClassifier : Balanced draws from bootstrap samples.
+
+    Notes
+    -----
+    Every member sees the whole smallest class; :class:`imblearn.ensemble.BalancedBaggingClassifier`
+    draws a bootstrap sample of all rows first, so that its members see some 63% of it.
+
+    References
+    ----------
+    .. [1] R. Barandela, R. M. Valdovinos, J. S. Sanchez, "New Applications of Ensembles of
+       Classifiers", Pattern Analysis and Applications 6, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.ensemble import UnderBaggingClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
+    >>> clf = UnderBaggingClassifier(random_state=0).fit(X, y)
+    >>> clf.predict_proba(X).shape
+    (2000, 2)
+    >>> int((y == 1).sum()), [len(rows) for rows in clf.estimators_samples_[:3]]
+    (100, [200, 200, 200])
+    """
+
+    _parameter_constraints: dict = {
+        **BaseGrownEnsemble._parameter_constraints,
+        "warm_start": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        sampling_ratio=1.0,
+        n_jobs=None,
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+    ):
+        super().__init__(estimator, n_jobs=n_jobs)
+        self.n_estimators = n_estimators
+        self.sampling_ratio = sampling_ratio
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # The base learner is checked in fit, with a message of its own.
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The training rows. Data frames reach the members as they are, unless these are
+            scikit-learn's trees.
+
+        y : array-like of shape (n_samples,)
+            Labels of any type, of two or more classes.
+
+        Returns
+        -------
+        self : object
+            The fitted ensemble.
+        """
+        resume = self.warm_start and hasattr(self, "estimators_")
+        growth = self._start_growth(X, y, track=False, resume=resume)
+        numbers = np.arange(growth.n_members, self.n_estimators)
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(numbers))
+        if n_jobs <= 1:
+            self._grow(growth)
+        else:
+            self._grow_at_once(growth, np.array_split(numbers, n_jobs), n_jobs)
+        return self._finish_growth(growth)
+
+    def _grow_at_once(self, growth, batches, n_jobs):
+        """Fit batches of members side by side; each depends on its number alone."""
+        # Growing a tree lets other threads run; of other classifiers nothing is known.
+        prefer = "threads" if isinstance(growth.learner, TreeLearner) else "processes"
+        parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
+        total = sum(len(numbers) for numbers in batches)
+        with progress_bar("Growing the ensemble", total, enabled=self.verbose > 0) as advance:
+            for fitted in parallel(delayed(_fit_members)(growth, numbers) for numbers in batches):
+                for member, subset in fitted:
+                    growth.add(member, subset)
+                advance(steps=len(fitted))
+
+
+def _fit_members(growth, numbers):
+    """Fit the members with these numbers."""
+    # A learner keeps things between fits, so that each thread needs its own.
+    growth = copy(growth)
+    growth.learner = deepcopy(growth.learner)
+    return [growth.fit_member(int(number)) for number in numbers]
