@@ -4,7 +4,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MesaClassifier, MetaSampler, ensemble
 
 TAKES_STATES = "predict takes a meta-state, not rows of X: a sampler is no predictor of y"
 NO_FEATURES = "a sampler knows nothing of the features, so that it can be used on any task"
@@ -31,8 +31,16 @@ def expected_failed_checks(estimator):
     return dict.fromkeys(states, TAKES_STATES) | dict.fromkeys(features, NO_FEATURES)
 
 
+#: Settings that keep the checks short, and one neighbour where a check has a class of three rows.
+SETTINGS = {
+    "RAMOBoostClassifier": {"k_neighbors_1": 1, "k_neighbors_2": 1},
+    "SMOTEBaggingClassifier": {"k_neighbors": 1},
+    "SMOTEBoostClassifier": {"k_neighbors": 1},
+}
 ESTIMATORS = [
-    MesaClassifier(n_estimators=5),
+    getattr(ensemble, name)(n_estimators=5, **SETTINGS.get(name, {})) for name in ensemble.__all__
+]
+ESTIMATORS += [
     MesaClassifier(LogisticRegression(), n_estimators=5, meta_sampler="random"),
     MetaSampler(n_estimators=3, n_random_steps=8, n_updates=8),
 ]

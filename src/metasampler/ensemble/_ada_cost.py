@@ -1,0 +1,178 @@
+"""AdaCost: boosting that changes the weights of costly rows more when they are wrong."""
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
+
+__all__ = ["AdaCostClassifier"]
+
+
+class AdaCostClassifier(BaseBoosting):
+    """Cost-sensitive boosting: mistakes on rare classes cost more than others.
+
+    Every member is trained on all rows. Rows start with weights in proportion to the cost of
+    their class. When a row is wrong, its weight grows by more the more it costs; when it is
+    right, its weight shrinks by less.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Its `fit`
+        must take `sample_weight`. Members are trained on class numbers 0, 1, ..., the positions
+        in `classes_`. A tree of full depth makes no mistakes on the rows it is trained on, so
+        that there is nothing to boost: a limited depth serves better.
+
+    n_estimators : int, default=10
+        Number of members.
+
+    class_cost : "balanced" or dict, default="balanced"
+        Cost of a mistake on a row of each class; ``"balanced"`` means one over the number of
+        rows of the class. Only the ratios count: the largest cost is taken for 1.
+
+    learning_rate : float, default=1.0
+        How much a member changes the weights of rows, and its own weight.
+
+    stop_when_perfect : bool, default=False
+        Whether to stop after a member that makes no mistake on the training rows.
+
+    n_jobs : int, default=None
+        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same ensemble in every call.
+
+    verbose : int, default=0
+        Show a progress bar if not 0.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The members; fewer than `n_estimators` if boosting stopped.
+
+    estimator_weights_ : ndarray of shape (n_members,)
+        The weight of each member's vote.
+
+    estimator_errors_ : ndarray of shape (n_members,)
+        The weighted part of the training rows that each member got wrong.
+
+    class_cost_ : ndarray of shape (n_classes,)
+        The cost of each class, the largest being 1.
+
+    n_training_rows_ : list of int
+        How many rows each member was trained on.
+
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    minority_class_ : object
+        The label of the smallest class.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Weighted mean of the members' importances, where they have them.
+
+    estimator_ : classifier
+        The base learner that members were copied from.
+
+    See Also
+    --------
+    RUSBoostClassifier : Balances the classes by leaving out rows.
+    sklearn.ensemble.AdaBoostClassifier : Boosting without costs.
+
+    Notes
+    -----
+    With c = 1 - (smallest cost / cost of the row), the exponent by which a row's weight changes is
+    multiplied by 1 + c if the row is wrong and by 1 - c if it is right. These are twice the
+    factors of the paper [1]_, so that equal costs give plain boosting (SAMME [2]_) exactly. A
+    member's weight is that of SAMME, by its error under the current weights. The paper has the
+    costs enter it once more, and then stops, or hardly changes any weight, as soon as a costly
+    class is difficult: with trees of depth 1 and 3 this gave a lower average precision on all of
+    seven data sets.
+
+    References
+    ----------
+    .. [1] W. Fan, S. J. Stolfo, J. Zhang, P. K. Chan, "AdaCost: Misclassification Cost-Sensitive
+       Boosting", ICML 1999.
+    .. [2] J. Zhu, H. Zou, S. Rosset, T. Hastie, "Multi-class AdaBoost", Statistics and Its
+       Interface 2, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from metasampler.ensemble import AdaCostClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
+    >>> clf = AdaCostClassifier(DecisionTreeClassifier(max_depth=3), random_state=0).fit(X, y)
+    >>> clf.class_cost_.round(3)
+    array([0.053, 1.   ])
+    >>> len(clf.estimators_), clf.n_training_rows_[0]
+    (10, 2000)
+    """
+
+    _parameter_constraints: dict = {
+        **BaseBoosting._parameter_constraints,
+        "class_cost": [StrOptions({"balanced"}), dict],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        class_cost="balanced",
+        learning_rate=1.0,
+        stop_when_perfect=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            estimator,
+            n_estimators,
+            learning_rate=learning_rate,
+            stop_when_perfect=stop_when_perfect,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_cost = class_cost
+
+    def _first_weights(self, data):
+        self.class_cost_ = self._resolve_costs(data)
+        costs = self.class_cost_[data.codes]
+        return costs / costs.sum()
+
+    def _resolve_costs(self, data):
+        """Costs in the order of the classes, the largest being 1."""
+        if isinstance(self.class_cost, str):
+            costs = 1 / np.array([len(rows) for rows in data.class_rows])
+        else:
+            labels = data.classes.tolist()
+            missing = [label for label in labels if label not in self.class_cost]
+            unknown = [label for label in self.class_cost if label not in labels]
+            if missing or unknown:
+                raise ValueError(
+                    f"class_cost must have a cost for every class of y and no other, {labels}; "
+                    f"it lacks {missing} and has {unknown} besides."
+                )
+            costs = np.array([self.class_cost[label] for label in labels], dtype=float)
+            if not np.all(np.isfinite(costs) & (costs > 0)):
+                raise ValueError(f"class_cost={self.class_cost} must be numbers greater than 0.")
+        return costs / costs.max()
+
+    def _adjustments(self, data, correct):
+        costs = self.class_cost_[data.codes]
+        excess = 1 - costs.min() / costs
+        return np.where(correct, 1 - excess, 1 + excess)
+
+    def _start_rounds(self, data, streams):
+        def make_rows(number, weights):
+            return TrainingRows(data.tables[0], data.codes, None, weights)
+
+        return make_rows

@@ -1,0 +1,196 @@
+"""RAMOBoost: boosting with more synthetic rows where other classes are near."""
+
+from numbers import Integral, Real
+
+from scipy.special import expit
+from sklearn.utils._param_validation import Interval
+
+from metasampler.ensemble._smote import Smote, others_nearby
+from metasampler.ensemble._smote_boost import BaseSyntheticBoosting
+
+__all__ = ["RAMOBoostClassifier"]
+
+
+class RAMOBoostClassifier(BaseSyntheticBoosting):
+    """Boosting for imbalanced data with ranked minority over-sampling in every round.
+
+    Each member is trained on all rows and on synthetic rows of every class but the largest. A
+    synthetic row lies between a row and one of its nearest neighbours in the same class. Rows
+    are started from more often the larger their weights are, and the more of their nearest
+    neighbours are of other classes. After the round the synthetic rows are thrown away, and the
+    weights of the real rows change by the member's mistakes on them.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Its `fit`
+        must take `sample_weight`. Members are trained on class numbers 0, 1, ..., the positions
+        in `classes_`.
+
+    n_estimators : int, default=10
+        Number of members.
+
+    n_samples : int or "balance", default=100
+        Synthetic rows of each class in each round; ``"balance"`` makes every class as large as
+        the largest. No class is made larger than that.
+
+    k_neighbors_1 : int, default=5
+        Nearest neighbours, of any class, among which those of other classes are counted.
+
+    k_neighbors_2 : int, default=5
+        Nearest neighbours of the same class that a synthetic row can lie towards.
+
+    alpha : float, default=0.3
+        How much neighbours of other classes count: a row with d of them is started from in
+        proportion to 1 / (1 + exp(-alpha * d)), times its weight.
+
+    algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
+        How members vote: by their class, with weights by their errors, or by their
+        probabilities. SAMME stops when a member is no better than guessing.
+
+    learning_rate : float, default=1.0
+        How much a member changes the weights of rows and, for SAMME, its own weight.
+
+    min_probability : float, default=0.1
+        SAMME.R takes smaller probabilities for this one. Its votes are logarithms, and a tree
+        with pure leaves gives probabilities of zero.
+
+    stop_when_perfect : bool, default=False
+        Whether to stop after a member that makes no mistake on the training rows. By default
+        boosting goes on, since the next member is trained on other synthetic rows.
+
+    n_jobs : int, default=None
+        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same ensemble in every call.
+
+    verbose : int, default=0
+        Show a progress bar if not 0.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The members; fewer than `n_estimators` if boosting stopped.
+
+    estimator_weights_ : ndarray of shape (n_members,)
+        The weight of each member's vote.
+
+    estimator_errors_ : ndarray of shape (n_members,)
+        The weighted part of the training rows that each member got wrong; synthetic rows do
+        not count.
+
+    n_training_rows_ : list of int
+        How many rows each member was trained on, synthetic ones included.
+
+    n_synthetic_ : dict
+        How many synthetic rows of each class a round has.
+
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    minority_class_ : object
+        The label of the smallest class.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Weighted mean of the members' importances, where they have them.
+
+    estimator_ : classifier
+        The base learner that members were copied from.
+
+    See Also
+    --------
+    SMOTEBoostClassifier : Starts from rows by their weights alone.
+
+    Notes
+    -----
+    The published algorithm draws the rows of a round by their weights and then looks for
+    neighbours among the rows drawn. Here all rows are kept with their weights, which enter the
+    draw of rows to start from; so all neighbours are computed once. The rows must be numbers,
+    and for neighbours to mean something the columns should be scaled alike.
+
+    References
+    ----------
+    .. [1] S. Chen, H. He, E. A. Garcia, "RAMOBoost: Ranked Minority Oversampling in Boosting",
+       IEEE Transactions on Neural Networks 21 (10), 2010.
+    .. [2] J. Zhu, H. Zou, S. Rosset, T. Hastie, "Multi-class AdaBoost", Statistics and Its
+       Interface 2, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.ensemble import RAMOBoostClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
+    >>> clf = RAMOBoostClassifier(random_state=0).fit(X, y)
+    >>> clf.predict_proba(X).shape
+    (2000, 2)
+    >>> clf.n_training_rows_[:3]
+    [2100, 2100, 2100]
+    """
+
+    _parameter_constraints: dict = {
+        **BaseSyntheticBoosting._parameter_constraints,
+        "k_neighbors_1": [Interval(Integral, 1, None, closed="left")],
+        "k_neighbors_2": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        n_samples=100,
+        k_neighbors_1=5,
+        k_neighbors_2=5,
+        alpha=0.3,
+        algorithm="SAMME.R",
+        learning_rate=1.0,
+        min_probability=0.1,
+        stop_when_perfect=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            estimator,
+            n_estimators,
+            learning_rate=learning_rate,
+            stop_when_perfect=stop_when_perfect,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_samples = n_samples
+        self.k_neighbors_1 = k_neighbors_1
+        self.k_neighbors_2 = k_neighbors_2
+        self.alpha = alpha
+        self.algorithm = algorithm
+        self.min_probability = min_probability
+
+    def _make_smote(self, data, wanted):
+        return Smote(
+            data.tables[0],
+            data.class_rows,
+            data.classes,
+            wanted,
+            self.k_neighbors_2,
+            name="k_neighbors_2",
+            n_jobs=self.n_jobs,
+        )
+
+    def _start_factors(self, data, wanted):
+        X = data.tables[0]
+        counts = {
+            k: others_nearby(
+                X, data.class_rows[k], data.codes, self.k_neighbors_1, n_jobs=self.n_jobs
+            )
+            for k in wanted
+        }
+        return {k: expit(self.alpha * count) for k, count in counts.items()}

@@ -1,0 +1,221 @@
+"""SMOTEBoost: boosting whose members are also trained on synthetic rows of small classes."""
+
+from abc import abstractmethod
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler.ensemble._smote import NumericRowsMixin, Smote
+from metasampler.growth._random import Stream
+
+__all__ = ["BaseSyntheticBoosting", "SMOTEBoostClassifier"]
+
+
+class BaseSyntheticBoosting(NumericRowsMixin, BaseBoosting):
+    """Base of the boosted ensembles that add synthetic rows in every round.
+
+    A subclass says how SMOTE is set up, and may change how often a row is started from.
+    """
+
+    _parameter_constraints: dict = {
+        **BaseBoosting._parameter_constraints,
+        **BaseBoosting._algorithm_constraints,
+        "n_samples": [Interval(Integral, 1, None, closed="left"), StrOptions({"balance"})],
+    }
+
+    @abstractmethod
+    def _make_smote(self, data, wanted) -> Smote:
+        """SMOTE for the classes with the numbers in ``wanted``."""
+
+    def _start_factors(self, data, wanted) -> dict:
+        """What a row's weight is multiplied by in the draw of rows to start from, per class."""
+        return dict.fromkeys(wanted, 1.0)
+
+    def _start_rounds(self, data, streams):
+        X, codes = data.tables[0], data.codes
+        sizes = np.array([len(rows) for rows in data.class_rows])
+        lacking = sizes.max() - sizes
+        if self.n_samples != "balance":
+            lacking = np.minimum(lacking, self.n_samples)
+        wanted = np.flatnonzero(lacking).tolist()
+        smote = self._make_smote(data, wanted)
+        factors = self._start_factors(data, wanted)
+        self.n_synthetic_ = {data.classes.tolist()[k]: int(lacking[k]) for k in wanted}
+        # Synthetic rows live for one round, each with the weight of an average real row.
+        new_codes = np.repeat(np.arange(data.n_classes), lacking)
+        all_codes = np.concatenate([codes, new_codes.astype(codes.dtype)])
+        extra = np.full(lacking.sum(), 1 / len(codes))
+
+        def make_rows(number, weights):
+            rng = streams.generator(Stream.DRAW, number)
+            parts = [X]
+            for k in wanted:
+                # Rows that boosting finds hard are started from more often.
+                share = factors[k] * weights[data.class_rows[k]]
+                parts.append(smote.draw(k, lacking[k], rng, share))
+            all_weights = np.concatenate([weights, extra])
+            return TrainingRows(np.concatenate(parts), all_codes, None, all_weights)
+
+        return make_rows
+
+
+class SMOTEBoostClassifier(BaseSyntheticBoosting):
+    """Boosting for imbalanced data with new synthetic rows (SMOTE) in every round.
+
+    Each member is trained on all rows and on synthetic rows of every class but the largest. A
+    synthetic row lies between a row and one of its nearest neighbours in the same class; rows
+    with large weights are started from more often. After the round the synthetic rows are
+    thrown away, and the weights of the real rows change by the member's mistakes on them.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Its `fit`
+        must take `sample_weight`. Members are trained on class numbers 0, 1, ..., the positions
+        in `classes_`.
+
+    n_estimators : int, default=10
+        Number of members.
+
+    n_samples : int or "balance", default=100
+        Synthetic rows of each class in each round; ``"balance"`` makes every class as large as
+        the largest. No class is made larger than that.
+
+    k_neighbors : int, default=5
+        Nearest neighbours of the same class that a synthetic row can lie towards.
+
+    algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
+        How members vote: by their class, with weights by their errors, or by their
+        probabilities. SAMME stops when a member is no better than guessing.
+
+    learning_rate : float, default=1.0
+        How much a member changes the weights of rows and, for SAMME, its own weight.
+
+    min_probability : float, default=0.1
+        SAMME.R takes smaller probabilities for this one. Its votes are logarithms, and a tree
+        with pure leaves gives probabilities of zero.
+
+    stop_when_perfect : bool, default=False
+        Whether to stop after a member that makes no mistake on the training rows. By default
+        boosting goes on, since the next member is trained on other synthetic rows.
+
+    n_jobs : int, default=None
+        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same ensemble in every call.
+
+    verbose : int, default=0
+        Show a progress bar if not 0.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The members; fewer than `n_estimators` if boosting stopped.
+
+    estimator_weights_ : ndarray of shape (n_members,)
+        The weight of each member's vote.
+
+    estimator_errors_ : ndarray of shape (n_members,)
+        The weighted part of the training rows that each member got wrong; synthetic rows do
+        not count.
+
+    n_training_rows_ : list of int
+        How many rows each member was trained on, synthetic ones included.
+
+    n_synthetic_ : dict
+        How many synthetic rows of each class a round has.
+
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+
+    minority_class_ : object
+        The label of the smallest class.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X has names that are all strings.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Weighted mean of the members' importances, where they have them.
+
+    estimator_ : classifier
+        The base learner that members were copied from.
+
+    See Also
+    --------
+    RAMOBoostClassifier : Draws more synthetic rows near other classes.
+    SMOTEBaggingClassifier : Synthetic rows without boosting.
+    RUSBoostClassifier : Leaves out rows of the larger classes instead.
+
+    Notes
+    -----
+    The neighbours are computed once. The rows must be numbers, and for neighbours to mean
+    something the columns should be scaled alike.
+
+    References
+    ----------
+    .. [1] N. V. Chawla, A. Lazarevic, L. O. Hall, K. W. Bowyer, "SMOTEBoost: Improving
+       Prediction of the Minority Class in Boosting", PKDD 2003.
+    .. [2] J. Zhu, H. Zou, S. Rosset, T. Hastie, "Multi-class AdaBoost", Statistics and Its
+       Interface 2, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.ensemble import SMOTEBoostClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
+    >>> clf = SMOTEBoostClassifier(random_state=0).fit(X, y)
+    >>> clf.predict_proba(X).shape
+    (2000, 2)
+    >>> clf.n_training_rows_[:3]
+    [2100, 2100, 2100]
+    """
+
+    _parameter_constraints: dict = {
+        **BaseSyntheticBoosting._parameter_constraints,
+        "k_neighbors": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        n_samples=100,
+        k_neighbors=5,
+        algorithm="SAMME.R",
+        learning_rate=1.0,
+        min_probability=0.1,
+        stop_when_perfect=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            estimator,
+            n_estimators,
+            learning_rate=learning_rate,
+            stop_when_perfect=stop_when_perfect,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_samples = n_samples
+        self.k_neighbors = k_neighbors
+        self.algorithm = algorithm
+        self.min_probability = min_probability
+
+    def _make_smote(self, data, wanted):
+        return Smote(
+            data.tables[0],
+            data.class_rows,
+            data.classes,
+            wanted,
+            self.k_neighbors,
+            n_jobs=self.n_jobs,
+        )
