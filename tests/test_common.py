@@ -1,6 +1,7 @@
 """scikit-learn's own checks on every estimator."""
 
 import pytest
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -33,6 +34,7 @@ def expected_failed_checks(estimator):
 
 #: Settings that keep the checks short, and one neighbour where a check has a class of three rows.
 SETTINGS = {
+    "EasyEnsembleClassifier": {"estimator": AdaBoostClassifier(n_estimators=3)},
     "RAMOBoostClassifier": {"k_neighbors_1": 1, "k_neighbors_2": 1},
     "SMOTEBaggingClassifier": {"k_neighbors": 1},
     "SMOTEBoostClassifier": {"k_neighbors": 1},
