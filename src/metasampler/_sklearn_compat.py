@@ -1,7 +1,8 @@
 """All that is used of scikit-learn beyond its documented interface, and nothing else.
 
 Each shortcut has a public twin that gives the same result; `FAST_TREES` says whether the
-shortcuts are taken. A scikit-learn release that was not tested here only costs speed.
+shortcuts are taken. A scikit-learn release that was not tested here only costs speed. The rest
+are scikit-learn's own tools for the authors of estimators, which have no public name yet.
 """
 
 import re
@@ -10,10 +11,24 @@ from numbers import Integral
 
 import numpy as np
 import sklearn
+from sklearn.base import _fit_context as fit_context
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["FAST_TREES", "TreeBuilder", "is_plain_tree", "take_rows", "tree_probabilities"]
+__all__ = [
+    "FAST_TREES",
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "TreeBuilder",
+    "check_sample_weight",
+    "fit_context",
+    "is_plain_tree",
+    "take_rows",
+    "tree_probabilities",
+]
 
 _TESTED_FROM, _TESTED_BELOW = (1, 6), (1, 10)
 _VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:2])

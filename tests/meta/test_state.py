@@ -47,7 +47,9 @@ def _growth():
     for role in ("train", "valid"):
         parts = [errors[role, "minority"], errors[role, "majority"]]
         errors[role, "all"] = np.concatenate(parts)
-    return SimpleNamespace(errors=lambda role, part: errors[role, part])
+    return SimpleNamespace(
+        errors=lambda role, part: errors[role, part], weights=lambda role, part: None
+    )
 
 
 @pytest.mark.parametrize(

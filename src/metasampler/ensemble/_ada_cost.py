@@ -1,8 +1,8 @@
 """AdaCost: boosting that changes the weights of costly rows more when they are wrong."""
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
+from metasampler._sklearn_compat import StrOptions
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
 
 __all__ = ["AdaCostClassifier"]

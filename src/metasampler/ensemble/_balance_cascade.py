@@ -1,8 +1,8 @@
 """BalanceCascade: after each member the rows it has learned leave the larger classes."""
 
 import numpy as np
-from sklearn.base import _fit_context
 
+from metasampler._sklearn_compat import fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import Stream
@@ -120,7 +120,7 @@ class BalanceCascadeClassifier(BaseGrownEnsemble):
         self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Grow the ensemble.
 

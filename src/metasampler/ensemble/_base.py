@@ -5,10 +5,10 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._progress import progress_bar
+from metasampler._sklearn_compat import Interval
 from metasampler.growth._data import Selector
 from metasampler.growth._learner import make_learner
 from metasampler.growth._loop import Growth

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from metasampler._progress import progress_bar
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._data import GrowthData
 from metasampler.growth._learner import PublicLearner, make_learner
@@ -106,7 +105,7 @@ class BaseBoosting(BaseGrownEnsemble):
         return 1.0
 
     # The base learner is checked in fit, with a message of its own.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Boost the ensemble.
 

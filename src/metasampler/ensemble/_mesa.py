@@ -4,10 +4,10 @@ import os
 from numbers import Real
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval
+from sklearn.base import clone
 
 from metasampler._progress import progress_bar
+from metasampler._sklearn_compat import Interval, fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
@@ -189,7 +189,7 @@ class MesaClassifier(BaseGrownEnsemble):
         self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, X_val=None, y_val=None):
         """Grow the ensemble.
 

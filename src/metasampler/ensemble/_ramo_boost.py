@@ -3,8 +3,8 @@
 from numbers import Integral, Real
 
 from scipy.special import expit
-from sklearn.utils._param_validation import Interval
 
+from metasampler._sklearn_compat import Interval
 from metasampler.ensemble._smote import Smote, others_nearby
 from metasampler.ensemble._smote_boost import BaseSyntheticBoosting
 

@@ -2,8 +2,7 @@
 
 from numbers import Real
 
-from sklearn.utils._param_validation import Interval
-
+from metasampler._sklearn_compat import Interval
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler.growth._random import Stream
 

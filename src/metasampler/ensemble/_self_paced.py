@@ -5,9 +5,8 @@ from math import pi, tan
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._sampling import draw_rows
 
@@ -146,7 +145,7 @@ class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
         self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Grow the ensemble.
 

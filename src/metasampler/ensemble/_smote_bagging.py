@@ -4,11 +4,9 @@ from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
 from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import is_plain_tree
+from metasampler._sklearn_compat import Interval, fit_context, is_plain_tree
 from metasampler.ensemble._smote import NumericRowsMixin, Smote
 from metasampler.growth._learner import TreeLearner, make_learner
 from metasampler.growth._random import RandomStreams, Stream
@@ -136,7 +134,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Fit the members.
 

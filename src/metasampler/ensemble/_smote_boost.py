@@ -4,8 +4,8 @@ from abc import abstractmethod
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler.ensemble._smote import NumericRowsMixin, Smote
 from metasampler.growth._random import Stream

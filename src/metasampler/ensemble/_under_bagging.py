@@ -4,9 +4,9 @@ from copy import copy, deepcopy
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import _fit_context
 
 from metasampler._progress import progress_bar
+from metasampler._sklearn_compat import fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._learner import TreeLearner
 
@@ -125,7 +125,7 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
         self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Fit the members.
 

@@ -57,10 +57,13 @@ class GrowthData:
     sampling_ratio : float
         Rows drawn of each larger class per row of the smallest class.
     scoring : str or callable
+    weights : ndarray of shape (n_rows,), default=None
+        Positive weights of all rows.
     """
 
-    def __init__(self, tables, codes, classes, rows, *, sampling_ratio, scoring):
+    def __init__(self, tables, codes, classes, rows, *, sampling_ratio, scoring, weights=None):
         self.tables = tables
+        self.weights = weights
         self.codes = codes
         self.classes = classes
         self.n_classes = len(classes)
@@ -109,6 +112,7 @@ class GrowthData:
             rows,
             sampling_ratio=self.sampling_ratio,
             scoring=self.scoring,
+            weights=None if self.weights is None else self.weights[keep],
         )
 
     def part(self, role: str, part: str):
@@ -124,9 +128,33 @@ class GrowthData:
     def scorer(self, role: str):
         """Function that scores the probabilities of the rows in a role."""
         if role not in self._scorers:
-            codes = self.codes[self.rows[role]]
-            self._scorers[role] = bind_scorer(self.scoring, codes, self.classes, self.minority)
+            rows = self.rows[role]
+            weights = None if self.weights is None else self.weights[rows]
+            self._scorers[role] = bind_scorer(
+                self.scoring, self.codes[rows], self.classes, self.minority, weights
+            )
         return self._scorers[role]
+
+    def member_weights(self, subset: np.ndarray) -> np.ndarray | None:
+        """Weights with which the rows of a subset enter a member.
+
+        Where a class is drawn, its rows' weights have done their work in the draw: each drawn
+        row stands for rows of the mean weight of its class.
+        """
+        if self.weights is None:
+            return None
+        weights = self.weights[subset].astype(float)
+        codes = self.codes[subset]
+        for k, rows in enumerate(self.class_rows):
+            if k != self.minority and len(rows) > self.draw_size:
+                weights[codes == k] = self.weights[rows].mean()
+        return weights
+
+    def class_weights(self) -> np.ndarray:
+        """Total weight of each class in the training rows."""
+        if self.weights is None:
+            return np.array([float(len(rows)) for rows in self.class_rows])
+        return np.array([self.weights[rows].sum() for rows in self.class_rows])
 
     def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
         """Balanced subset: the smallest class, and as many rows of each larger one (Algorithm 1).
@@ -152,6 +180,8 @@ class GrowthData:
                 chosen.append(rows)
                 continue
             keys = race_keys_of(key, number, rows)
+            if self.weights is not None:
+                keys -= np.log(self.weights[rows])
             if select is None:
                 chosen.append(rows[draw_rows(keys, self.draw_size)])
             else:

@@ -3,6 +3,7 @@
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
 
@@ -39,6 +40,11 @@ class PublicLearner:
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether members can be fitted with sample weights."""
+        return has_fit_parameter(self.estimator, "sample_weight")
 
     def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.

@@ -83,7 +83,8 @@ class Growth:
         """
         subset = self.data.draw(self._draw_key, number, select)
         seed = self.streams.integer(Stream.MEMBER, number)
-        member = self.learner.fit(self.data.tables[0], self.data.codes, subset, seed)
+        weights = self.data.member_weights(subset) if self.learner.takes_weights else None
+        member = self.learner.fit(self.data.tables[0], self.data.codes, subset, seed, weights)
         return member, subset
 
     def grow_at(self, mu: float, sigma: float) -> None:
@@ -114,6 +115,17 @@ class Growth:
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
         """Errors, 1 - p(true class), of the rows in a role."""
         return self._all_errors()[self.data.part(role, part)]
+
+    def weights(self, role: str = "train", part: str = "all") -> np.ndarray | None:
+        """Weights of the rows in a role, or None if all count the same."""
+        if self.data.weights is None:
+            return None
+        return self.data.weights[self.data.part(role, part)]
+
+    def proba(self, role: str = "valid") -> np.ndarray:
+        """Mean probability of each class, for the rows in a role."""
+        proba = self._total[self.data.rows[role]] / self.n_members
+        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def errors_of(self, rows: np.ndarray) -> np.ndarray:
         """Errors of the rows with these numbers, as a new array."""

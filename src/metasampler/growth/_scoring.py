@@ -7,18 +7,31 @@ from sklearn.metrics import get_scorer
 __all__ = ["average_precision", "bind_scorer"]
 
 
-def average_precision(positive: np.ndarray, negative: np.ndarray) -> float:
+def average_precision(
+    positive: np.ndarray,
+    negative: np.ndarray,
+    positive_weights: np.ndarray | None = None,
+    negative_weights: np.ndarray | None = None,
+) -> float:
     """Area under the precision-recall curve, from the scores of the two classes.
 
     Recall moves only at a positive's score, so the average precision is the mean, over the
     positives, of the precision at their score. By hand because scikit-learn's function spends
     ten times as long on checks and on thresholds where nothing moves; the values are the same.
     """
-    positive = np.sort(positive)
-    negative = np.sort(negative)
-    true_positives = len(positive) - np.searchsorted(positive, positive)
-    false_positives = len(negative) - np.searchsorted(negative, positive)
-    return float(np.mean(true_positives / (true_positives + false_positives)))
+    true_positives = _weight_at_least(positive, positive_weights, positive)
+    false_positives = _weight_at_least(negative, negative_weights, positive)
+    precision = true_positives / (true_positives + false_positives)
+    return float(np.average(precision, weights=positive_weights))
+
+
+def _weight_at_least(scores, weights, thresholds):
+    """Total weight of the scores that reach each threshold."""
+    if weights is None:
+        return len(scores) - np.searchsorted(np.sort(scores), thresholds)
+    order = np.argsort(scores)
+    below = np.concatenate([[0.0], np.cumsum(weights[order])])
+    return below[-1] - below[np.searchsorted(scores[order], thresholds)]
 
 
 class _GivenProbabilities(ClassifierMixin, BaseEstimator):
@@ -41,28 +54,22 @@ class _GivenProbabilities(ClassifierMixin, BaseEstimator):
         return self.classes[np.argmax(X, axis=1)]
 
 
-def _bind_average_precision(codes, n_classes, minority):
+def _bind_average_precision(codes, n_classes, minority, weights):
+    def against_the_rest(is_class):
+        inside, outside = np.flatnonzero(is_class), np.flatnonzero(~is_class)
+        split = (None, None) if weights is None else (weights[inside], weights[outside])
+        return lambda scores: average_precision(scores[inside], scores[outside], *split)
+
     if n_classes == 2:
-        positive, negative = np.flatnonzero(codes == minority), np.flatnonzero(codes != minority)
+        score = against_the_rest(codes == minority)
+        # Scores of class 1; of class 0 they are the complement, which turns the ranking.
+        return score if minority == 1 else lambda proba: score(-proba)
 
-        def score(proba):
-            # Scores of class 1; of class 0 they are the complement, which turns the ranking.
-            ranking = proba if minority == 1 else -proba
-            return average_precision(ranking[positive], ranking[negative])
-
-        return score
-
-    members = [codes == k for k in range(n_classes)]
-
-    def macro_score(proba):
-        return float(
-            np.mean([average_precision(proba[m, k], proba[~m, k]) for k, m in enumerate(members)])
-        )
-
-    return macro_score
+    one_by_one = [against_the_rest(codes == k) for k in range(n_classes)]
+    return lambda proba: float(np.mean([score(proba[:, k]) for k, score in enumerate(one_by_one)]))
 
 
-def bind_scorer(scoring, codes, classes, minority):
+def bind_scorer(scoring, codes, classes, minority, weights=None):
     """Score function of probabilities, for given true labels.
 
     Parameters
@@ -76,6 +83,8 @@ def bind_scorer(scoring, codes, classes, minority):
     classes : ndarray of shape (n_classes,)
     minority : int
         Position of the minority class.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows; scorers of scikit-learn respect them.
 
     Returns
     -------
@@ -84,7 +93,7 @@ def bind_scorer(scoring, codes, classes, minority):
     """
     n_classes = len(classes)
     if isinstance(scoring, str) and scoring == "average_precision":
-        return _bind_average_precision(codes, n_classes, minority)
+        return _bind_average_precision(codes, n_classes, minority, weights)
 
     scorer = get_scorer(scoring)
     if n_classes > 2 or not isinstance(scoring, str):
@@ -93,10 +102,11 @@ def bind_scorer(scoring, codes, classes, minority):
         y_true, labels = (codes == minority).astype(int), np.array([0, 1])
         order = slice(None) if minority == 1 else slice(None, None, -1)
     given = _GivenProbabilities(labels)
+    known = {} if weights is None or not isinstance(scoring, str) else {"sample_weight": weights}
 
     def score(proba):
         if n_classes == 2:
             proba = np.column_stack([1 - proba, proba])[:, order]
-        return float(scorer(given, proba, y_true))
+        return float(scorer(given, proba, y_true, **known))
 
     return score

@@ -6,7 +6,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d, ge
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
-from metasampler._sklearn_compat import is_plain_tree
+from metasampler._sklearn_compat import check_sample_weight, is_plain_tree, take_rows
 from metasampler.growth._data import GrowthData, split_rows
 from metasampler.growth._random import RandomStreams
 
@@ -117,6 +117,17 @@ def _encode(y, classes, name: str) -> np.ndarray:
     return _compact(np.searchsorted(classes, y), len(classes))
 
 
+def _drop_weightless_rows(X, y, sample_weight):
+    """Check the weights and leave out the rows that have none, as if they were never passed."""
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    keep = weights > 0
+    if not keep.any():
+        raise ValueError("sample_weight is zero for every row.")
+    if keep.all():
+        return X, y, weights
+    return take_rows(X, np.flatnonzero(keep)), y[keep], weights[keep]
+
+
 def _compact(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Class positions in as few bytes as they need: there is one for every row."""
     return codes.astype(np.min_scalar_type(n_classes - 1))
@@ -130,6 +141,7 @@ def make_growth_data(
     X_test=None,
     y_test=None,
     *,
+    sample_weight=None,
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
@@ -144,6 +156,8 @@ def make_growth_data(
     """
     X = check_table(X, estimator, owner=owner)
     y = check_labels(y, X, owner=owner)
+    if sample_weight is not None:
+        X, y, sample_weight = _drop_weightless_rows(X, y, sample_weight)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -193,4 +207,8 @@ def make_growth_data(
         rows,
         sampling_ratio=sampling_ratio,
         scoring=scoring,
+        # Validation and test rows of their own count one each.
+        weights=None
+        if sample_weight is None
+        else np.pad(sample_weight, (0, start - len(sample_weight)), constant_values=1.0),
     )

@@ -6,10 +6,10 @@ from numbers import Integral, Real
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._validation import (
     copy_input_tags,
@@ -275,7 +275,7 @@ class MetaSampler(BaseEstimator):
         """
         return self.fit_tasks([Task(X, y, X_val, y_val, X_test, y_test)])
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit_tasks(self, tasks):
         """Meta-train on several tasks at once, with one policy and one replay memory.
 
@@ -321,7 +321,7 @@ class MetaSampler(BaseEstimator):
                 raise ValueError(f"Task {task.name!r}: {error}") from error
         return self._train(data, [task.name for task in tasks], streams)
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit_data(self, data):
         """Meta-train on tasks that are prepared already, as a classifier's fit has them.
 

@@ -23,7 +23,9 @@ STATE_KINDS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-def error_histogram(errors: np.ndarray, n_bins: int) -> np.ndarray:
+def error_histogram(
+    errors: np.ndarray, n_bins: int, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Fraction of the errors in each of ``n_bins`` equal bins on [0, 1] (Eq. 1).
 
     Bins are closed on the left and open on the right, except the last, which includes 1.
@@ -34,6 +36,8 @@ def error_histogram(errors: np.ndarray, n_bins: int) -> np.ndarray:
         Errors in [0, 1].
     n_bins : int
         Number of bins.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
 
     Returns
     -------
@@ -49,9 +53,9 @@ def error_histogram(errors: np.ndarray, n_bins: int) -> np.ndarray:
     # By hand because numpy.histogram takes ten times as long on these sizes.
     scaled = errors * n_bins
     scaled += _EDGE_TOLERANCE
-    counts = np.bincount(scaled.astype(np.intp), minlength=n_bins + 1)
+    counts = np.bincount(scaled.astype(np.intp), weights, minlength=n_bins + 1)
     counts[n_bins - 1] += counts[n_bins]
-    return counts[:n_bins] / len(errors)
+    return counts[:n_bins] / (len(errors) if weights is None else weights.sum())
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class StateEncoder:
         state : ndarray of shape (size,)
         """
         blocks = [
-            error_histogram(growth.errors(role, part), self.n_bins)
+            error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
             for role, part in STATE_KINDS[self.kind]
         ]
         return np.concatenate(blocks)
