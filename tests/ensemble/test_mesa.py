@@ -70,7 +70,7 @@ def test_too_large_a_sampling_ratio_takes_what_there_is(imbalanced):
 
 def test_probability_is_the_mean_of_the_members(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(calibration=None, threshold=None, random_state=0).fit(X, y)
     members = np.array([member.predict_proba(X) for member in clf.estimators_])
     np.testing.assert_allclose(clf.predict_proba(X), members.mean(axis=0), atol=1e-12)
     stages = list(clf.staged_predict_proba(X))

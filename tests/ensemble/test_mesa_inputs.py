@@ -108,7 +108,8 @@ def test_scorers_by_name(imbalanced, scoring):
 def test_scorer_as_a_callable(imbalanced):
     X, y = imbalanced
     scorer = make_scorer(matthews_corrcoef)
-    clf = MesaClassifier(n_estimators=3, scoring=scorer, random_state=0).fit(X, y, X, y)
+    clf = MesaClassifier(n_estimators=3, scoring=scorer, calibration=None, random_state=0)
+    clf.fit(X, y, X, y)
     assert clf.scores_[-1] == pytest.approx(matthews_corrcoef(y, clf.predict(X)))
 
 

@@ -170,7 +170,7 @@ def test_members_that_are_no_trees_are_fitted_in_processes(two_classes):
 @every_ensemble
 def test_staged_probabilities_end_where_the_ensemble_does(Ensemble, two_classes):
     X, y = two_classes
-    ensemble = Ensemble(n_estimators=4, random_state=0).fit(X, y)
+    ensemble = Ensemble(n_estimators=4, calibration=None, random_state=0).fit(X, y)
     *_, last = stages = list(ensemble.staged_predict_proba(X))
     assert len(stages) == 4
     assert_array_equal(last, ensemble.predict_proba(X))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from metasampler._sklearn_compat import fit_context
-from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import Stream
 from metasampler.growth._sampling import draw_rows, race_keys
@@ -11,7 +11,7 @@ from metasampler.growth._sampling import draw_rows, race_keys
 __all__ = ["BalanceCascadeClassifier"]
 
 
-class BalanceCascadeClassifier(BaseGrownEnsemble):
+class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that drops the easiest majority rows after each member.
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
@@ -32,6 +32,29 @@ class BalanceCascadeClassifier(BaseGrownEnsemble):
         Rows drawn of each larger class per row of the smallest class, and so the size of the
         last pool.
 
+    validation_fraction : float, default=None
+        Part of each class that is held out for `scores_`, calibration and threshold, if `fit` gets
+        no validation rows. None trains on all rows.
+
+    scoring : str or callable, default="average_precision"
+        How validation rows are scored, see :class:`MesaClassifier`.
+
+    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+        How probabilities are brought from the members' balanced world to the real one, see
+        :class:`MesaClassifier`.
+
+    threshold : None, "balanced", float, str or tuple, default="balanced"
+        From which probability on `predict` says minority, see :class:`MesaClassifier`.
+
+    n_iter_no_change : int, default=None
+        Stop when the validation score has not improved by `tol` for so many members.
+
+    tol : float, default=1e-4
+        See `n_iter_no_change`.
+
+    validate_members : bool, default=False
+        Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
         Threads that score rows, in `fit` and in prediction. The result is the same for any number.
 
@@ -51,6 +74,18 @@ class BalanceCascadeClassifier(BaseGrownEnsemble):
 
     pool_sizes_ : ndarray of shape (n_estimators, n_classes)
         The rows of each class that each member's were drawn from.
+
+    scores_ : ndarray of shape (n_estimators,)
+        Score on the validation rows after each member; empty without such rows.
+
+    calibration_ : callable
+        Maps the members' mean probabilities to those of `predict_proba`.
+
+    threshold_ : float
+        Probability of the minority class from which on `predict` says so (two classes).
+
+    expected_precision_, expected_recall_ : float or None
+        What the validation rows, if there are any, say of `threshold_`.
 
     classes_ : ndarray of shape (n_classes,)
         The class labels.
@@ -109,19 +144,36 @@ class BalanceCascadeClassifier(BaseGrownEnsemble):
         n_estimators=10,
         *,
         sampling_ratio=1.0,
+        validation_fraction=None,
+        scoring="average_precision",
+        calibration="auto",
+        threshold="balanced",
+        n_iter_no_change=None,
+        tol=1e-4,
+        validate_members=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
     ):
-        super().__init__(estimator, n_jobs=n_jobs)
-        self.n_estimators = n_estimators
-        self.sampling_ratio = sampling_ratio
-        self.random_state = random_state
-        self.verbose = verbose
+        super().__init__(
+            estimator,
+            n_estimators,
+            sampling_ratio=sampling_ratio,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            calibration=calibration,
+            threshold=threshold,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            validate_members=validate_members,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
         """Grow the ensemble.
 
         Parameters
@@ -133,12 +185,18 @@ class BalanceCascadeClassifier(BaseGrownEnsemble):
         y : array-like of shape (n_samples,)
             Labels of any type, of two or more classes.
 
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of X is held out.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see :class:`MesaClassifier`.
+
         Returns
         -------
         self : object
             The fitted ensemble.
         """
-        growth = self._start_growth(X, y)
+        growth = self._start_growth(X, y, X_val, y_val, sample_weight)
         cascade = _Cascade(growth, self.n_estimators)
         self._grow(growth, cascade)
         self.pool_sizes_ = np.array(cascade.sizes).T

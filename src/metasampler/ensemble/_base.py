@@ -1,4 +1,4 @@
-"""What all ensembles on the growth loop share: a fitted ensemble, and how a plain fit starts."""
+"""What all ensembles share once they are fitted: the mean of the members' probabilities."""
 
 from abc import ABCMeta, abstractmethod
 from numbers import Integral, Real
@@ -7,17 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval
-from metasampler.growth._data import Selector
 from metasampler.growth._learner import make_learner
-from metasampler.growth._loop import Growth
-from metasampler.growth._random import RandomStreams
 from metasampler.growth._validation import (
     check_table,
     copy_input_tags,
-    make_growth_data,
-    resolve_estimator,
 )
 
 __all__ = ["BaseGrownEnsemble"]
@@ -48,82 +42,6 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """The base learner; None means a decision tree."""
         return self.estimator
 
-    def _start_growth(
-        self,
-        X,
-        y,
-        X_val=None,
-        y_val=None,
-        *,
-        validation_fraction: float | None = None,
-        scoring=None,
-        track: bool = True,
-        resume: bool = False,
-    ) -> Growth:
-        """Check what `fit` got and start an ensemble.
-
-        With ``resume`` it starts with the members there are, and grows on as the fit that made
-        them would have.
-        """
-        estimator = resolve_estimator(self._base_learner())
-        if resume:
-            streams = RandomStreams(self._entropy)
-        else:
-            streams = RandomStreams.from_random_state(self.random_state)
-        data = make_growth_data(
-            X,
-            y,
-            X_val,
-            y_val,
-            estimator=estimator,
-            validation_fraction=validation_fraction,
-            sampling_ratio=self.sampling_ratio,
-            scoring=scoring,
-            streams=streams,
-            owner=self,
-        )
-        self._check_features(X, reset=not resume)
-        if X_val is not None:
-            self._check_features(X_val, reset=False, name="X_val")
-        learner = make_learner(estimator, data.tables, data.n_classes, self.n_jobs)
-        growth = Growth(data, learner, streams, track=track)
-        if resume:
-            self._check_resumable(data.classes)
-            for member, subset in zip(self.estimators_, self.estimators_samples_, strict=True):
-                growth.add(member, subset)
-        return growth
-
-    def _check_resumable(self, classes: np.ndarray) -> None:
-        """Refuse a warm start that cannot continue the fit before it."""
-        if self.n_estimators < len(self.estimators_):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least {len(self.estimators_)}, the "
-                "number of members there are, when warm_start=True."
-            )
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True needs the classes of the first fit, {self.classes_.tolist()}; "
-                f"y has {classes.tolist()}."
-            )
-
-    def _grow(self, growth: Growth, select: Selector | None = None) -> None:
-        """Grow to `n_estimators`: the first member by a uniform draw, the others by ``select``."""
-        remaining = self.n_estimators - growth.n_members
-        with progress_bar("Growing the ensemble", remaining, enabled=self.verbose > 0) as advance:
-            while growth.n_members < self.n_estimators:
-                growth.grow(select if growth.n_members else None)
-                advance()
-
-    def _finish_growth(self, growth: Growth):
-        """Set the attributes of a fitted ensemble."""
-        self._entropy = growth.streams.entropy
-        self.estimator_ = growth.learner.estimator
-        self.classes_ = growth.data.classes
-        self.minority_class_ = growth.data.classes[growth.data.minority]
-        self.estimators_ = growth.members
-        self.estimators_samples_ = growth.subsets
-        return self
-
     def _check_features(self, X, *, reset: bool, name: str = "X") -> None:
         """Set, or compare with, the number and the names of the columns."""
         try:
@@ -152,6 +70,10 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _as_matrix(proba: np.ndarray) -> np.ndarray:
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
+    def _calibrate(self, proba: np.ndarray) -> np.ndarray:
+        """Hook for ensembles whose mean is not the probability they promise."""
+        return proba
+
     def predict_proba(self, X):
         """Probability of each class: the mean over the members.
 
@@ -163,12 +85,11 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`. Members train on balanced subsets, so these are
-            probabilities in a world where all classes are equally frequent.
+            In the order of `classes_`.
         """
         X = self._check_predict_table(X)
         *_, total = self._staged_totals(X)
-        return self._as_matrix(total / len(self.estimators_))
+        return self._calibrate(self._as_matrix(total / len(self.estimators_)))
 
     def staged_predict_proba(self, X):
         """Probability of each class after each member.
@@ -185,7 +106,7 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         X = self._check_predict_table(X)
         for n_members, total in enumerate(self._staged_totals(X), start=1):
-            yield self._as_matrix(total / n_members)
+            yield self._calibrate(self._as_matrix(total / n_members))
 
     def predict(self, X):
         """Most probable class of each row.

@@ -27,6 +27,29 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
 
+    validation_fraction : float, default=None
+        Part of each class that is held out for `scores_`, calibration and threshold, if `fit` gets
+        no validation rows. None trains on all rows.
+
+    scoring : str or callable, default="average_precision"
+        How validation rows are scored, see :class:`MesaClassifier`.
+
+    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+        How probabilities are brought from the members' balanced world to the real one, see
+        :class:`MesaClassifier`.
+
+    threshold : None, "balanced", float, str or tuple, default="balanced"
+        From which probability on `predict` says minority, see :class:`MesaClassifier`.
+
+    n_iter_no_change : int, default=None
+        Stop when the validation score has not improved by `tol` for so many members.
+
+    tol : float, default=1e-4
+        See `n_iter_no_change`.
+
+    validate_members : bool, default=False
+        Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
         How many members are fitted at once, in processes, and the threads that score rows in
         prediction. The result is the same for any number.
@@ -48,6 +71,18 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     estimators_samples_ : list of ndarray
         The rows of X each member was trained on.
+
+    scores_ : ndarray of shape (n_estimators,)
+        Score on the validation rows after each member; empty without such rows.
+
+    calibration_ : callable
+        Maps the members' mean probabilities to those of `predict_proba`.
+
+    threshold_ : float
+        Probability of the minority class from which on `predict` says so (two classes).
+
+    expected_precision_, expected_recall_ : float or None
+        What the validation rows, if there are any, say of `threshold_`.
 
     classes_ : ndarray of shape (n_classes,)
         The class labels.

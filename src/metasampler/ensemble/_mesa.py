@@ -6,9 +6,8 @@ from numbers import Real
 import numpy as np
 from sklearn.base import clone
 
-from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, fit_context
-from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
 from metasampler.meta._fixed import DEFAULT_SIGMA, ConstantPolicy, UniformPolicy
@@ -21,7 +20,7 @@ __all__ = ["MesaClassifier"]
 _DEFAULT_MU = 0.9
 
 
-class MesaClassifier(BaseGrownEnsemble):
+class MesaClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data whose training rows are chosen by a meta-sampler.
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
@@ -59,14 +58,52 @@ class MesaClassifier(BaseGrownEnsemble):
         Rows drawn of each larger class per row of the smallest class.
 
     validation_fraction : float, default=0.2
-        Part of each class that is held out to compute the meta-state and `scores_`, if `fit`
-        gets no validation rows.
+        Part of each class that is held out if `fit` gets no validation rows: for the meta-state,
+        `scores_`, calibration and threshold. None trains on all rows; only policies that look at
+        no state, constant and random mu, can do without.
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
         ``scorer(estimator, X, y)`` that needs no more than probabilities; the X it gets are the
         ensemble's probabilities. Names speak of the minority class as the positive one.
         ``"average_precision"`` means the macro average for more than two classes.
+
+    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+        How probabilities are brought from the members' balanced world to the real one:
+
+        - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
+        - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows;
+        - ``"isotonic"``: an increasing step function, fitted on the validation rows. It makes
+          ties, and so changes average precision;
+        - ``"auto"``: the sigmoid if every class has at least five validation rows, otherwise the
+          prior;
+        - None: the mean of the members' probabilities, as in the paper.
+
+    threshold : None, "balanced", float, str or tuple, default="balanced"
+        From which probability on `predict` says minority:
+
+        - None: the most probable class, as usual in scikit-learn; for a rare class that is
+          seldom the rare one;
+        - ``"balanced"``: where the class is more probable than it is frequent, which is what
+          the most probable class is in a balanced world; for any number of classes;
+        - a number in (0, 1);
+        - ``"f1"`` or ``"mcc"``: the best one on the validation rows;
+        - ``("recall", r)``: the highest one that can be expected to find a part r of the
+          minority among new rows;
+        - ``("precision", p)``: the lowest one with at least that precision on the validation
+          rows;
+        - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
+          rows.
+
+    n_iter_no_change : int, default=None
+        Stop when the validation score has not improved by `tol` for so many members.
+
+    tol : float, default=1e-4
+        See `n_iter_no_change`.
+
+    validate_members : bool, default=False
+        Whether to hand the validation rows to the members' fit, as ``eval_set`` (LightGBM,
+        XGBoost) or ``X_val`` and ``y_val`` (HistGradientBoosting), for early stopping of theirs.
 
     n_jobs : int, default=None
         Threads that score rows, in `fit` and in prediction. The result is the same for any number.
@@ -93,10 +130,20 @@ class MesaClassifier(BaseGrownEnsemble):
         The mu that was chosen for each member after the first.
 
     states_ : ndarray of shape (n_estimators - 1, state_size)
-        The meta-state each mu was chosen in.
+        The meta-state each mu was chosen in; empty without validation rows.
 
     scores_ : ndarray of shape (n_estimators,)
-        Score on the validation rows after each member.
+        Score on the validation rows after each member, before calibration; empty without
+        validation rows.
+
+    calibration_ : callable
+        Maps the members' mean probabilities to those of `predict_proba`.
+
+    threshold_ : float
+        Probability of `minority_class_` from which on `predict` says so (two classes).
+
+    expected_precision_, expected_recall_ : float or None
+        What the validation rows say of `threshold_`.
 
     classes_ : ndarray of shape (n_classes,)
         The class labels.
@@ -126,8 +173,9 @@ class MesaClassifier(BaseGrownEnsemble):
 
     Notes
     -----
-    Probabilities are those of a balanced world: for a class that is rarer in reality they are
-    too high. Their order is not affected.
+    Members are trained on balanced subsets, so the mean of their probabilities is that of a
+    balanced world; `calibration` brings it to the real one. Calibration is fitted once, for the
+    whole ensemble; `staged_predict_proba` uses it for all stages.
 
     References
     ----------
@@ -149,17 +197,14 @@ class MesaClassifier(BaseGrownEnsemble):
     """
 
     _parameter_constraints: dict = {
-        **BaseGrownEnsemble._parameter_constraints,
+        **BaseUnderSamplingEnsemble._parameter_constraints,
         "meta_sampler": [str, os.PathLike, Real, object],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "scoring": [str, callable],
         "warm_start": ["boolean"],
     }
 
     states_: np.ndarray
     actions_: np.ndarray
-    scores_: np.ndarray
     meta_sampler_: MetaSampler | ConstantPolicy | UniformPolicy
 
     def __init__(
@@ -172,25 +217,38 @@ class MesaClassifier(BaseGrownEnsemble):
         sampling_ratio=1.0,
         validation_fraction=0.2,
         scoring="average_precision",
+        calibration="auto",
+        threshold="balanced",
+        n_iter_no_change=None,
+        tol=1e-4,
+        validate_members=False,
         n_jobs=None,
         random_state=None,
         warm_start=False,
         verbose=0,
     ):
-        super().__init__(estimator, n_jobs=n_jobs)
-        self.n_estimators = n_estimators
+        super().__init__(
+            estimator,
+            n_estimators,
+            sampling_ratio=sampling_ratio,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            calibration=calibration,
+            threshold=threshold,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            validate_members=validate_members,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.meta_sampler = meta_sampler
         self.sigma = sigma
-        self.sampling_ratio = sampling_ratio
-        self.validation_fraction = validation_fraction
-        self.scoring = scoring
-        self.random_state = random_state
         self.warm_start = warm_start
-        self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, X_val=None, y_val=None):
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
         """Grow the ensemble.
 
         Parameters
@@ -205,6 +263,12 @@ class MesaClassifier(BaseGrownEnsemble):
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them a part of each class is held out from X.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. They multiply the weights of the draw, count in states and
+            scores, and reach base learners that take them: rows of the smallest class with their
+            own weight, drawn rows with the mean weight of their class, since their own has done
+            its work in the draw. A weight of zero leaves the row out.
+
         Returns
         -------
         self : MesaClassifier
@@ -212,15 +276,13 @@ class MesaClassifier(BaseGrownEnsemble):
         """
         sampler, needs_training = self._resolve_sampler()
         resumes = self.warm_start and hasattr(self, "estimators_")
-        growth = self._start_growth(
-            X,
-            y,
-            X_val,
-            y_val,
-            validation_fraction=self.validation_fraction,
-            scoring=self.scoring,
-            resume=resumes,
-        )
+        growth = self._start_growth(X, y, X_val, y_val, sample_weight, resume=resumes)
+        reads_states = isinstance(sampler, MetaSampler)
+        if reads_states and not growth.data.has_validation:
+            raise ValueError(
+                f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
+                "and y_val, or a validation_fraction."
+            )
         if resumes:
             sampler = self.meta_sampler_
         elif needs_training:
@@ -228,15 +290,17 @@ class MesaClassifier(BaseGrownEnsemble):
                 estimator=clone(growth.learner.estimator), random_state=growth.streams.entropy
             )
             sampler.fit_data([growth.data])
-        steps = self._run(growth, sampler)
+        self._grow_by_sampler(growth, sampler)
 
-        known = (self.states_, self.actions_, self.scores_) if resumes else (None, None, None)
         self.meta_sampler_ = sampler
-        self.states_, self.actions_, self.scores_ = _record(steps, sampler.encoder_.size, *known)
+        later = self._records[1:]
+        self.actions_ = np.array([record["mu"] for record in later], dtype=float)
+        states = [record["state"] for record in later if record["state"] is not None]
+        self.states_ = np.array(states).reshape(len(states), sampler.encoder_.size)
         return self._finish_growth(growth)
 
-    def _run(self, growth, sampler):
-        """Grow the ensemble and return what each step saw, did and reached."""
+    def _grow_by_sampler(self, growth, sampler):
+        """Algorithm 2, with a record of what each step saw, did and reached."""
 
         def choose_mu(state, n_members):
             # A learned policy acts by its mean: it scores the same and is reproducible. Only a
@@ -246,14 +310,10 @@ class MesaClassifier(BaseGrownEnsemble):
             return sampler.predict(state)
 
         sigma = sampler.sigma if self.sigma is None else self.sigma
-        loop = grow_by_policy(growth, self.n_estimators, sampler.encoder_, choose_mu, sigma)
-        steps = []
-        remaining = self.n_estimators - growth.n_members
-        with progress_bar("Growing the ensemble", remaining, enabled=self.verbose > 0) as advance:
-            for step in loop:
-                steps.append(step)
-                advance(f"validation score {step.score:.3f}")
-        return steps
+        encoder = sampler.encoder_ if growth.data.has_validation else None
+        loop = grow_by_policy(growth, self.n_estimators, encoder, choose_mu, sigma)
+        for step in self._watch(growth, loop, lambda step: step.score):
+            self._note(growth, step._asdict())
 
     def _resolve_sampler(self):
         """What chooses mu, and whether it has to be meta-trained on this data first."""
@@ -276,18 +336,3 @@ class MesaClassifier(BaseGrownEnsemble):
             "meta_sampler must be a MetaSampler, a number in [0, 1], 'default', 'random', 'fit', "
             f"or the name or path of a sampler; got {given!r}."
         )
-
-
-def _record(steps, state_size, states=None, actions=None, scores=None):
-    """The steps as arrays, appended to those of earlier steps."""
-    new = [step for step in steps if step.mu is not None]
-    new_states = np.array([step.state for step in new]).reshape(len(new), state_size)
-    new_actions = np.array([step.mu for step in new], dtype=float)
-    new_scores = np.array([step.score for step in steps], dtype=float)
-    if scores is None:
-        return new_states, new_actions, new_scores
-    return (
-        np.concatenate([states, new_states]),
-        np.concatenate([actions, new_actions]),
-        np.concatenate([scores, new_scores]),
-    )

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._sampling import draw_rows
 
 __all__ = ["SelfPacedEnsembleClassifier"]
@@ -22,7 +22,7 @@ _HARDNESS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
+class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that shifts from easy majority rows to hard ones.
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
@@ -50,6 +50,29 @@ class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
 
+    validation_fraction : float, default=None
+        Part of each class that is held out for `scores_`, calibration and threshold, if `fit` gets
+        no validation rows. None trains on all rows.
+
+    scoring : str or callable, default="average_precision"
+        How validation rows are scored, see :class:`MesaClassifier`.
+
+    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+        How probabilities are brought from the members' balanced world to the real one, see
+        :class:`MesaClassifier`.
+
+    threshold : None, "balanced", float, str or tuple, default="balanced"
+        From which probability on `predict` says minority, see :class:`MesaClassifier`.
+
+    n_iter_no_change : int, default=None
+        Stop when the validation score has not improved by `tol` for so many members.
+
+    tol : float, default=1e-4
+        See `n_iter_no_change`.
+
+    validate_members : bool, default=False
+        Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
         Threads that score rows, in `fit` and in prediction. The result is the same for any number.
 
@@ -66,6 +89,18 @@ class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
 
     estimators_samples_ : list of ndarray
         The rows of X each member was trained on.
+
+    scores_ : ndarray of shape (n_estimators,)
+        Score on the validation rows after each member; empty without such rows.
+
+    calibration_ : callable
+        Maps the members' mean probabilities to those of `predict_proba`.
+
+    threshold_ : float
+        Probability of the minority class from which on `predict` says so (two classes).
+
+    expected_precision_, expected_recall_ : float or None
+        What the validation rows, if there are any, say of `threshold_`.
 
     classes_ : ndarray of shape (n_classes,)
         The class labels.
@@ -119,7 +154,7 @@ class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
     """
 
     _parameter_constraints: dict = {
-        **BaseGrownEnsemble._parameter_constraints,
+        **BaseUnderSamplingEnsemble._parameter_constraints,
         "hardness": [StrOptions(set(_HARDNESS))],
         "k_bins": [Interval(Integral, 1, None, closed="left")],
     }
@@ -132,21 +167,38 @@ class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
         hardness="absolute",
         k_bins=10,
         sampling_ratio=1.0,
+        validation_fraction=None,
+        scoring="average_precision",
+        calibration="auto",
+        threshold="balanced",
+        n_iter_no_change=None,
+        tol=1e-4,
+        validate_members=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
     ):
-        super().__init__(estimator, n_jobs=n_jobs)
-        self.n_estimators = n_estimators
+        super().__init__(
+            estimator,
+            n_estimators,
+            sampling_ratio=sampling_ratio,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            calibration=calibration,
+            threshold=threshold,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            validate_members=validate_members,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.hardness = hardness
         self.k_bins = k_bins
-        self.sampling_ratio = sampling_ratio
-        self.random_state = random_state
-        self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
         """Grow the ensemble.
 
         Parameters
@@ -158,12 +210,18 @@ class SelfPacedEnsembleClassifier(BaseGrownEnsemble):
         y : array-like of shape (n_samples,)
             Labels of any type, of two or more classes.
 
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of X is held out.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see :class:`MesaClassifier`.
+
         Returns
         -------
         self : object
             The fitted ensemble.
         """
-        growth = self._start_growth(X, y)
+        growth = self._start_growth(X, y, X_val, y_val, sample_weight)
         hardness_of = _HARDNESS[self.hardness]
 
         def select(rows, keys, size):

@@ -7,13 +7,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import fit_context
-from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._learner import TreeLearner
 
 __all__ = ["UnderBaggingClassifier"]
 
 
-class UnderBaggingClassifier(BaseGrownEnsemble):
+class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data whose members train on uniformly drawn balanced subsets.
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
@@ -31,6 +31,29 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
 
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
+
+    validation_fraction : float, default=None
+        Part of each class that is held out for `scores_`, calibration and threshold, if `fit` gets
+        no validation rows. None trains on all rows.
+
+    scoring : str or callable, default="average_precision"
+        How validation rows are scored, see :class:`MesaClassifier`.
+
+    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+        How probabilities are brought from the members' balanced world to the real one, see
+        :class:`MesaClassifier`.
+
+    threshold : None, "balanced", float, str or tuple, default="balanced"
+        From which probability on `predict` says minority, see :class:`MesaClassifier`.
+
+    n_iter_no_change : int, default=None
+        Stop when the validation score has not improved by `tol` for so many members.
+
+    tol : float, default=1e-4
+        See `n_iter_no_change`.
+
+    validate_members : bool, default=False
+        Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
 
     n_jobs : int, default=None
         How many members are fitted at once, in threads if they are scikit-learn's trees and in
@@ -54,6 +77,18 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
 
     estimators_samples_ : list of ndarray
         The rows of X each member was trained on.
+
+    scores_ : ndarray of shape (n_estimators,)
+        Score on the validation rows after each member; empty without such rows.
+
+    calibration_ : callable
+        Maps the members' mean probabilities to those of `predict_proba`.
+
+    threshold_ : float
+        Probability of the minority class from which on `predict` says so (two classes).
+
+    expected_precision_, expected_recall_ : float or None
+        What the validation rows, if there are any, say of `threshold_`.
 
     classes_ : ndarray of shape (n_classes,)
         The class labels.
@@ -102,7 +137,7 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
     """
 
     _parameter_constraints: dict = {
-        **BaseGrownEnsemble._parameter_constraints,
+        **BaseUnderSamplingEnsemble._parameter_constraints,
         "warm_start": ["boolean"],
     }
 
@@ -112,21 +147,38 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
         n_estimators=10,
         *,
         sampling_ratio=1.0,
+        validation_fraction=None,
+        scoring="average_precision",
+        calibration="auto",
+        threshold="balanced",
+        n_iter_no_change=None,
+        tol=1e-4,
+        validate_members=False,
         n_jobs=None,
         random_state=None,
         warm_start=False,
         verbose=0,
     ):
-        super().__init__(estimator, n_jobs=n_jobs)
-        self.n_estimators = n_estimators
-        self.sampling_ratio = sampling_ratio
-        self.random_state = random_state
+        super().__init__(
+            estimator,
+            n_estimators,
+            sampling_ratio=sampling_ratio,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            calibration=calibration,
+            threshold=threshold,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            validate_members=validate_members,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.warm_start = warm_start
-        self.verbose = verbose
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
         """Fit the members.
 
         Parameters
@@ -138,16 +190,23 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
         y : array-like of shape (n_samples,)
             Labels of any type, of two or more classes.
 
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of X is held out.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see :class:`MesaClassifier`.
+
         Returns
         -------
         self : object
             The fitted ensemble.
         """
         resume = self.warm_start and hasattr(self, "estimators_")
-        growth = self._start_growth(X, y, track=False, resume=resume)
+        growth = self._start_growth(X, y, X_val, y_val, sample_weight, track=False, resume=resume)
         numbers = np.arange(growth.n_members, self.n_estimators)
         n_jobs = min(effective_n_jobs(self.n_jobs), len(numbers))
-        if n_jobs <= 1:
+        # Whether to stop can only be seen one member after the other.
+        if n_jobs <= 1 or self.n_iter_no_change is not None:
             self._grow(growth)
         else:
             self._grow_at_once(growth, np.array_split(numbers, n_jobs), n_jobs)
@@ -163,6 +222,8 @@ class UnderBaggingClassifier(BaseGrownEnsemble):
             for fitted in parallel(delayed(_fit_members)(growth, numbers) for numbers in batches):
                 for member, subset in fitted:
                     growth.add(member, subset)
+                    known = growth.data.has_validation
+                    self._note(growth, {"score": growth.score("valid") if known else None})
                 advance(steps=len(fitted))
 
 

@@ -59,10 +59,25 @@ class GrowthData:
     scoring : str or callable
     weights : ndarray of shape (n_rows,), default=None
         Positive weights of all rows.
+    original_rows : ndarray of int, default=None
+        For each row of the first table its number in the table the user passed, if some of its
+        rows were left out.
     """
 
-    def __init__(self, tables, codes, classes, rows, *, sampling_ratio, scoring, weights=None):
+    def __init__(
+        self,
+        tables,
+        codes,
+        classes,
+        rows,
+        *,
+        sampling_ratio,
+        scoring,
+        weights=None,
+        original_rows=None,
+    ):
         self.tables = tables
+        self.original_rows = original_rows
         self.weights = weights
         self.codes = codes
         self.classes = classes
@@ -135,6 +150,19 @@ class GrowthData:
             )
         return self._scorers[role]
 
+    @property
+    def has_validation(self) -> bool:
+        """Whether there are validation rows."""
+        return "valid" in self.rows
+
+    def to_original(self, subset: np.ndarray) -> np.ndarray:
+        """Row numbers in the table the user passed."""
+        return subset if self.original_rows is None else self.original_rows[subset]
+
+    def from_original(self, rows: np.ndarray) -> np.ndarray:
+        """Row numbers here, of rows in the table the user passed."""
+        return rows if self.original_rows is None else np.searchsorted(self.original_rows, rows)
+
     def member_weights(self, subset: np.ndarray) -> np.ndarray | None:
         """Weights with which the rows of a subset enter a member.
 
@@ -155,6 +183,11 @@ class GrowthData:
         if self.weights is None:
             return np.array([float(len(rows)) for rows in self.class_rows])
         return np.array([self.weights[rows].sum() for rows in self.class_rows])
+
+    def drawn_weights(self, subset: np.ndarray) -> np.ndarray:
+        """Share of each class in what a member was trained on."""
+        totals = np.bincount(self.codes[subset], self.member_weights(subset), self.n_classes)
+        return totals / totals.sum()
 
     def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
         """Balanced subset: the smallest class, and as many rows of each larger one (Algorithm 1).

@@ -46,19 +46,29 @@ class PublicLearner:
         """Whether members can be fitted with sample weights."""
         return has_fit_parameter(self.estimator, "sample_weight")
 
-    def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
+    def fit(
+        self,
+        X,
+        codes: np.ndarray,
+        rows,
+        seed: int,
+        sample_weight: np.ndarray | None = None,
+        **options,
+    ):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
-        ``sample_weight`` holds a weight for each of these rows.
+        ``sample_weight`` holds a weight for each of these rows; ``options`` go to the member's
+        fit as they are.
         """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if rows is None:
-            return member.fit(X, codes.astype(np.intp), **weights)
-        return member.fit(compat.take_rows(X, rows), codes[rows].astype(np.intp), **weights)
+        if sample_weight is not None:
+            options["sample_weight"] = sample_weight
+        if rows is not None:
+            X, codes = compat.take_rows(X, rows), codes[rows]
+        return member.fit(X, codes.astype(np.intp), **options)
 
     def probabilities(self, member, X) -> np.ndarray:
         """Probabilities of some rows: of class 1 only, if there are two classes."""
@@ -94,7 +104,7 @@ class TreeLearner(PublicLearner):
         super().__init__(estimator, n_classes, n_jobs)
         self._builder = compat.TreeBuilder(estimator, n_classes)
 
-    def fit(self, X, codes, rows, seed, sample_weight=None):
+    def fit(self, X, codes, rows, seed, sample_weight=None, **options):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
             X, codes = X[rows], codes[rows]

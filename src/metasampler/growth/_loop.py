@@ -26,6 +26,8 @@ class Growth:
         Where the draws and the members take their randomness from.
     track : bool, default=True
         Whether to score each new member. A loop that never looks at errors has no need to.
+    member_options : dict, default=None
+        Further arguments for the members' fit.
 
     Attributes
     ----------
@@ -41,8 +43,10 @@ class Growth:
         streams: RandomStreams,
         *,
         track: bool = True,
+        member_options: dict | None = None,
     ):
         self.track = track
+        self.member_options = member_options or {}
         self.data = data
         self.learner = learner
         self.streams = streams
@@ -84,7 +88,9 @@ class Growth:
         subset = self.data.draw(self._draw_key, number, select)
         seed = self.streams.integer(Stream.MEMBER, number)
         weights = self.data.member_weights(subset) if self.learner.takes_weights else None
-        member = self.learner.fit(self.data.tables[0], self.data.codes, subset, seed, weights)
+        member = self.learner.fit(
+            self.data.tables[0], self.data.codes, subset, seed, weights, **self.member_options
+        )
         return member, subset
 
     def grow_at(self, mu: float, sigma: float) -> None:
@@ -161,14 +167,14 @@ class GrowthStep(NamedTuple):
 
     state: np.ndarray | None
     mu: float | None
-    score: float
+    score: float | None
 
 
 def grow_by_policy(
     growth: Growth,
     n_members: int,
-    encoder: Callable[[Growth], np.ndarray],
-    choose_mu: Callable[[np.ndarray, int], float],
+    encoder: Callable[[Growth], np.ndarray] | None,
+    choose_mu: Callable[[np.ndarray | None, int], float],
     sigma: float,
 ) -> Iterator[GrowthStep]:
     """Algorithm 2: grow an ensemble to ``n_members``, one step at a time.
@@ -179,8 +185,8 @@ def grow_by_policy(
         The ensemble, empty or not.
     n_members : int
         When to stop.
-    encoder : callable
-        Gives the meta-state of an ensemble.
+    encoder : callable or None
+        Gives the meta-state of an ensemble; None for a policy that looks at none.
     choose_mu : callable
         The policy: takes the state and the number of members so far.
     sigma : float
@@ -195,7 +201,8 @@ def grow_by_policy(
             state = mu = None
             growth.grow()
         else:
-            state = encoder(growth)
+            state = None if encoder is None else encoder(growth)
             mu = choose_mu(state, growth.n_members)
             growth.grow_at(mu, sigma)
-        yield GrowthStep(state, mu, growth.score("valid"))
+        score = growth.score("valid") if growth.data.has_validation else None
+        yield GrowthStep(state, mu, score)

@@ -121,11 +121,12 @@ def _drop_weightless_rows(X, y, sample_weight):
     """Check the weights and leave out the rows that have none, as if they were never passed."""
     weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
     keep = weights > 0
-    if not keep.any():
+    if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")
     if keep.all():
-        return X, y, weights
-    return take_rows(X, np.flatnonzero(keep)), y[keep], weights[keep]
+        return X, y, weights, None
+    rows = np.flatnonzero(keep)
+    return take_rows(X, rows), y[rows], weights[rows], rows
 
 
 def _compact(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -156,8 +157,9 @@ def make_growth_data(
     """
     X = check_table(X, estimator, owner=owner)
     y = check_labels(y, X, owner=owner)
+    original_rows = None
     if sample_weight is not None:
-        X, y, sample_weight = _drop_weightless_rows(X, y, sample_weight)
+        X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -211,4 +213,5 @@ def make_growth_data(
         weights=None
         if sample_weight is None
         else np.pad(sample_weight, (0, start - len(sample_weight)), constant_values=1.0),
+        original_rows=original_rows,
     )

@@ -1,0 +1,48 @@
+"""What a fit did, member by member."""
+
+from io import StringIO
+
+__all__ = ["FitSummary"]
+
+
+class FitSummary:
+    """A table with one row a member; `print` it, or take its `rows`.
+
+    Parameters
+    ----------
+    title : str
+    rows : list of dict
+        One entry a member, all with the same keys.
+    notes : list of str
+        Lines below the table.
+    """
+
+    def __init__(self, title: str, rows: list[dict], notes: list[str]):
+        self.title = title
+        self.rows = rows
+        self.notes = notes
+
+    def __str__(self):
+        # rich draws the table, and is imported only here.
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=self.title, title_justify="left", caption_justify="left")
+        for name in self.rows[0]:
+            table.add_column(name, justify="right")
+        for row in self.rows:
+            table.add_row(*(_show(value) for value in row.values()))
+        stream = StringIO()
+        console = Console(file=stream, width=100)
+        console.print(table)
+        for note in self.notes:
+            console.print(note)
+        return stream.getvalue()
+
+    __repr__ = __str__
+
+
+def _show(value) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,170 @@
+"""From probabilities to decisions: the threshold, and what to expect at it."""
+
+import warnings
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Decision", "check_threshold", "choose_threshold"]
+
+_GOALS = ("f1", "mcc")
+_GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2}
+_ALLOWED = (
+    "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p) or "
+    "('cost', fn_cost, fp_cost)"
+)
+
+
+class Decision(NamedTuple):
+    """A threshold on the probability of the minority class, and what held-out rows say of it."""
+
+    threshold: float
+    precision: float | None
+    recall: float | None
+
+
+def check_threshold(threshold, n_classes: int) -> None:
+    """Refuse a threshold that means nothing, before any work."""
+    if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
+        return
+    if isinstance(threshold, str):
+        good = threshold in _GOALS
+    elif isinstance(threshold, Real) and not isinstance(threshold, bool):
+        good = 0 < float(threshold) < 1
+    elif isinstance(threshold, (tuple, list)) and threshold:
+        name, *values = threshold
+        n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
+        good = n_values == len(values) and all(
+            isinstance(value, Real)
+            and (float(value) > 0 if name == "cost" else 0 < float(value) <= 1)
+            for value in values
+        )
+    else:
+        good = False
+    if not good:
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r}.")
+    if n_classes > 2:
+        raise ValueError(
+            f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
+            "work for any number."
+        )
+
+
+def choose_threshold(threshold, *, prior: float, scores=None, positive=None, weights=None):
+    """Threshold on the probability of the minority class.
+
+    Parameters
+    ----------
+    threshold : None, str, float or tuple
+        As `check_threshold` lets it pass.
+    prior : float
+        Frequency of the minority class in the world that the probabilities speak of.
+    scores, positive, weights : ndarray, default=None
+        Probability of the minority class, whether a row is of that class, and its weight, for
+        held-out rows if there are any.
+
+    Returns
+    -------
+    decision : Decision
+        Rows with at least this probability are called minority.
+    """
+    if threshold is None:
+        value = 0.5
+    elif isinstance(threshold, Real):
+        value = float(threshold)
+    elif isinstance(threshold, str) and threshold == "balanced":
+        value = float(prior)
+    elif scores is None:
+        raise ValueError(
+            f"threshold={threshold!r} is tuned on held-out rows: pass X_val and y_val, or a "
+            "validation_fraction."
+        )
+    else:
+        value = _tune(threshold, _Curve(scores, positive, weights))
+    if scores is None:
+        return Decision(value, None, None)
+    curve = _Curve(scores, positive, weights)
+    return Decision(value, *curve.precision_and_recall(value))
+
+
+class _Curve:
+    """Hits and false alarms at every threshold that makes a difference."""
+
+    def __init__(self, scores, positive, weights):
+        weights = np.ones(len(scores)) if weights is None else weights
+        order = np.argsort(-scores, kind="stable")
+        scores, positive, weights = scores[order], positive[order], weights[order]
+        self.last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
+        self.thresholds = scores[self.last]
+        self.hits = np.cumsum(weights * positive)[self.last]
+        self.alarms = np.cumsum(weights * ~positive)[self.last]
+        self.n_positive = self.hits[-1]
+        self.n_negative = self.alarms[-1]
+        self.positive_scores = scores[positive]
+
+    @property
+    def precision(self):
+        return self.hits / (self.hits + self.alarms)
+
+    @property
+    def recall(self):
+        return self.hits / self.n_positive
+
+    def precision_and_recall(self, threshold):
+        """What held-out rows say of a threshold; without alarms there is no precision."""
+        reached = np.flatnonzero(self.thresholds >= threshold)
+        if not len(reached):
+            return None, 0.0
+        last = reached[-1]
+        return float(self.precision[last]), float(self.recall[last])
+
+
+def _tune(threshold, curve: _Curve) -> float:
+    name, *values = (threshold,) if isinstance(threshold, str) else threshold
+    hits, alarms = curve.hits, curve.alarms
+    misses, rejections = curve.n_positive - hits, curve.n_negative - alarms
+    if name == "f1":
+        goal = 2 * hits / (2 * hits + alarms + misses)
+    elif name == "mcc":
+        sizes = (hits + alarms) * curve.n_positive * curve.n_negative * (misses + rejections)
+        covariance = hits * rejections - alarms * misses
+        goal = np.where(sizes > 0, covariance / np.sqrt(np.where(sizes > 0, sizes, 1)), 0)
+    elif name == "cost":
+        miss_cost, alarm_cost = values
+        goal = -(miss_cost * misses + alarm_cost * alarms)
+        if goal.max() < -miss_cost * curve.n_positive:
+            return float(np.nextafter(curve.thresholds[0], 2))  # calling nobody is cheapest
+    elif name == "recall":
+        return _threshold_for_recall(values[0], curve)
+    else:
+        enough = np.flatnonzero(curve.precision >= values[0])
+        if not len(enough):
+            warnings.warn(
+                f"No threshold reaches a precision of {values[0]} on the held-out rows; the one "
+                f"with the highest, {curve.precision.max():.3f}, is taken.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return float(curve.thresholds[int(np.argmax(curve.precision))])
+        return float(curve.thresholds[enough[-1]])  # the lowest one has the highest recall
+    return float(curve.thresholds[int(np.argmax(goal))])
+
+
+def _threshold_for_recall(recall: float, curve: _Curve) -> float:
+    """Highest threshold whose expected recall on new rows is at least the one asked for.
+
+    A new positive falls below the j-th smallest of m held-out positives with probability
+    j / (m + 1): the share that held-out rows themselves have below it is too optimistic.
+    """
+    ascending = np.sort(curve.positive_scores)
+    j = int(np.floor((1 - recall) * (len(ascending) + 1) + 1e-9))
+    if j == 0:
+        warnings.warn(
+            f"{len(ascending)} held-out rows of the minority class are too few to expect a recall "
+            f"of {recall} on new rows; the threshold is the lowest probability among them.",
+            UserWarning,
+            stacklevel=2,
+        )
+        j = 1
+    return float(ascending[j - 1])

@@ -1,0 +1,194 @@
+"""Decisions: what a threshold promises, it keeps."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import f1_score, matthews_corrcoef, precision_score, recall_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from metasampler import MesaClassifier
+from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.ensemble._threshold import choose_threshold
+
+GOALS = ["f1", "mcc", ("recall", 0.8), ("precision", 0.5), ("cost", 10, 1)]
+
+
+@st.composite
+def held_out(draw):
+    n = draw(st.integers(4, 80))
+    scores = draw(arrays(float, n, elements=st.sampled_from(np.linspace(0.05, 0.95, 10))))
+    positive = draw(arrays(bool, n))
+    positive[0], positive[1] = True, False
+    return scores, positive
+
+
+def decide(goal, scores, positive):
+    return choose_threshold(goal, prior=0.1, scores=scores, positive=positive)
+
+
+@pytest.mark.parametrize("goal", ["f1", "mcc", ("cost", 5, 2)])
+@given(rows=held_out())
+def test_no_other_threshold_is_better(goal, rows):
+    scores, positive = rows
+
+    def value(threshold):
+        called = scores >= threshold
+        if goal == "f1":
+            return f1_score(positive, called, zero_division=0)
+        if goal == "mcc":
+            return matthews_corrcoef(positive, called)
+        return -(5 * np.sum(positive & ~called) + 2 * np.sum(~positive & called))
+
+    chosen = value(decide(goal, scores, positive).threshold)
+    assert chosen >= max(value(t) for t in [*np.unique(scores), 1.0]) - 1e-12
+
+
+# With few rows the goal may be out of reach, which it then says.
+@pytest.mark.filterwarnings("ignore:.*held-out rows:UserWarning")
+@given(rows=held_out(), goal=st.floats(0.05, 1))
+def test_recall_and_precision_are_reached_if_they_can_be(rows, goal):
+    scores, positive = rows
+    chosen = decide(("recall", goal), scores, positive)
+    assert chosen.recall >= goal - 1e-9 or chosen.threshold == scores[positive].min()
+    chosen = decide(("precision", goal), scores, positive)
+    called = scores >= chosen.threshold
+    reachable = [precision_score(positive, scores >= t) for t in np.unique(scores)]
+    if max(reachable) >= goal:
+        assert chosen.precision >= goal
+        lower = [t for t in np.unique(scores) if t < chosen.threshold]
+        assert all(precision_score(positive, scores >= t) < goal for t in lower)
+    else:
+        assert chosen.precision == pytest.approx(max(reachable))
+    assert chosen.precision == pytest.approx(precision_score(positive, called))
+    assert chosen.recall == pytest.approx(recall_score(positive, called))
+
+
+def test_recall_holds_on_new_rows():
+    # The promise is about rows nobody has seen: on average over many draws of held-out rows.
+    rng = np.random.default_rng(0)
+    reached = []
+    for _ in range(2000):
+        scores = rng.normal(size=30)
+        chosen = decide(("recall", 0.9), np.append(scores, -9), np.append(np.ones(30, bool), False))
+        reached.append(np.mean(rng.normal(size=200) >= chosen.threshold))
+    assert np.mean(reached) == pytest.approx(0.9, abs=0.01)
+    assert np.mean(reached) >= 0.9 - 2 * np.std(reached) / np.sqrt(2000)
+
+
+def test_too_few_rows_for_a_recall():
+    with pytest.warns(UserWarning, match="too few to expect a recall of 0.9"):
+        chosen = decide(("recall", 0.9), np.array([0.2, 0.8, 0.1]), np.array([True, True, False]))
+    assert chosen.threshold == 0.2
+
+
+def test_a_precision_that_is_out_of_reach():
+    with pytest.warns(UserWarning, match="No threshold reaches a precision of 0.9"):
+        chosen = decide(
+            ("precision", 0.9), np.array([0.2, 0.8, 0.8]), np.array([True, True, False])
+        )
+    assert chosen.precision == pytest.approx(2 / 3)
+
+
+def test_calling_nobody_can_be_cheapest():
+    scores, positive = np.array([0.9, 0.8, 0.7]), np.array([False, False, True])
+    assert decide(("cost", 1, 10), scores, positive).recall == 0
+
+
+def test_weights_count_as_rows():
+    scores = np.array([0.1, 0.4, 0.6, 0.9])
+    positive = np.array([True, False, True, False])
+    weights = np.array([1, 3, 2, 1])
+    once = choose_threshold("f1", prior=0.1, scores=scores, positive=positive, weights=weights)
+    repeated = decide("f1", np.repeat(scores, weights), np.repeat(positive, weights))
+    assert once == pytest.approx(repeated)
+
+
+# ---------------------------------------------------------------------------- in a classifier
+
+
+@pytest.fixture(scope="module")
+def split(imbalanced):
+    X, y = imbalanced
+    return train_test_split(X, y, stratify=y, random_state=0)
+
+
+@pytest.mark.parametrize("goal", [None, "balanced", 0.3, *GOALS], ids=str)
+def test_predict_follows_the_threshold(split, goal):
+    X, X_test, y, _ = split
+    clf = MesaClassifier(threshold=goal, random_state=0).fit(X, y)
+    called = clf.predict_proba(X_test)[:, 1] >= clf.threshold_
+    np.testing.assert_array_equal(clf.predict(X_test), called.astype(int))
+    assert 0 <= clf.expected_recall_ <= 1
+
+
+def test_balanced_is_more_probable_than_frequent(split):
+    X, _, y, _ = split
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
+    raw = MesaClassifier(calibration=None, random_state=0).fit(X, y)
+    assert raw.threshold_ == 0.5
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_the_threshold_is_about_the_minority(split, flip):
+    X, X_test, y, _ = split
+    labels = np.array(["b-often", "a-rare"] if flip else ["a-often", "b-rare"])
+    clf = MesaClassifier(threshold=("recall", 0.9), random_state=0).fit(X, labels[y])
+    column = list(clf.classes_).index(labels[1])
+    called = clf.predict_proba(X_test)[:, column] >= clf.threshold_
+    np.testing.assert_array_equal(clf.predict(X_test) == labels[1], called)
+
+
+def test_many_classes(three_classes):
+    X, y = three_classes
+    usual = MesaClassifier(threshold=None, random_state=0).fit(X, y)
+    proba = usual.predict_proba(X)
+    np.testing.assert_array_equal(usual.predict(X), usual.classes_[proba.argmax(axis=1)])
+    balanced = MesaClassifier(random_state=0).fit(X, y)
+    assert np.sum(balanced.predict(X) == "one") >= np.sum(usual.predict(X) == "one")
+    with pytest.raises(ValueError, match="'f1' is for two classes, y has 3"):
+        MesaClassifier(threshold="f1").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    ["f2", 0, 1.0, True, (), ("recall",), ("recall", 1.5), ("cost", 1), ("cost", -1, 1), (1, 2)],
+    ids=str,
+)
+def test_bad_thresholds(split, threshold):
+    X, _, y, _ = split
+    with pytest.raises(ValueError, match="threshold must be None, 'balanced'"):
+        MesaClassifier(threshold=threshold).fit(X, y)
+
+
+def test_tuning_needs_held_out_rows(split):
+    X, _, y, _ = split
+    with pytest.raises(ValueError, match="threshold='f1' is tuned on held-out rows"):
+        UnderBaggingClassifier(threshold="f1").fit(X, y)
+    clf = UnderBaggingClassifier(random_state=0).fit(X, y)
+    assert clf.expected_recall_ is None
+
+
+def test_inside_scikit_learns_tools(split):
+    X, X_test, y, y_test = split
+    clf = MesaClassifier(n_estimators=4, random_state=0)
+    tuned = TunedThresholdClassifierCV(clf, scoring="f1", cv=3).fit(X, y)
+    assert f1_score(y_test, tuned.predict(X_test)) > 0
+    fixed = FixedThresholdClassifier(clf, threshold=0.01).fit(X, y)
+    assert recall_score(y_test, fixed.predict(X_test)) > 0.9
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), clf),
+        {"mesaclassifier__threshold": ["balanced", ("recall", 0.7)]},
+        scoring="recall",
+        cv=3,
+    ).fit(X, y)
+    assert search.best_score_ > 0.5
