@@ -14,7 +14,12 @@ import sklearn
 from sklearn.base import _fit_context as fit_context
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "is_plain_tree",
     "take_rows",
     "tree_probabilities",
+    "validate_parameter_constraints",
 ]
 
 _TESTED_FROM, _TESTED_BELOW = (1, 6), (1, 10)

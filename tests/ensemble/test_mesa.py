@@ -137,6 +137,64 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
         clf.set_params(n_estimators=4).fit(X, y + 1)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
+        ({"estimator": GaussianNB()}, "estimator was 'NoneType' and is now 'GaussianNB'"),
+        ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
+        ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),
+    ],
+)
+def test_warm_start_refuses_what_would_not_be_one_longer_fit(imbalanced, change, words):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=2, meta_sampler=0.8, warm_start=True, random_state=0)
+    clf.fit(X, y).set_params(n_estimators=3, **change)
+    with pytest.raises(ValueError, match=words):
+        clf.fit(X, y)
+
+
+def test_warm_start_refuses_other_rows(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="the number of rows was 600 and is now 500"):
+        clf.set_params(n_estimators=3).fit(X[:500], y[:500])
+
+
+def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(
+        GaussianNB(),
+        n_estimators=2,
+        meta_sampler=MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2),
+        sigma=0.4,
+        sampling_ratio=2.0,
+        scoring="roc_auc",
+        random_state=0,
+    ).fit(X, y)
+    trained = clf.meta_sampler_
+    assert (trained.sigma, trained.sampling_ratio, trained.scoring) == (0.4, 2.0, "roc_auc")
+    assert trained.summary_["scoring"] == "roc_auc"
+    assert trained.summary_["estimator"] == "GaussianNB()"
+
+
+def test_refitting_a_sampler_leaves_the_classifier_alone(imbalanced):
+    X, y = imbalanced
+    sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2, random_state=0).fit(X, y)
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=2, random_state=0).fit(X, y)
+    before = clf.meta_sampler_.predict(np.full(10, 0.2))
+    sampler.set_params(random_state=1).fit(X, y)
+    assert clf.meta_sampler_.predict(np.full(10, 0.2)) == before
+
+
+@pytest.mark.parametrize("policy", [ConstantPolicy(0.4), UniformPolicy()])
+def test_policies_that_learn_nothing_can_be_passed(imbalanced, policy):
+    X, y = imbalanced
+    clf = MesaClassifier(meta_sampler=policy, n_estimators=3, random_state=0).fit(X, y)
+    assert clf.meta_sampler_ is policy
+    clone(clf).fit(X, y)
+
+
 def test_fit_meta_trains_first(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 3, "n_random_steps": 6, "n_updates": 4}

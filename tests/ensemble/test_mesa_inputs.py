@@ -195,17 +195,22 @@ def test_missing_values_with_trees(imbalanced):
 
 
 def test_rows_are_not_copied_once_a_member(imbalanced):
-    # Members get views or small subsets, never a converted copy of the whole table.
+    # Members are fitted on small subsets and score the user's own rows, not copies of them.
     X, y = imbalanced
-    sizes = []
+    sizes, scored = [], []
 
     class Spy(GaussianNB):
         def fit(self, X, y):
             sizes.append(len(X))
             return super().fit(X, y)
 
+        def predict_proba(self, rows):
+            scored.append(np.shares_memory(rows, X))
+            return super().predict_proba(rows)
+
     MesaClassifier(Spy(), n_estimators=3, random_state=0).fit(X, y)
     assert max(sizes) == 2 * round(0.8 * np.sum(y == 1))
+    assert scored == [True] * 3
 
 
 # ---------------------------------------------------------------------------- errors
@@ -219,7 +224,8 @@ def test_rows_are_not_copied_once_a_member(imbalanced):
         ({"n_estimators": 0}, ValueError, "n_estimators"),
         ({"sampling_ratio": 0}, ValueError, "sampling_ratio"),
         ({"validation_fraction": 1.0}, ValueError, "validation_fraction"),
-        ({"meta_sampler": 1.5}, ValueError, r"\[0, 1\], got 1.5"),
+        ({"meta_sampler": 1.5}, ValueError, r"meta_sampler .* \[0, 1\], got 1.5"),
+        ({"meta_sampler": np.ones(3)}, TypeError, "meta_sampler must be"),
         ({"meta_sampler": True}, TypeError, "meta_sampler must be"),
         ({"meta_sampler": [0.5]}, TypeError, "meta_sampler must be"),
         ({"meta_sampler": "no-such-sampler"}, FileNotFoundError, "no-such-sampler"),
@@ -247,6 +253,22 @@ def test_a_class_of_one_row(imbalanced):
     # With validation rows of their own there is nothing to hold out.
     clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, y, X, y)
     assert len(clf.estimators_samples_[0]) == 3
+
+
+def test_labels_that_do_not_compare(imbalanced):
+    X, y = imbalanced
+    labels = np.array(["a", 1], dtype=object)[y]
+    with pytest.raises(ValueError, match="y must hold labels of one type, got int, str"):
+        MesaClassifier().fit(X, labels)
+
+
+def test_an_unknown_scorer_is_found_before_any_fit(imbalanced):
+    class Never(GaussianNB):
+        def fit(self, X, y):
+            raise AssertionError("a member was fitted")
+
+    with pytest.raises(ValueError, match="no_such_score"):
+        MesaClassifier(Never(), scoring="no_such_score").fit(*imbalanced)
 
 
 def test_labels_of_another_length(imbalanced):
@@ -281,7 +303,7 @@ def test_bad_validation_rows(imbalanced, change, words):
 def test_validation_frames_with_other_columns(imbalanced):
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    with pytest.raises(ValueError, match=r"X_val: The feature names should match"):
+    with pytest.raises(ValueError, match="The columns of X_val are not those of X"):
         MesaClassifier().fit(frame, y, frame.rename(columns={"a": "z"}), y)
 
 

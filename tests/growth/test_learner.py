@@ -118,6 +118,18 @@ def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
     np.testing.assert_array_equal(total, 1 + (proba[:, 1] if n_classes == 2 else proba))
 
 
+@pytest.mark.parametrize("bad", [np.nan, -0.5, 1.5])
+def test_probabilities_that_are_none(imbalanced, bad):
+    class Odd(DecisionTreeClassifier):
+        def predict_proba(self, X):
+            proba = super().predict_proba(X)
+            proba[0, 1] = bad
+            return proba
+
+    with pytest.raises(ValueError, match=r"Odd\(.*gives probabilities that are not in \[0, 1\]"):
+        MesaClassifier(Odd(), n_estimators=1).fit(*imbalanced)
+
+
 def test_a_member_that_lost_a_class_is_reported():
     class Forgetful(DecisionTreeClassifier):
         def predict_proba(self, X):

@@ -69,6 +69,13 @@ def test_minority_is_found_by_count(three_classes):
     assert data.classes[data.minority] == "one"
 
 
+def test_minority_is_counted_before_the_split():
+    # 12 and 13 rows: after the split there are ten of each.
+    y = np.array(["fewer"] * 12 + ["more"] * 13)
+    data = make_data(np.arange(25.0).reshape(-1, 1), y)
+    assert data.classes[data.minority] == "fewer"
+
+
 def test_errors_and_scores_are_those_of_the_members(imbalanced):
     X, y = imbalanced
     data = make_data(X, y)

@@ -85,6 +85,15 @@ def test_weights_that_underflow_do_not_break_the_draw(sigma):
     np.testing.assert_array_equal(drawn, np.arange(90, 100))
 
 
+@pytest.mark.parametrize("sigma", [1e-200, 1e-9, 1e200])
+def test_any_width_leaves_equal_rows_equal(sigma):
+    errors = np.full(50, 0.3)
+    log_weights = gaussian_log_weights(errors, 0.9, sigma)
+    assert not log_weights.any()
+    draws = {tuple(draw_rows(race_keys(KEY, d, 0, 50) - log_weights, 5)) for d in range(5)}
+    assert len(draws) == 5
+
+
 def test_gaussian_weights_leave_the_errors_alone():
     errors = np.array([0.1, 0.9])
     gaussian_log_weights(errors, 0.5, 0.2)

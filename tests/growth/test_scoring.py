@@ -9,6 +9,7 @@ from sklearn.metrics import (
     get_scorer_names,
     log_loss,
     make_scorer,
+    recall_score,
     roc_auc_score,
 )
 
@@ -44,6 +45,16 @@ def test_names_speak_of_the_minority_class(minority):
     assert score("roc_auc") == pytest.approx(roc_auc_score(positive, p_positive))
     assert score("f1") == pytest.approx(f1_score(positive, p_positive > 0.5))
     assert score("neg_log_loss") == pytest.approx(-log_loss(positive, p_positive))
+
+
+@pytest.mark.parametrize("minority", [0, 1])
+@pytest.mark.parametrize("scoring", ["f1", make_scorer(recall_score, pos_label="rare")], ids=str)
+def test_of_equal_probabilities_the_minority_counts(minority, scoring):
+    codes = np.full(4, 1 - minority)
+    codes[0] = minority
+    classes = np.array(["often", "rare"] if minority == 1 else ["rare", "really often"])
+    score = bind_scorer(scoring, codes, classes, minority)(np.full(4, 0.5))
+    assert score == (0.4 if scoring == "f1" else 1.0)
 
 
 def test_a_callable_sees_the_labels_as_they_are():

@@ -2,6 +2,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from sklearn.naive_bayes import GaussianNB
 
 from metasampler.meta import EnsembleTrainingEnv, MetaSampler
 
@@ -52,6 +53,26 @@ def test_seeds(env):
     assert not np.array_equal(first, play(None))
 
 
+def test_an_action_that_is_no_number(env):
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action must be a number"):
+        env.step(np.array([np.nan]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"sampling_ratio": 3.0}, {"sigma": 5.0}, {"estimator": GaussianNB()}, {"scoring": "roc_auc"}],
+    ids=str,
+)
+def test_each_option_makes_a_difference(imbalanced, env, options):
+    other = EnsembleTrainingEnv(*imbalanced, n_estimators=4, random_state=0, **options)
+    scores = []
+    for each in (env, other):
+        each.reset(seed=0)
+        scores.append([each.step([0.9])[4]["valid_score"] for _ in range(3)])
+    assert scores[0] != scores[1]
+
+
 def test_test_rows_are_scored_for_information_only(imbalanced):
     X, y = imbalanced
     env = EnsembleTrainingEnv(X[::2], y[::2], X_test=X[1::2], y_test=y[1::2], random_state=0)
@@ -73,7 +94,15 @@ def test_the_environment_is_the_loop_of_meta_training(imbalanced):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"n_estimators": 1}, "n_estimators"), ({"sigma": 0}, "sigma"), ({"state": "x"}, "state")],
+    [
+        ({"n_estimators": 1}, "n_estimators"),
+        ({"n_estimators": 2.5}, "n_estimators"),
+        ({"sigma": 0}, "sigma"),
+        ({"state": "x"}, "state"),
+        ({"sampling_ratio": 0}, "sampling_ratio"),
+        ({"validation_fraction": 2.0}, "validation_fraction"),
+        ({"validation_fraction": None}, "validation_fraction"),
+    ],
 )
 def test_bad_options(imbalanced, options, words):
     with pytest.raises(ValueError, match=words):

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from metasampler import MetaSampler
 from metasampler.meta import GaussianPolicy, _files
@@ -59,6 +60,19 @@ def test_numpy_numbers_are_stored(sampler, tmp_path):
     assert loaded.n_bins == 4
 
 
+def test_the_kind_of_state_is_that_of_the_policy(sampler, tmp_path):
+    changed = clone(sampler).set_params(state="all", n_bins=9)
+    changed.save(tmp_path / "changed.npz")
+    loaded = MetaSampler.load(tmp_path / "changed.npz")
+    assert loaded.encoder_ == sampler.encoder_
+    assert loaded.state == "majority"
+
+
+def test_a_folder_that_is_not_there(sampler, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere"):
+        sampler.save(tmp_path / "nowhere" / "sampler.npz")
+
+
 def test_no_pickle_inside(path):
     with np.load(path, allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
@@ -93,14 +107,17 @@ def test_truncated_files(path, kept):
         MetaSampler.load(path)
 
 
-def test_damaged_files(path):
-    # One byte at a time, all through the file: either it is found out or it did no harm.
+def test_damaged_files(tmp_path):
+    # Every byte, one at a time: either it is found out or it did no harm.
+    path = tmp_path / "small.npz"
+    policy = GaussianPolicy(2, hidden=(1,), rng=np.random.default_rng(0))
+    MetaSampler.from_policy(policy, n_bins=1).save(path)
     content = bytearray(path.read_bytes())
     parameters = MetaSampler.load(path).policy_.parameters
     messages = []
-    for position in range(0, len(content), 97):
+    for position in range(len(content)):
         damaged = content.copy()
-        damaged[position] ^= 0xFF
+        damaged[position] ^= (0xFF, 0x01, 0x10)[position % 3]
         path.write_bytes(damaged)
         try:
             loaded = MetaSampler.load(path)

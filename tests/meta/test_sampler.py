@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -101,6 +102,85 @@ def test_bad_tasks(tasks, error, words):
         MetaSampler().fit_tasks(tasks)
 
 
+def test_columns_of_validation_and_test_frames(imbalanced):
+    X, y = imbalanced
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    turned = frame[frame.columns[::-1]]
+    with pytest.raises(ValueError, match="The columns of X_val are not those of X"):
+        MetaSampler(**SHORT).fit(frame, y, turned, y)
+    with pytest.raises(ValueError, match="The columns of X_test are not those of X"):
+        MetaSampler(**SHORT).fit(frame, y, X_test=turned, y_test=y)
+    with pytest.raises(ValueError, match="X_test and y_test must be passed together"):
+        MetaSampler(**SHORT).fit(frame, y, y_test=y)
+    with pytest.raises(TypeError, match="got one Task"):
+        MetaSampler(**SHORT).fit_tasks(Task(X, y))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "argument"),
+    [
+        ("hidden_layer_sizes", (7,), "hidden"),
+        ("critic_hidden_layer_sizes", (6, 5), "critic_hidden"),
+        ("gamma", 0.5, "gamma"),
+        ("tau", 0.3, "tau"),
+        ("alpha", 0.7, "alpha"),
+        ("learning_rate", 0.1, "learning_rate"),
+        ("lr_decay", 0.5, "lr_decay"),
+        ("lr_decay_steps", 3, "lr_decay_steps"),
+        ("batch_size", 5, "batch_size"),
+        ("memory_size", 11, "memory_size"),
+    ],
+)
+def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value, argument):
+    seen = {}
+
+    def spy(state_size, **options):
+        seen.update(options)
+        return SAC(state_size, **options)
+
+    monkeypatch.setattr("metasampler.meta._sampler.SAC", spy)
+    MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
+    assert seen[argument] == value
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reward_scale": 5.0},
+        {"sigma": 0.9},
+        {"sampling_ratio": 3.0},
+        {"validation_fraction": 0.4},
+        {"scoring": "roc_auc"},
+        {"train_ratio": 0.5},
+        {"n_bins": 4},
+        {"estimator": GaussianNB()},
+    ],
+    ids=str,
+)
+def test_each_setting_makes_a_difference(imbalanced, options):
+    usual = MetaSampler(**SHORT).fit(*imbalanced)
+    other = MetaSampler(**SHORT, **options).fit(*imbalanced)
+    assert not np.array_equal(usual.policy_.parameters, other.policy_.parameters)
+
+
+def test_episodes_differ(imbalanced):
+    sampler = MetaSampler(**SHORT).fit(*imbalanced)
+    actions = {tuple(entry["actions"]) for entry in sampler.history_}
+    scores = {entry["train_score"] for entry in sampler.history_}
+    assert len(actions) == len(sampler.history_)
+    assert len(scores) > 1
+
+
+def test_settings_changed_after_the_fit_are_refused(imbalanced):
+    X, y = imbalanced
+    sampler = MetaSampler(**SHORT).fit(X, y)
+    MesaClassifier(meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)).fit(X, y)
+    clf = MesaClassifier(meta_sampler=clone(sampler))
+    clf.set_params(meta_sampler__n_updates=50)
+    with pytest.raises(ValueError, match="meta-trained with n_updates=12 and then set to 50"):
+        clf.fit(X, y)
+
+
 def test_a_bad_task_is_named(imbalanced):
     X, y = imbalanced
     with pytest.raises(ValueError, match="Task 'bad': y has only one class"):
@@ -183,6 +263,8 @@ def test_predict_is_deterministic_and_sample_is_not(imbalanced):
     drawn = [sampler.sample(state, rng) for _ in range(50)]
     assert len(set(drawn)) == 50
     assert all(0 <= mu <= 1 for mu in drawn)
+    with pytest.raises(ValueError, match="finite numbers"):
+        sampler.predict(np.full(10, np.nan))
 
 
 def test_a_state_of_another_size(imbalanced):

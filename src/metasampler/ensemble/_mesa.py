@@ -2,6 +2,7 @@
 
 import os
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,7 +11,7 @@ from metasampler._sklearn_compat import Interval, fit_context
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
-from metasampler.meta._fixed import DEFAULT_SIGMA, ConstantPolicy, UniformPolicy
+from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
 from metasampler.meta._sampler import MetaSampler
 
 __all__ = ["MesaClassifier"]
@@ -47,7 +48,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first;
         - a :class:`~metasampler.MetaSampler`: used as it is if it is fitted; otherwise a copy
           of it is meta-trained on this data first (on the rows, with the base learner, the
-          scoring and the sampling ratio of this classifier);
+          scoring, the sampling ratio and, if given, the sigma of this classifier);
+        - a :class:`~metasampler.meta.ConstantPolicy` or
+          :class:`~metasampler.meta.UniformPolicy`;
         - any other string, or a path: the name or the file of a sampler to load.
 
     sigma : float, default=None
@@ -274,8 +277,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self : MesaClassifier
             The fitted ensemble.
         """
-        sampler, needs_training = self._resolve_sampler()
         resumes = self.warm_start and hasattr(self, "estimators_")
+        sampler: Any
+        if resumes:
+            sampler, needs_training = self.meta_sampler_, False
+        else:
+            sampler, needs_training = self._resolve_sampler()
         growth = self._start_growth(X, y, X_val, y_val, sample_weight, resume=resumes)
         reads_states = isinstance(sampler, MetaSampler)
         if reads_states and not growth.data.has_validation:
@@ -283,13 +290,17 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
-        if resumes:
-            sampler = self.meta_sampler_
-        elif needs_training:
+        if needs_training:
             sampler.set_params(
-                estimator=clone(growth.learner.estimator), random_state=growth.streams.entropy
+                estimator=clone(growth.learner.estimator),
+                sampling_ratio=self.sampling_ratio,
+                validation_fraction=self.validation_fraction or sampler.validation_fraction,
+                scoring=self.scoring,
+                random_state=growth.streams.entropy,
             )
-            sampler.fit_data([growth.data])
+            if self.sigma is not None:
+                sampler.set_params(sigma=self.sigma)
+            sampler._fit_data([growth.data])
         self._grow_by_sampler(growth, sampler)
 
         self.meta_sampler_ = sampler
@@ -298,6 +309,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         states = [record["state"] for record in later if record["state"] is not None]
         self.states_ = np.array(states).reshape(len(states), sampler.encoder_.size)
         return self._finish_growth(growth)
+
+    def _resume_facts(self):
+        given = self.meta_sampler
+        return {
+            **super()._resume_facts(),
+            "meta_sampler": "a MetaSampler" if isinstance(given, MetaSampler) else given,
+        }
 
     def _grow_by_sampler(self, growth, sampler):
         """Algorithm 2, with a record of what each step saw, did and reached."""
@@ -320,16 +338,22 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         given = self.meta_sampler
         if isinstance(given, MetaSampler):
             fitted = given.__sklearn_is_fitted__()
-            return (given, False) if fitted else (clone(given), True)
+            if fitted:
+                given._check_unchanged()
+            # A copy, so that a later fit of the one given leaves this classifier alone.
+            return clone(given), not fitted
+        if isinstance(given, (ConstantPolicy, UniformPolicy)):
+            return given, False
         if isinstance(given, Real) and not isinstance(given, bool):
+            if not 0 <= float(given) <= 1:
+                raise ValueError(f"meta_sampler as a number must be in [0, 1], got {given!r}.")
             return ConstantPolicy(float(given)), False
-        if given == "default":
+        if isinstance(given, str) and given == "default":
             return ConstantPolicy(_DEFAULT_MU), False
-        if given == "random":
+        if isinstance(given, str) and given == "random":
             return UniformPolicy(), False
-        if given == "fit":
-            sigma = DEFAULT_SIGMA if self.sigma is None else self.sigma
-            return MetaSampler(sigma=sigma, verbose=self.verbose), True
+        if isinstance(given, str) and given == "fit":
+            return MetaSampler(verbose=self.verbose), True
         if isinstance(given, (str, os.PathLike)):
             return MetaSampler.load(given), False
         raise TypeError(

@@ -147,7 +147,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         )
         self._records: list[dict] = list(self._records) if resume else []
         if resume:
-            self._check_resumable(data.classes)
+            self._check_resumable(data)
             for member, rows in zip(self.estimators_, self.estimators_samples_, strict=True):
                 growth.add(member, data.from_original(rows))
         return growth
@@ -178,17 +178,32 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             "(eval_X, eval_set or X_val)."
         )
 
-    def _check_resumable(self, classes: np.ndarray) -> None:
+    def _resume_facts(self) -> dict:
+        """What must be the same in a warm start for it to give what one longer fit gives."""
+        return {
+            "estimator": type(self._base_learner()).__name__,
+            "validation_fraction": self.validation_fraction,
+            "scoring": self.scoring,
+        }
+
+    def _check_resumable(self, data: GrowthData) -> None:
         """Refuse a warm start that cannot continue the fit before it."""
+        facts = {**self._resume_facts(), "the number of rows": len(data.codes)}
+        for name, value in facts.items():
+            if value != self._facts[name]:
+                raise ValueError(
+                    f"warm_start=True grows the same fit further, but {name} was "
+                    f"{self._facts[name]!r} and is now {value!r}."
+                )
         if self.n_estimators < len(self.estimators_):
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least {len(self.estimators_)}, the "
                 "number of members there are, when warm_start=True."
             )
-        if not np.array_equal(classes, self.classes_):
+        if not np.array_equal(data.classes, self.classes_):
             raise ValueError(
                 f"warm_start=True needs the classes of the first fit, {self.classes_.tolist()}; "
-                f"y has {classes.tolist()}."
+                f"y has {data.classes.tolist()}."
             )
 
     def _grow(self, growth: Growth, select: Selector | None = None) -> None:
@@ -228,6 +243,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         """Set the attributes of a fitted ensemble, its calibration and its threshold."""
         data = growth.data
         self._entropy = growth.streams.entropy
+        self._facts = {**self._resume_facts(), "the number of rows": len(data.codes)}
         self.estimator_ = growth.learner.estimator
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]

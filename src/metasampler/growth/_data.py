@@ -7,7 +7,7 @@ import numpy as np
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._sampling import draw_rows, race_keys_of
+from metasampler.growth._sampling import draw_rows, race_keys, race_keys_of
 from metasampler.growth._scoring import bind_scorer
 
 __all__ = ["GrowthData", "Selector", "split_rows"]
@@ -91,8 +91,10 @@ class GrowthData:
         self.n_train_table = tables[0].shape[0]
         self.class_rows = [train[codes[train] == k] for k in range(self.n_classes)]
         sizes = np.array([len(members) for members in self.class_rows])
-        # Of equally small classes the last is the minority, as 1 is of 0 and 1.
-        self.minority = self.n_classes - 1 - int(np.argmin(sizes[::-1]))
+        # Counted before the split. Of equally small classes the last is the minority, as 1 is of
+        # 0 and 1.
+        counts = np.bincount(codes[: self.n_train_table], minlength=self.n_classes)
+        self.minority = self.n_classes - 1 - int(np.argmin(counts[::-1]))
         self.draw_size = max(1, round(sampling_ratio * sizes[self.minority]))
         others = np.delete(sizes, self.minority)
         if np.any(others < self.draw_size):
@@ -120,15 +122,18 @@ class GrowthData:
         old = np.arange(len(self.codes))
         rows = {role: number[old[which][keep[old[which]]]] for role, which in self.rows.items()}
         table = take_rows(self.tables[0], np.flatnonzero(keep[: self.n_train_table]))
-        return GrowthData(
-            [table, *self.tables[1:]],
-            self.codes[keep],
-            self.classes,
-            rows,
-            sampling_ratio=self.sampling_ratio,
-            scoring=self.scoring,
-            weights=None if self.weights is None else self.weights[keep],
-        )
+        with warnings.catch_warnings():
+            # A ratio that is too large has been reported for the whole data.
+            warnings.simplefilter("ignore", UserWarning)
+            return GrowthData(
+                [table, *self.tables[1:]],
+                self.codes[keep],
+                self.classes,
+                rows,
+                sampling_ratio=self.sampling_ratio,
+                scoring=self.scoring,
+                weights=None if self.weights is None else self.weights[keep],
+            )
 
     def part(self, role: str, part: str):
         """Row numbers of a part ("all", "minority", "majority") of the rows in a role."""
@@ -208,11 +213,13 @@ class GrowthData:
             Row numbers, in ascending order.
         """
         chosen = []
+        # With many classes all rows are needed in the end: their keys are computed once.
+        whole = race_keys(key, number, 0, self.n_train_table) if self.n_classes > 2 else None
         for k, rows in enumerate(self.class_rows):
             if k == self.minority or len(rows) <= self.draw_size:
                 chosen.append(rows)
                 continue
-            keys = race_keys_of(key, number, rows)
+            keys = race_keys_of(key, number, rows) if whole is None else whole[rows]
             if self.weights is not None:
                 keys -= np.log(self.weights[rows])
             if select is None:

@@ -78,6 +78,12 @@ class PublicLearner:
                 f"The member {member!r} gives {proba.shape[1]} probabilities a row; the data has "
                 f"{self.n_classes} classes."
             )
+        # Written so that a NaN fails it too; float32 learners round beyond the limits.
+        if not (proba.min() >= -1e-6 and proba.max() <= 1 + 1e-6):
+            raise ValueError(
+                f"The member {member!r} gives probabilities that are not in [0, 1]: from "
+                f"{proba.min()} to {proba.max()}."
+            )
         return proba[:, 1] if self.n_classes == 2 else proba
 
     def add_probabilities(self, member, X, total: np.ndarray) -> None:
@@ -130,7 +136,7 @@ def make_learner(estimator, tables, n_classes: int, n_jobs=None) -> PublicLearne
         compat.FAST_TREES
         and compat.is_plain_tree(estimator)
         and all(
-            isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.sum(X))
+            isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
             for X in tables
         )
     )

@@ -87,7 +87,9 @@ class Growth:
         """
         subset = self.data.draw(self._draw_key, number, select)
         seed = self.streams.integer(Stream.MEMBER, number)
-        weights = self.data.member_weights(subset) if self.learner.takes_weights else None
+        weights = self.data.member_weights(subset)
+        if weights is not None and not self.learner.takes_weights:
+            weights = None
         member = self.learner.fit(
             self.data.tables[0], self.data.codes, subset, seed, weights, **self.member_options
         )

@@ -14,7 +14,7 @@ _CHUNK = 1 << 15
 def gaussian_log_weights(
     errors: np.ndarray, mu: float, sigma: float, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """Logarithm of the sampling weight of each row, up to a constant.
+    """Logarithm of the sampling weight of each row, relative to the largest.
 
     The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
     (Eq. 3). Its logarithm cannot underflow, however narrow the Gaussian, and the draw needs
@@ -39,12 +39,15 @@ def gaussian_log_weights(
     --------
     >>> import numpy as np
     >>> from metasampler.meta import gaussian_log_weights
-    >>> gaussian_log_weights(np.array([0.5, 1.5]), mu=1.0, sigma=0.5)
-    array([-0.5, -0.5])
+    >>> np.exp(gaussian_log_weights(np.array([0.5, 0.0, 0.5]), mu=1.0, sigma=0.5)).round(3)
+    array([1.   , 0.223, 1.   ])
     """
     log_weights = np.subtract(errors, mu, out=out)
     log_weights *= log_weights
-    log_weights *= -0.5 / sigma**2
+    # Relative to the best row: equal rows then have weight 1, whatever the width.
+    log_weights -= log_weights.min()
+    # Divided twice, and bounded: the square of the width may be too small or large for a float.
+    log_weights *= -min(0.5 / sigma / sigma, 1e300)
     return log_weights
 
 

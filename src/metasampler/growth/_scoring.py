@@ -37,8 +37,9 @@ def _weight_at_least(scores, weights, thresholds):
 class _GivenProbabilities(ClassifierMixin, BaseEstimator):
     """A fitted classifier to scikit-learn's scorers; its probabilities are handed to it."""
 
-    def __init__(self, classes=None):
+    def __init__(self, classes=None, minority=1):
         self.classes = classes
+        self.minority = minority
 
     def __sklearn_is_fitted__(self):
         return True
@@ -51,7 +52,11 @@ class _GivenProbabilities(ClassifierMixin, BaseEstimator):
         return X
 
     def predict(self, X):
-        return self.classes[np.argmax(X, axis=1)]
+        if len(self.classes) > 2:
+            return self.classes[np.argmax(X, axis=1)]
+        # Of equal probabilities the minority's counts, as in the ensembles' own predict.
+        called = X[:, self.minority] >= X[:, 1 - self.minority]
+        return self.classes[np.where(called, self.minority, 1 - self.minority)]
 
 
 def _bind_average_precision(codes, n_classes, minority, weights):
@@ -97,11 +102,12 @@ def bind_scorer(scoring, codes, classes, minority, weights=None):
 
     scorer = get_scorer(scoring)
     if n_classes > 2 or not isinstance(scoring, str):
-        y_true, labels, order = classes[codes], classes, slice(None)
+        y_true, order = classes[codes], slice(None)
+        given = _GivenProbabilities(classes, minority)
     else:
-        y_true, labels = (codes == minority).astype(int), np.array([0, 1])
+        y_true = (codes == minority).astype(int)
         order = slice(None) if minority == 1 else slice(None, None, -1)
-    given = _GivenProbabilities(labels)
+        given = _GivenProbabilities(np.array([0, 1]))
     known = {} if weights is None or not isinstance(scoring, str) else {"sample_weight": weights}
 
     def score(proba):

@@ -91,7 +91,11 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         )
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name=name, estimator_name=type(owner).__name__)
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
     check_consistent_length(X, y)
     return y
 
@@ -155,6 +159,13 @@ def make_growth_data(
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
     stay where they are and only their row numbers are taken aside. None holds out nothing.
     """
+    given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
+    for suffix, table, labels in given.values():
+        if (table is None) != (labels is None):
+            raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
+        # Compared here, because trees get arrays, which have lost the names.
+        if _is_frame(X) and _is_frame(table) and list(table.columns) != list(X.columns):
+            raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
     X = check_table(X, estimator, owner=owner)
     y = check_labels(y, X, owner=owner)
     original_rows = None
@@ -168,8 +179,6 @@ def make_growth_data(
         )
     tables, all_codes = [X], [_compact(codes, len(classes))]
     rows: dict = {}
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val must be passed together.")
     if X_val is None and validation_fraction is not None:
         counts = np.bincount(codes)
         if counts.min() < 2:
@@ -185,7 +194,6 @@ def make_growth_data(
         rows["train"] = slice(0, X.shape[0])
 
     start = X.shape[0]
-    given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue
@@ -193,8 +201,6 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
-        if _is_frame(X) and _is_frame(table) and list(table.columns) != list(X.columns):
-            raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
         tables.append(table)
         all_codes.append(_encode(labels, classes, f"y_{suffix}"))
         rows[role] = slice(start, start + table.shape[0])
@@ -202,7 +208,7 @@ def make_growth_data(
     if isinstance(rows["train"], np.ndarray):
         # The mask speaks of all tables, as every vector does.
         rows["train"] = np.pad(rows["train"], (0, start - len(rows["train"])))
-    return GrowthData(
+    data = GrowthData(
         tables,
         np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],
         classes,
@@ -215,3 +221,6 @@ def make_growth_data(
         else np.pad(sample_weight, (0, start - len(sample_weight)), constant_values=1.0),
         original_rows=original_rows,
     )
+    for role in rows.keys() - {"train"}:
+        data.scorer(role)  # an unknown scorer is found before any member is fitted
+    return data

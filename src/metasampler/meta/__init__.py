@@ -1,5 +1,7 @@
 """The meta-sampler and its parts: states, draws, policies, meta-training."""
 
+from importlib.util import find_spec
+
 from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
 from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
 from metasampler.meta._policy import GaussianPolicy
@@ -9,7 +11,6 @@ from metasampler.meta._task import Task
 
 __all__ = [
     "ConstantPolicy",
-    "EnsembleTrainingEnv",
     "GaussianPolicy",
     "MetaSampler",
     "StateEncoder",
@@ -20,6 +21,9 @@ __all__ = [
     "gaussian_log_weights",
     "race_keys",
 ]
+
+if find_spec("gymnasium") is not None:
+    __all__.insert(1, "EnsembleTrainingEnv")
 
 
 def __getattr__(name):

@@ -12,11 +12,13 @@ except ImportError as error:  # pragma: no cover - the suite has gymnasium
         "EnsembleTrainingEnv needs gymnasium; install it with pip install 'metasampler[rl]'."
     ) from error
 
+from metasampler._sklearn_compat import validate_parameter_constraints
 from metasampler.growth._learner import make_learner
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._validation import make_growth_data, resolve_estimator
 from metasampler.meta._fixed import DEFAULT_SIGMA
+from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._state import StateEncoder
 
 __all__ = ["EnsembleTrainingEnv"]
@@ -99,10 +101,21 @@ class EnsembleTrainingEnv(gymnasium.Env):
         scoring="average_precision",
         random_state=None,
     ):
-        if n_estimators < 2:
-            raise ValueError(f"n_estimators must be at least 2, got {n_estimators!r}.")
-        if not sigma > 0:
-            raise ValueError(f"sigma must be positive, got {sigma!r}.")
+        # The settings are a MetaSampler's, and so are their limits.
+        checked = {
+            "n_estimators": n_estimators,
+            "sigma": sigma,
+            "sampling_ratio": sampling_ratio,
+            "state": state,
+            "n_bins": n_bins,
+            "validation_fraction": validation_fraction,
+            "scoring": scoring,
+        }
+        validate_parameter_constraints(
+            {name: MetaSampler._parameter_constraints[name] for name in checked},
+            checked,
+            caller_name=type(self).__name__,
+        )
         estimator = resolve_estimator(estimator)
         self.n_estimators = n_estimators
         self.sigma = sigma
@@ -177,7 +190,10 @@ class EnsembleTrainingEnv(gymnasium.Env):
         """
         if self._growth is None or self._growth.n_members >= self.n_estimators:
             raise RuntimeError("The ensemble is finished or was never started; call reset().")
-        mu = float(np.clip(np.asarray(action, dtype=float).reshape(-1)[0], 0.0, 1.0))
+        mu = float(np.asarray(action, dtype=float).reshape(-1)[0])
+        if not np.isfinite(mu):
+            raise ValueError(f"action must be a number in [0, 1], got {action!r}.")
+        mu = min(max(mu, 0.0), 1.0)
         self._growth.grow_at(mu, self.sigma)
         before, self._score = self._score, self._growth.score("valid")
         terminated = self._growth.n_members == self.n_estimators
@@ -189,5 +205,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
     def _info(self):
         growth = self._growth
         assert growth is not None  # reset made it
-        scores = {f"{role}_score": growth.score(role) for role in self._data.rows}
+        scores = {
+            f"{role}_score": self._score if role == "valid" else growth.score(role)
+            for role in self._data.rows
+        }
         return {"n_members": growth.n_members, **scores}

@@ -3,11 +3,9 @@
 import io
 import json
 import os
-import tempfile
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -56,18 +54,18 @@ def write_sampler(path, policy: GaussianPolicy, content: dict[str, Any]) -> None
         arrays[f"weights_{number}"] = weights
         arrays[f"biases_{number}"] = biases
     header = {"format": FORMAT, "version": VERSION, "n_layers": len(policy.layers)}
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {os.fspath(path.parent)!r} to save into.")
     # Into a file beside it first: an interrupted write must not leave half a sampler.
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary, "xb") as file:
             np.savez(file, header=json.dumps(header), content=json.dumps(content), **arrays)
-        # mkstemp keeps others out; a saved sampler gets the permissions of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -88,10 +86,10 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
     ValueError
         If the file is no sampler, is damaged, or was written by a later version.
     """
+    # From memory: numpy leaves a damaged file open.
+    stored = io.BytesIO(Path(path).read_bytes())
     try:
-        # From memory: numpy leaves a damaged file open.
-        content_bytes = io.BytesIO(Path(path).read_bytes())
-        with np.load(content_bytes, allow_pickle=False) as archive:
+        with np.load(stored, allow_pickle=False) as archive:
             header = json.loads(str(archive["header"]))
             if header.get("format") != FORMAT:
                 raise ValueError(f"its format is {header.get('format')!r}, not {FORMAT!r}")
@@ -109,16 +107,6 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
             if not isinstance(content, dict):
                 raise ValueError("its settings are not a table")
             return policy, content
-    except FileNotFoundError:
-        raise
-    except (
-        AttributeError,  # an `.npy` file has no members to close
-        EOFError,
-        KeyError,
-        OSError,
-        TypeError,
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    # Damage can show as almost any error of zipfile, numpy, json or the code above.
+    except Exception as error:
         raise ValueError(f"{os.fspath(path)!r} is not a usable sampler file: {error}.") from error

@@ -64,7 +64,7 @@ class GaussianPolicy:
     Examples
     --------
     >>> import numpy as np
-    >>> from metasampler.meta._policy import GaussianPolicy
+    >>> from metasampler.meta import GaussianPolicy
     >>> policy = GaussianPolicy(10, rng=np.random.default_rng(0))
     >>> 0.0 <= policy.predict(np.full(10, 0.2)) <= 1.0
     True
@@ -157,6 +157,8 @@ class GaussianPolicy:
             Acts as the actor does.
         """
         # Nothing of torch is imported: a layer is known by the arrays it has.
+        if not hasattr(actor.log_std, "weight"):
+            raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")
         linear = [layer for layer in actor.latent_pi if hasattr(layer, "weight")]
         other = {type(layer).__name__ for layer in actor.latent_pi if layer not in linear}
         if other - {"ReLU"}:

@@ -322,19 +322,8 @@ class MetaSampler(BaseEstimator):
         return self._train(data, [task.name for task in tasks], streams)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit_data(self, data):
-        """Meta-train on tasks that are prepared already, as a classifier's fit has them.
-
-        Parameters
-        ----------
-        data : list of GrowthData
-            The tasks.
-
-        Returns
-        -------
-        self : MetaSampler
-            The meta-trained sampler.
-        """
+    def _fit_data(self, data):
+        """Meta-train on tasks that are prepared already, as a classifier's fit has them."""
         streams = RandomStreams.from_random_state(self.random_state)
         return self._train(data, [f"task {number}" for number in range(len(data))], streams)
 
@@ -379,6 +368,7 @@ class MetaSampler(BaseEstimator):
             "scoring": self.scoring if isinstance(self.scoring, str) else repr(self.scoring),
             "interrupted": interrupted,
         }
+        self._trained_with = self._training_settings()
         return self
 
     def _make_agent(self, encoder, streams):
@@ -408,14 +398,34 @@ class MetaSampler(BaseEstimator):
     def __sklearn_clone__(self):
         parameters = self.get_params(deep=False)
         twin = type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        for name in ("policy_", "encoder_", "n_updates_", "history_", "summary_"):
+        learned = ("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with")
+        for name in learned:
             if hasattr(self, name):
                 setattr(twin, name, getattr(self, name))
         return twin
 
+    def _training_settings(self) -> dict:
+        """The settings that decide what is learned, as far as they can be compared."""
+        settings = self.get_params(deep=False)
+        for name in ("estimator", "n_jobs", "random_state", "sigma", "verbose"):
+            del settings[name]
+        return plain_entries(settings)
+
+    def _check_unchanged(self) -> None:
+        """Refuse settings that were changed after the fit, and so have had no effect."""
+        now = self._training_settings()
+        for name, value in self._trained_with.items():
+            if now.get(name) != value:
+                raise ValueError(
+                    f"This MetaSampler was meta-trained with {name}={value!r} and then set to "
+                    f"{now.get(name)!r}; fit it again, or pass one that is not fitted."
+                )
+
     def _check_state(self, state):
         check_is_fitted(self)
         state = np.asarray(state, dtype=float)
+        if not np.isfinite(state).all():
+            raise ValueError(f"A meta-state must hold finite numbers, got {state}.")
         if state.shape != (self.encoder_.size,):
             raise ValueError(
                 f"This sampler reads states of kind {self.encoder_.kind!r} with "
@@ -473,6 +483,8 @@ class MetaSampler(BaseEstimator):
         check_is_fitted(self)
         settings = self.get_params(deep=False)
         del settings["estimator"]
+        # The kind of state is that of the policy, whatever was set after the fit.
+        settings |= {"state": self.encoder_.kind, "n_bins": self.encoder_.n_bins}
         content = {
             "settings": plain_entries(settings),
             "history": self.history_,
@@ -558,6 +570,7 @@ class MetaSampler(BaseEstimator):
         sampler.n_updates_ = 0
         sampler.history_ = []
         sampler.summary_ = {}
+        sampler._trained_with = sampler._training_settings()
         return sampler
 
     @classmethod

@@ -42,6 +42,8 @@ def as_tasks(tasks) -> list[Task]:
     """Tasks with names, from any form `fit_tasks` takes."""
     if isinstance(tasks, Mapping):
         named = list(tasks.items())
+    elif isinstance(tasks, Task):
+        raise TypeError("tasks must be a sequence or a dict of tasks, got one Task; pass [task].")
     else:
         named = [(getattr(task, "name", None), task) for task in tasks]
     if not named:

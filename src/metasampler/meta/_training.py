@@ -2,7 +2,6 @@
 
 import platform
 from datetime import UTC, datetime
-from importlib.metadata import version
 from math import ceil
 from typing import NamedTuple
 
@@ -86,6 +85,12 @@ def play_episode(
     )
 
 
+def _play_in_worker(*args, **options) -> Episode:
+    """`play_episode` under the limits of the main process, so that its result is the same."""
+    with threadpool_limits(1, user_api="blas"):
+        return play_episode(*args, **options)
+
+
 class MetaTraining:
     """Algorithm 3 on one or more tasks, in rounds of one episode a task.
 
@@ -157,18 +162,20 @@ class MetaTraining:
         """Play all rounds; an interrupt leaves what was learned by then in the agent."""
         n_tasks = len(self.data)
         # Processes pay only where a round has several episodes.
-        parallel = n_tasks > 1 and effective_n_jobs(n_jobs) > 1
-        # One BLAS thread: the matrices are so small that a second one only costs.
+        in_processes = n_tasks > 1 and effective_n_jobs(n_jobs) > 1
+        # One BLAS thread: the matrices are so small that a second one only costs. One pool: a
+        # new one would send all tables again in every round.
         with (
             threadpool_limits(1, user_api="blas"),
+            Parallel(n_jobs if in_processes else 1) as parallel,
             progress_bar("Meta-training", self.n_episodes, enabled=verbose > 0) as advance,
         ):
             for start in range(0, self.n_episodes, n_tasks):
                 numbers = range(start, min(start + n_tasks, self.n_episodes))
                 jobs = [self._job(number) for number in numbers]
-                if parallel:
-                    episodes = Parallel(n_jobs)(
-                        delayed(play_episode)(*args, **options) for args, options in jobs
+                if in_processes:
+                    episodes = parallel(
+                        delayed(_play_in_worker)(*args, **options) for args, options in jobs
                     )
                 else:
                     episodes = [play_episode(*args, **options) for args, options in jobs]
@@ -216,6 +223,8 @@ class MetaTraining:
 
     def summary(self) -> dict:
         """How, when and with which versions it was trained."""
+        import metasampler  # here, because the package imports this module
+
         scores = [entry["valid_score"] for entry in self.history]
         return {
             "tasks": [
@@ -237,7 +246,7 @@ class MetaTraining:
                 "python": platform.python_version(),
                 "numpy": np.__version__,
                 "scikit-learn": sklearn.__version__,
-                "metasampler": version("metasampler"),
+                "metasampler": metasampler.__version__,
             },
         }
 
