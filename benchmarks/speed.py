@@ -2,10 +2,13 @@
 
     python benchmarks/speed.py                       all parts
     python benchmarks/speed.py --only meta-training  one of them
+    python benchmarks/speed.py --only baselines --python elsewhere/bin/python
 
 A ratio compares what this run measured with what this run measured: machines are noisy, seconds
 are only there to give an idea. Meta-training uses the authors' Mammography split where
-METASAMPLER_DATA_HOME has it, and otherwise made-up data of the same shape.
+METASAMPLER_DATA_HOME has it, and otherwise made-up data of the same shape. The baselines are also
+compared with imbalanced-ensemble, which cannot be installed beside a current scikit-learn: with
+--python in the interpreter that has it, otherwise by seconds that were measured elsewhere.
 """
 
 import os
@@ -23,13 +26,15 @@ import tracemalloc
 from statistics import median
 
 import numpy as np
+from imblearn import ensemble as imblearn_ensemble
 from imblearn.ensemble import BalancedBaggingClassifier
 from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import make_classification
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.datasets import load_mesa_mammography
 
 console = Console(width=110)
@@ -176,6 +181,140 @@ def fit(repeats):
         )
 
 
+def pairs(seed=0):
+    """Our ensemble, imbalanced-learn's (or None) and the goal for the ratio, by title."""
+    full, stumps = DecisionTreeClassifier(), DecisionTreeClassifier(max_depth=1)
+    boosted = AdaBoostClassifier(n_estimators=10)
+    options = {"n_estimators": 10, "random_state": seed}
+    samme = options | {"algorithm": "SAMME", "stop_when_perfect": True}
+    return {
+        "UnderBagging": (
+            ensemble.UnderBaggingClassifier(full, **options),
+            BalancedBaggingClassifier(full, bootstrap=False, **options),
+            0.5,
+        ),
+        "RUSBoost, SAMME, stumps": (
+            ensemble.RUSBoostClassifier(stumps, **samme),
+            imblearn_ensemble.RUSBoostClassifier(stumps, **options),
+            1.0,
+        ),
+        "RUSBoost, SAMME, full trees": (
+            ensemble.RUSBoostClassifier(full, **samme),
+            imblearn_ensemble.RUSBoostClassifier(full, **options),
+            1.0,
+        ),
+        "EasyEnsemble, 10 rounds": (
+            ensemble.EasyEnsembleClassifier(boosted, **options),
+            imblearn_ensemble.EasyEnsembleClassifier(estimator=boosted, **options),
+            0.5,
+        ),
+        "SPE": (ensemble.SelfPacedEnsembleClassifier(full, **options), None, 0.5),
+        "Cascade": (ensemble.BalanceCascadeClassifier(full, **options), None, 0.5),
+        # As many synthetic rows as imbalanced-ensemble draws; the MESA paper has 100 a round.
+        "SMOTEBoost, balanced": (
+            ensemble.SMOTEBoostClassifier(full, n_samples="balance", **options),
+            None,
+            0.2,
+        ),
+        "SMOTEBoost, balanced, stumps": (
+            ensemble.SMOTEBoostClassifier(stumps, n_samples="balance", **options),
+            None,
+            0.2,
+        ),
+        "SMOTEBagging": (ensemble.SMOTEBaggingClassifier(full, **options), None, 0.2),
+    }
+
+
+#: CPU seconds stated for imbalanced-ensemble, measured on another machine.
+ELSEWHERE = {
+    "UnderBagging": 2.4,
+    "SPE": 1.9,
+    "Cascade": 1.8,
+    # Taken to be its default, stumps: with full trees it needs some ten times as long.
+    "SMOTEBoost, balanced, stumps": 23.0,
+    "SMOTEBagging": 136.0,
+}
+
+#: Run by the other interpreter: class, depth of the trees and settings in, CPU seconds out.
+WORKER = """
+import sys, time
+from imbens import ensemble
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+X, y = make_classification(100_000, 20, n_informative=8, weights=[0.987], flip_y=0, random_state=0)
+for line in sys.stdin:
+    name, depth, options = eval(line)
+    tree = DecisionTreeClassifier(max_depth=depth)
+    model = getattr(ensemble, name)(tree, 10, random_state=0, **options)
+    start = time.process_time()
+    model.fit(X, y)
+    print("seconds", time.process_time() - start, flush=True)
+"""
+IMBALANCED_ENSEMBLE = {
+    "UnderBagging": ("UnderBaggingClassifier", None, {"bootstrap": False}),
+    "SPE": ("SelfPacedEnsembleClassifier", None, {"k_bins": 10}),
+    "Cascade": ("BalanceCascadeClassifier", None, {}),
+    "SMOTEBoost, balanced": ("SMOTEBoostClassifier", None, {"k_neighbors": 5}),
+    "SMOTEBoost, balanced, stumps": ("SMOTEBoostClassifier", 1, {"k_neighbors": 5}),
+    "SMOTEBagging": ("SMOTEBaggingClassifier", None, {"k_neighbors": 5}),
+}
+
+
+def start_worker(python):
+    """A function that fits one of imbalanced-ensemble's in another interpreter."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    worker = subprocess.Popen([python, "-W", "ignore", "-c", WORKER], **pipes)
+
+    def seconds(title):
+        worker.stdin.write(f"{IMBALANCED_ENSEMBLE[title]!r}\n")
+        worker.stdin.flush()
+        for line in worker.stdout:
+            if line.startswith("seconds"):
+                return float(line.split()[1])
+        raise RuntimeError(f"{python} cannot run imbalanced-ensemble")
+
+    return seconds
+
+
+def baselines(repeats, python=None):
+    """The ensembles beside MESA against other packages' on 100,000 rows."""
+    X, y = rare(100_000)
+    elsewhere = start_worker(python) if python else None
+    source = "imbalanced-ensemble" if python else "measured elsewhere"
+    table = Table(
+        title="fit of the baselines, 10 members, 100,000 x 20 rows, 1.3% positives",
+        title_justify="left",
+        caption="CPU seconds, in this run"
+        + ("." if python else "; measured elsewhere: imbalanced-ensemble on another machine."),
+    )
+    for column in ("", "ours", "imbalanced-learn", "ratio", source, "ratio", "goal"):
+        table.add_column(column, justify="right" if column else "left")
+    for title, (mine, theirs, goal) in pairs().items():
+        # Seconds each: one repeat is enough, and takes minutes.
+        n_repeats = 1 if title.startswith("SMOTE") else repeats
+        times: dict[str, list] = {"ours": [], "imbalanced-learn": [], source: []}
+        for _ in range(n_repeats):
+            for name, model in (("ours", mine), ("imbalanced-learn", theirs)):
+                if model is not None:
+                    start = time.process_time()
+                    model.fit(X, y)
+                    times[name].append(time.process_time() - start)
+            if elsewhere and title in IMBALANCED_ENSEMBLE:
+                times[source].append(elsewhere(title))
+        if not elsewhere and title in ELSEWHERE:
+            times[source].append(ELSEWHERE[title])
+        cpu = median(times.pop("ours"))
+        others = [median(seconds) if seconds else None for seconds in times.values()]
+        cells = [f"{cpu:.3f}"]
+        for other in others:
+            cells += ["", ""] if other is None else [f"{other:.2f}", f"{cpu / other:.2f}"]
+        missed = any(other is not None and cpu / other > goal for other in others)
+        is_compared = any(other is not None for other in others)
+        mark = f"<= {goal}" + ("  MISSED" if missed else "") if is_compared else "not compared"
+        table.add_row(title, *cells, mark)
+    console.print(table)
+
+
 def growth(repeats):
     """How time and memory of a fit grow with the number of rows."""
     sizes = [10_000, 31_623, 100_000, 316_228, 1_000_000]
@@ -214,8 +353,8 @@ def growth(repeats):
     )
     table.caption = (
         f"log-log slope of the fit {slope:.2f} (goal <= 1.05{'' if slope <= 1.05 else ', MISSED'})"
-        f"; of scikit-learn's fits of the same trees on the same rows {tree_slope:.2f}. Peak memory "
-        f"beyond X, in float64 vectors of length n (goal <= 6"
+        f"; of scikit-learn's fits of the same trees on the same rows {tree_slope:.2f}. Peak "
+        f"memory beyond X, in float64 vectors of length n (goal <= 6"
         f"{'' if max(vectors[-2:]) <= 6 else ', MISSED'})."
     )
     console.print(table)
@@ -245,16 +384,24 @@ def imports(repeats):
     report("Import", medians, "import sklearn.ensemble", {"import metasampler": 1.3})
 
 
-PARTS = {"meta-training": meta_training, "fit": fit, "growth": growth, "import": imports}
+PARTS = {
+    "meta-training": meta_training,
+    "fit": fit,
+    "baselines": baselines,
+    "growth": growth,
+    "import": imports,
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--python", help="interpreter that has imbalanced-ensemble")
     arguments = parser.parse_args()
     for name in arguments.only:
-        PARTS[name](arguments.repeats)
+        options = {"python": arguments.python} if name == "baselines" else {}
+        PARTS[name](arguments.repeats, **options)
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import dataclasses
 import importlib.util
 import json
 import re
@@ -10,8 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from metasampler import __version__
+from metasampler.benchmark import METHODS
 from metasampler.cli import app
-from metasampler.cli._methods import METHODS, Method
+from metasampler.cli._compare import DEFAULT_METHODS
 
 PNG = b"\x89PNG\r\n\x1a\n"
 # The methods that take no noticeable time.
@@ -58,29 +60,26 @@ def frame():
 
 
 def rows_of(text):
-    """Method -> the numbers of its row."""
-    names = "|".join(re.escape(name) for name in sorted(METHODS, key=len, reverse=True))
+    """Title of a method -> the numbers of its row."""
+    titles = sorted((method.title for method in METHODS.values()), key=len, reverse=True)
+    names = "|".join(re.escape(title) for title in titles)
     number = r"\d[\d.,]*"
     pattern = rf"({names}) ({number}) ± ({number})" + rf" ({number})" * 5
     return {match[1]: match.groups()[1:] for match in re.finditer(pattern, text)}
 
 
-def test_bundled_digits_with_every_method(run, tmp_path, monkeypatch):
+def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
     # Meta-training on each fold belongs to the tests of the meta-sampler.
-    trained = METHODS["MESA, meta-trained"]
-    monkeypatch.setitem(
-        METHODS,
-        "MESA, meta-trained",
-        Method(METHODS["MESA"].build, trained.rows_used, trained.color),
-    )
+    quick = dataclasses.replace(METHODS["mesa-fit"], make=METHODS["mesa"].make)
+    monkeypatch.setitem(METHODS, "mesa-fit", quick)
     text = run("compare", "--folds", "2", "--n-estimators", "3")
     assert "1,677 rows, 64 columns, minority '8': 54 rows, ratio 30.1:1" in text
     assert "failed" not in text
     rows = rows_of(text)
-    assert set(rows) == set(METHODS)
+    assert set(rows) == {METHODS[name].title for name in DEFAULT_METHODS}
     precisions = [float(row[0]) for row in rows.values()]
     assert precisions == sorted(precisions, reverse=True)
-    assert rows["uniform under-sampling"][-1] == "162"  # 3 members x 2 classes x 27 rows
+    assert rows["UnderBagging"][-1] == "162"  # 3 members x 2 classes x 27 rows
     assert rows["decision tree"][-1] in {"838", "839"}
     assert "metasampler-compare.png" in text
     assert (tmp_path / "metasampler-compare.png").read_bytes().startswith(PNG)
@@ -163,7 +162,7 @@ def test_same_seed_same_table(run):
 
 def test_jobs_change_times_only(run):
     def scores(jobs):
-        names = ["--method", "BalancedRandomForest", "--method", "uniform under-sampling"]
+        names = ["--method", "balanced-forest", "--method", "under-bagging"]
         rows = rows_of(run("compare", "--jobs", jobs, *names, *QUICK))
         return {name: (*row[:4], row[-1]) for name, row in rows.items()}
 
@@ -171,10 +170,10 @@ def test_jobs_change_times_only(run):
 
 
 def test_failing_method_leaves_the_others(run, monkeypatch):
-    def build(n_estimators, seed, n_jobs):
+    def make(*arguments):
         raise RuntimeError("no luck today\nand more lines")
 
-    monkeypatch.setitem(METHODS, "RUSBoost", Method(build, METHODS["RUSBoost"].rows_used, "k"))
+    monkeypatch.setitem(METHODS, "rusboost", dataclasses.replace(METHODS["rusboost"], make=make))
     text = run("compare", "--method", "RUSBoost", *QUICK)
     assert "failed: RuntimeError: no luck today" in text
     assert "and more lines" not in text
@@ -182,15 +181,24 @@ def test_failing_method_leaves_the_others(run, monkeypatch):
     run("compare", "--method", "RUSBoost", code=1)
 
 
-def test_method_names_ignore_case(run):
-    text = run("compare", "--method", "DECISION Tree", "--folds", "2")
+@pytest.mark.parametrize("name", ["tree", "TREE", "decision tree", "DECISION Tree"])
+def test_methods_by_name_or_title_in_any_case(run, name):
+    text = run("compare", "--method", name, "--folds", "2")
     assert set(rows_of(text)) == {"decision tree"}
 
 
-def test_unknown_method_lists_the_known(run):
+def test_methods_beyond_the_default(run):
+    text = run("compare", "--method", "spe", "--method", "smote", "--method", "tree", *QUICK)
+    assert set(rows_of(text)) == {"SPE", "SMOTE", "MESA", "decision tree"}
+    assert "rows for validation or meta-training are not counted" in text
+
+
+def test_unknown_method(run):
+    text = run("compare", "--method", "rusbost", code=2)
+    assert "unknown method 'rusbost'. Did you mean 'rusboost'" in text
     text = run("compare", "--method", "magic", code=2)
-    assert "unknown method 'magic'" in text
-    assert all(name in text for name in METHODS)
+    assert "Known: none, random-us" in text
+    assert "`metasampler methods` lists them" in text
 
 
 def test_picture_needs_matplotlib_but_table_does_not(run, tmp_path, monkeypatch):

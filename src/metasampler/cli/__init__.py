@@ -1,4 +1,4 @@
-"""The command line: ``metasampler compare``."""
+"""The command line: ``metasampler compare`` and ``metasampler methods``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from metasampler.cli._compare import compare
+from metasampler.cli._methods import methods
 
 app = typer.Typer(
     name="metasampler",
@@ -16,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.command()(compare)
+app.command()(methods)
 
 
 def _print_version(wanted: bool) -> None:
@@ -26,7 +28,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-# A callback also keeps `compare` a sub-command while it is the only one.
 @app.callback()
 def _options(
     version: Annotated[

@@ -8,9 +8,18 @@ from typing import Annotated
 
 import typer
 
-# Nothing here may import scikit-learn at the top: `metasampler --help` should be quick.
-from metasampler.cli._methods import METHODS
-
+#: What is run without --method, by the names of the registry.
+DEFAULT_METHODS = (
+    "mesa",
+    "mesa-fit",
+    "under-bagging",
+    "balanced-forest",
+    "rusboost",
+    "easy-ensemble",
+    "tree",
+    "random-forest",
+    "gradient-boosting",
+)
 PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -37,7 +46,8 @@ def compare(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Run only this method; may be given again. One of: {'; '.join(METHODS)}.",
+            help="Run only this method; may be given again. By name or title, as `metasampler "
+            f"methods` lists them. Default: {', '.join(DEFAULT_METHODS)}.",
             show_default=False,
         ),
     ] = None,
@@ -92,16 +102,17 @@ def compare(
 
 
 def _choose_methods(wanted: list[str] | None) -> list[str]:
-    """Names of the methods to run, in the order of the registry."""
+    """Names of the methods to run, in the order of the registry; the default has its own."""
     if not wanted:
-        return list(METHODS)
-    known = {name.casefold(): name for name in METHODS}
-    unknown = [name for name in wanted if name.casefold() not in known]
-    if unknown:
-        raise typer.BadParameter(
-            f"unknown method {unknown[0]!r}. Known: {'; '.join(METHODS)}.", param_hint="--method"
-        )
-    chosen = {known[name.casefold()] for name in wanted}
+        return list(DEFAULT_METHODS)
+    # Here, not at the top: `metasampler --help` should be quick.
+    from metasampler.benchmark import METHODS, find_method
+
+    try:
+        chosen = {find_method(name).name for name in wanted}
+    except ValueError as error:
+        hint = "`metasampler methods` lists them all."
+        raise typer.BadParameter(f"{error} {hint}", param_hint="--method") from error
     return [name for name in METHODS if name in chosen]
 
 

@@ -19,13 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
-from metasampler.cli._methods import METHODS
+from metasampler.benchmark import METHODS
 from metasampler.cli._table_input import Task
 
 
 @dataclass
 class Result:
-    """What one method did: one entry per fold, and a probability for every row.
+    """What one method, by its name in the registry, did: an entry per fold, and a probability.
 
     ``probability`` is that of the task's positive class, predicted by the fold that did not train
     on the row. ``failure`` is empty unless the method raised an error.
@@ -40,6 +40,11 @@ class Result:
     cpu_seconds: list[float] = field(default_factory=list)
     rows_used: list[int] = field(default_factory=list)
     failure: str = ""
+
+    @property
+    def title(self) -> str:
+        """What tables and pictures call the method."""
+        return METHODS[self.method].title
 
 
 def cross_validate(
@@ -61,7 +66,7 @@ def cross_validate(
             try:
                 for train, test in splits:
                     progress(name, None)
-                    model = METHODS[name].build(n_estimators, seed, n_jobs)
+                    model = METHODS[name].build(None, n_estimators, seed, n_jobs)
                     _run_fold(result, task, model, train, test, n_jobs)
                     progress(name, 1)
             except Exception as error:
@@ -93,7 +98,7 @@ def _run_fold(
         result.wall_seconds.append(time.perf_counter() - wall)
         probability = pipeline.predict_proba(X_test)
         predicted = pipeline.predict(X_test)
-    result.rows_used.append(METHODS[result.method].rows_used(model, len(train)))
+    result.rows_used.append(METHODS[result.method].n_training_rows(model, len(train)))
     result.probability[test] = probability[:, task.positive]
     _score(result, task, test, probability, predicted)
 

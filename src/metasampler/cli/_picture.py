@@ -8,9 +8,32 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.metrics import PrecisionRecallDisplay, average_precision_score
 
+from metasampler.benchmark import METHODS
 from metasampler.cli._evaluation import Result
-from metasampler.cli._methods import METHODS
 from metasampler.cli._table_input import Task
+
+# Colours of Okabe and Ito, which colour-blind readers can tell apart.
+_COLORS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#777777", "#000000")
+_DASHES = ("-", "--", ":", "-.")
+_STYLES = {
+    "mesa": ("#D55E00", "-"),
+    "mesa-fit": ("#E69F00", "-"),
+    "under-bagging": ("#0072B2", "-"),
+    "balanced-forest": ("#56B4E9", "-"),
+    "rusboost": ("#009E73", "-"),
+    "easy-ensemble": ("#CC79A7", "-"),
+    "tree": ("#777777", ":"),
+    "random-forest": ("#000000", "--"),
+    "gradient-boosting": ("#009E73", "--"),
+}
+
+
+def line_style(name: str) -> tuple[str, str]:
+    """Colour and dashes of a method: the same in every picture, whatever else is in it."""
+    if name in _STYLES:
+        return _STYLES[name]
+    place = list(METHODS).index(name)
+    return _COLORS[place % len(_COLORS)], _DASHES[1 + place // len(_COLORS) % 3]
 
 
 def save_curves(task: Task, results: list[Result], path: Path) -> None:
@@ -27,15 +50,15 @@ def save_curves(task: Task, results: list[Result], path: Path) -> None:
     figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.add_subplot()
     for precision, result in scored:
-        method = METHODS[result.method]
-        ours = result.method == "MESA"
+        color, dashes = line_style(result.method)
+        ours = result.method == "mesa"
         display = PrecisionRecallDisplay.from_predictions(found, result.probability, ax=axes)
         display.line_.set(
-            color=method.color,
-            linestyle=method.dashes,
+            color=color,
+            linestyle=dashes,
             linewidth=3.2 if ours else 1.6,
             zorder=4 if ours else 3,
-            label=f"{result.method} (AP {precision:.3f})",
+            label=f"{result.title} (AP {precision:.3f})",
         )
     chance = float(np.mean(found))
     axes.axhline(chance, color="#999999", linewidth=1, linestyle=(0, (1, 3)), zorder=1)

@@ -31,9 +31,10 @@ def table(task: Task, results: list[Result], *, folds: int, n_estimators: int) -
     many = len(task.labels) > 2
     caption = (
         f"Means over {folds} folds (± standard deviation); ensembles of {n_estimators} members, "
-        "random forest and gradient boosting of up to 100. "
+        "forests and gradient boosting of up to 100. "
         + ("Scores are macro averages, each class against the rest. " if many else "")
-        + "Times are of one fit; rows used are summed over members."
+        + "Times are of one fit; rows used are summed over the final members: rows for validation "
+        "or meta-training are not counted."
     )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("method", max_width=40, overflow="fold")
@@ -44,7 +45,7 @@ def table(task: Task, results: list[Result], *, folds: int, n_estimators: int) -
     finished.sort(key=lambda result: -np.mean(result.average_precision))
     for rank, result in enumerate(finished):
         drawn.add_row(
-            result.method,
+            result.title,
             f"{np.mean(result.average_precision):.3f} ± {np.std(result.average_precision):.3f}",
             f"{np.mean(result.roc_auc):.3f}",
             f"{np.mean(result.f1):.3f}",
@@ -56,5 +57,5 @@ def table(task: Task, results: list[Result], *, folds: int, n_estimators: int) -
     for result in results:
         if result.failure:
             reason = result.failure[:200]
-            drawn.add_row(Text.assemble(result.method, "\n", (f"failed: {reason}", "red")))
+            drawn.add_row(Text.assemble(result.title, "\n", (f"failed: {reason}", "red")))
     return drawn
