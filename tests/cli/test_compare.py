@@ -17,7 +17,7 @@ from metasampler.cli._compare import DEFAULT_METHODS
 
 PNG = b"\x89PNG\r\n\x1a\n"
 # The methods that take no noticeable time.
-QUICK = ["--method", "MESA", "--method", "decision tree", "--folds", "3", "--n-estimators", "3"]
+QUICK = ["--method", "mesa", "--method", "decision tree", "--folds", "3", "--n-estimators", "3"]
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_file_with_mixed_columns(run, tmp_path, frame, suffix):
     text = run("compare", path, "--target", "fraud", "--output", "curves.png", *QUICK)
     assert "240 rows, 5 columns, minority 'yes': 30 rows, ratio 7.0:1" in text
     assert "failed" not in text
-    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    assert set(rows_of(text)) == {"MESA, default", "decision tree"}
     assert (tmp_path / "curves.png").read_bytes().startswith(PNG)
 
 
@@ -111,7 +111,7 @@ def test_odd_columns(run, tmp_path, frame):
     text = run("compare", "odd.parquet", "--target", "fraud", *QUICK)
     assert "minority 'True': 30 rows" in text
     assert "failed" not in text
-    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    assert set(rows_of(text)) == {"MESA, default", "decision tree"}
 
 
 def test_three_classes(run, tmp_path, frame):
@@ -177,7 +177,7 @@ def test_failing_method_leaves_the_others(run, monkeypatch):
     text = run("compare", "--method", "RUSBoost", *QUICK)
     assert "failed: RuntimeError: no luck today" in text
     assert "and more lines" not in text
-    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    assert set(rows_of(text)) == {"MESA, default", "decision tree"}
     run("compare", "--method", "RUSBoost", code=1)
 
 
@@ -189,7 +189,7 @@ def test_methods_by_name_or_title_in_any_case(run, name):
 
 def test_methods_beyond_the_default(run):
     text = run("compare", "--method", "spe", "--method", "smote", "--method", "tree", *QUICK)
-    assert set(rows_of(text)) == {"SPE", "SMOTE", "MESA", "decision tree"}
+    assert set(rows_of(text)) == {"SPE", "SMOTE", "MESA, default", "decision tree"}
     assert "rows for validation or meta-training are not counted" in text
 
 
@@ -209,7 +209,7 @@ def test_picture_needs_matplotlib_but_table_does_not(run, tmp_path, monkeypatch)
         lambda name, *rest: None if name == "matplotlib" else find(name, *rest),
     )
     text = run("compare", *QUICK)
-    assert set(rows_of(text)) == {"MESA", "decision tree"}
+    assert set(rows_of(text)) == {"MESA, default", "decision tree"}
     assert 'pip install "metasampler[plot]"' in text
     assert not (tmp_path / "metasampler-compare.png").exists()
 

@@ -22,10 +22,7 @@ ENSEMBLES = [RAMOBoostClassifier, SMOTEBaggingClassifier, SMOTEBoostClassifier]
 
 # One neighbour is what the small sets of these checks leave for SMOTE.
 @parametrize_with_checks(
-    [
-        SMOTEBaggingClassifier(n_estimators=3, k_neighbors=1),
-        SMOTEBaggingClassifier(LogisticRegression(), n_estimators=3, k_neighbors=1),
-    ]
+    [SMOTEBaggingClassifier(LogisticRegression(), n_estimators=3, k_neighbors=1)]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):

@@ -103,12 +103,14 @@ def test_calling_nobody_can_be_cheapest():
     assert decide(("cost", 1, 10), scores, positive).recall == 0
 
 
-def test_weights_count_as_rows():
+@pytest.mark.filterwarnings("ignore:.*held-out rows:UserWarning")
+@pytest.mark.parametrize("goal", GOALS, ids=str)
+def test_weights_count_as_rows(goal):
     scores = np.array([0.1, 0.4, 0.6, 0.9])
     positive = np.array([True, False, True, False])
     weights = np.array([1, 3, 2, 1])
-    once = choose_threshold("f1", prior=0.1, scores=scores, positive=positive, weights=weights)
-    repeated = decide("f1", np.repeat(scores, weights), np.repeat(positive, weights))
+    once = choose_threshold(goal, prior=0.1, scores=scores, positive=positive, weights=weights)
+    repeated = decide(goal, np.repeat(scores, weights), np.repeat(positive, weights))
     assert once == pytest.approx(repeated)
 
 
@@ -161,13 +163,46 @@ def test_many_classes(three_classes):
 
 @pytest.mark.parametrize(
     "threshold",
-    ["f2", 0, 1.0, True, (), ("recall",), ("recall", 1.5), ("cost", 1), ("cost", -1, 1), (1, 2)],
+    [
+        "f2",
+        0,
+        1.0,
+        True,
+        (),
+        ("recall",),
+        ("recall", 1.5),
+        ("cost", 1),
+        ("cost", -1, 1),
+        ("cost", np.inf, 1),
+        (1, 2),
+    ],
     ids=str,
 )
 def test_bad_thresholds(split, threshold):
     X, _, y, _ = split
     with pytest.raises(ValueError, match="threshold must be None, 'balanced'"):
         MesaClassifier(threshold=threshold).fit(X, y)
+
+
+def test_recall_follows_the_weights():
+    scores, positive, weights = np.linspace(0, 1, 200), np.arange(200) >= 100, np.ones(200)
+    weights[100:110] = 100.0
+    chosen = choose_threshold(
+        ("recall", 0.9), prior=0.5, scores=scores, positive=positive, weights=weights
+    )
+    assert chosen.recall >= 0.9
+
+
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_validation_rows_with_another_share_of_the_rare_class(split, share):
+    # They calibrate to the world of the training rows, whatever their own is.
+    X, X_test, y, y_test = split
+    rare, often = np.flatnonzero(y_test == 1), np.flatnonzero(y_test == 0)
+    n_rare = min(len(rare), max(5, int(share * len(often))))
+    rows = np.concatenate([rare[:n_rare], often[: int(n_rare / share) - n_rare]])
+    clf = MesaClassifier(random_state=0).fit(X, y, X_test[rows], y_test[rows])
+    assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
+    assert np.mean(clf.predict(X)) < 0.4
 
 
 def test_tuning_needs_held_out_rows(split):

@@ -9,6 +9,8 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
@@ -59,6 +61,17 @@ def test_equal_weights_change_nothing(imbalanced):
     np.testing.assert_allclose(plain.states_, weighted.states_, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-8, 1 / 600, 3.0, 1e6])
+@pytest.mark.parametrize("calibration", ["auto", "prior", "isotonic"])
+def test_the_unit_of_the_weights_does_not_matter(imbalanced, scale, calibration):
+    X, y = imbalanced
+    options = {"calibration": calibration, "validation_fraction": 0.3, "random_state": 0}
+    plain = UnderBaggingClassifier(**options).fit(X, y)
+    weighted = UnderBaggingClassifier(**options).fit(X, y, sample_weight=np.full(len(y), scale))
+    np.testing.assert_allclose(plain.predict_proba(X), weighted.predict_proba(X), atol=1e-5)
+    assert plain.threshold_ == pytest.approx(weighted.threshold_)
+
+
 def test_heavy_rows_are_drawn_more_often(imbalanced):
     X, y = imbalanced
     weights = np.where(np.arange(len(y)) % 2 == 0, 5.0, 1.0)
@@ -84,15 +97,31 @@ def test_members_get_the_weights_that_the_draw_has_not_used(imbalanced):
     clf = UnderBaggingClassifier(Spy(), n_estimators=2, random_state=0)
     clf.fit(X, y, sample_weight=weights)
     for (codes, given), rows in zip(seen, clf.estimators_samples_, strict=True):
-        np.testing.assert_array_equal(given[codes == 1], weights[rows][y[rows] == 1])
-        np.testing.assert_allclose(given[codes == 0], weights[y == 0].mean())
+        # Their unit does not matter, so they come with mean 1.
+        unit = weights.mean()
+        np.testing.assert_allclose(given[codes == 1], weights[rows][y[rows] == 1] / unit)
+        np.testing.assert_allclose(given[codes == 0], weights[y == 0].mean() / unit)
 
 
 def test_a_learner_that_takes_no_weights(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(KNeighborsClassifier(), n_estimators=2, random_state=0)
-    clf.fit(X, y, sample_weight=np.arange(1, len(y) + 1))
-    assert clf.predict_proba(X).shape == (len(y), 2)
+    weights = np.where(y == 1, 10.0, 1.0)
+    clf = UnderBaggingClassifier(KNeighborsClassifier(), calibration="prior", random_state=0)
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        clf.fit(X, y, sample_weight=weights)
+    # Its members saw as many rows of each class, whatever they weigh.
+    np.testing.assert_array_equal(clf.calibration_.drawn, [0.5, 0.5])
+    assert clf.threshold_ == pytest.approx(np.average(y, weights=weights))
+
+
+def test_weights_reach_the_last_step_of_a_pipeline(imbalanced):
+    X, y = imbalanced
+    weights = np.where(y == 1, 10.0, 1.0)
+    bare, piped = (
+        UnderBaggingClassifier(learner, random_state=0).fit(X, y, sample_weight=weights)
+        for learner in (GaussianNB(), make_pipeline(FunctionTransformer(), GaussianNB()))
+    )
+    np.testing.assert_array_equal(bare.predict_proba(X), piped.predict_proba(X))
 
 
 def test_weighted_scores_are_those_of_repeated_rows():
@@ -145,6 +174,21 @@ def test_early_stopping(imbalanced, Ensemble):
     best = np.maximum.accumulate(stopped.scores_)
     # The last three brought nothing, and never before were there three in a row.
     assert stopped.scores_[-3:].max() <= best[-4] + 0.001
+
+
+@pytest.mark.parametrize("Ensemble", [MesaClassifier, UnderBaggingClassifier])
+def test_a_stopped_fit_does_not_grow_on(imbalanced, Ensemble):
+    X, y = imbalanced
+    clf = Ensemble(
+        n_estimators=40,
+        validation_fraction=0.3,
+        n_iter_no_change=2,
+        warm_start=True,
+        random_state=0,
+    ).fit(X, y)
+    k = len(clf.estimators_)
+    assert k < 40
+    assert len(clf.fit(X, y).estimators_) == k
 
 
 def test_early_stopping_needs_validation_rows(imbalanced):
@@ -227,7 +271,13 @@ def test_summary(imbalanced):
     text = str(summary)
     assert "error of fraud" in text
     assert "Calibration: sigmoid" in text
-    assert "fraud is called from a probability of" in text
+    assert "predict says 'fraud' from a probability of" in text
+
+
+def test_labels_with_brackets(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, np.where(y, "[/x]", "[bold]"))
+    assert "error of [/x]" in str(clf.summary())
 
 
 def test_summary_of_a_rule(imbalanced):

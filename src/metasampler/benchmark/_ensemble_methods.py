@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import exp
 from typing import Any
 
 from sklearn.base import clone
@@ -134,7 +135,14 @@ def ensemble_methods() -> Iterator[Method]:
         "rusboost-paper",
         "RUSBoost, paper's settings",
         "IE+RW+US",
-        maker(RUSBoostClassifier, replacement=True, learning_rate=1.0, algorithm="SAMME.R"),
+        maker(
+            RUSBoostClassifier,
+            replacement=True,
+            learning_rate=1.0,
+            algorithm="SAMME.R",
+            # The authors' code weighs by p where SAMME.R has log p: for pure leaves this floor.
+            min_probability=exp(-1),
+        ),
         rows_recorded,
         _SEIFFERT_2010,
         prefix=True,
@@ -232,7 +240,7 @@ def policy_methods() -> Iterator[Method]:
 
         return Method(name, title, family, make, rows_of_subsets, _LIU_2020_MESA, prefix=True)
 
-    yield mesa("mesa", "MESA", "IE+ML", meta_sampler="default")
+    yield mesa("mesa", "MESA, default", "IE+ML", meta_sampler="default")
     yield mesa("mesa-fit", "MESA, meta-trained", "IE+ML", meta_sampler="fit")
     for tenths in range(11):
         mu = tenths / 10

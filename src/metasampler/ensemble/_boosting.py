@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._data import GrowthData
-from metasampler.growth._learner import PublicLearner, make_learner
+from metasampler.growth._learner import PublicLearner, make_learner, weight_argument
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._validation import make_growth_data, resolve_estimator
 
@@ -123,7 +123,7 @@ class BaseBoosting(BaseGrownEnsemble):
             The fitted ensemble.
         """
         estimator = resolve_estimator(self._base_learner())
-        if not has_fit_parameter(estimator, "sample_weight"):
+        if weight_argument(estimator) is None:
             raise ValueError(
                 f"estimator={estimator!r} cannot be boosted: its fit takes no sample_weight. Use "
                 "another base learner, or an ensemble that does not weigh rows."
@@ -219,7 +219,8 @@ class BaseBoosting(BaseGrownEnsemble):
             votes = np.full_like(proba, -1 / (n_classes - 1))
             np.put_along_axis(votes, proba.argmax(axis=1)[:, np.newaxis], 1.0, axis=1)
             return votes
-        floor = self.min_probability
+        # The parameter speaks of two classes; with more, a floor above 1/K would drown all votes.
+        floor = self.min_probability * 2 / n_classes
         if n_classes == 2:
             return 0.5 * (np.log(np.maximum(proba, floor)) - np.log(np.maximum(1 - proba, floor)))
         logs = np.log(np.maximum(proba, floor, out=proba), out=proba)
@@ -340,4 +341,7 @@ def _reweighted(weights: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Weights times the exponentials, as a distribution again."""
     # Taking off the largest exponent changes no ratio, and nothing can overflow.
     weights = weights * np.exp(exponents - exponents.max())
+    # A floor far below anything that counts: if one class had only zeros left, none of its rows
+    # could be drawn or weighed any more.
+    weights = np.maximum(weights, 1e-200 * weights.max())
     return weights / weights.sum()

@@ -125,7 +125,9 @@ class SigmoidCalibration(_ByClass):
     name = "sigmoid"
 
     def _fit(self, scores, is_class, weights):
-        weights = np.ones(len(scores)) if weights is None else weights
+        # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
+        # their weights.
+        weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
         n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
         targets = np.where(is_class, (n_in + 1) / (n_in + 2), 1 / (n_out + 2))
 
@@ -136,8 +138,9 @@ class SigmoidCalibration(_ByClass):
             return value, np.array([residuals @ scores, residuals.sum()])
 
         start = np.array([1.0, np.log((n_in + 1) / (n_out + 1))])
-        # The bound keeps the order of the scores, whatever the held-out rows say.
-        bounds = [(1e-3, None), (None, None)]
+        # The bounds keep the order of the scores, whatever the held-out rows say: a steeper sigmoid
+        # would round different scores to the same probability.
+        bounds = [(1e-3, 60.0), (None, None)]
         fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
         return _Sigmoid(*map(float, fitted.x))
 

@@ -106,7 +106,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     validate_members : bool, default=False
         Whether to hand the validation rows to the members' fit, as ``eval_set`` (LightGBM,
-        XGBoost) or ``X_val`` and ``y_val`` (HistGradientBoosting), for early stopping of theirs.
+        XGBoost) or ``X_val`` and ``y_val`` (HistGradientBoosting), for early stopping of theirs,
+        which has to be switched on there (``early_stopping=True``, ``early_stopping_rounds=5``).
 
     n_jobs : int, default=None
         Threads that score rows, in `fit` and in prediction. The result is the same for any number.
@@ -314,6 +315,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         given = self.meta_sampler
         return {
             **super()._resume_facts(),
+            "sigma": self.sigma,
             "meta_sampler": "a MetaSampler" if isinstance(given, MetaSampler) else given,
         }
 

@@ -226,6 +226,7 @@ def _counts_serve(estimator) -> bool:
     """Whether a row that was drawn twice can be one row of weight 2: the same tree, sooner."""
     return (
         is_plain_tree(estimator)
+        and estimator.class_weight is None
         and estimator.min_samples_leaf == 1
         and estimator.min_samples_split == 2
     )

@@ -26,17 +26,19 @@ class FitSummary:
         # rich draws the table, and is imported only here.
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(title=self.title, title_justify="left", caption_justify="left")
+        table = Table(title=self.title, title_justify="left")
         for name in self.rows[0]:
-            table.add_column(name, justify="right")
+            # As text: a label may hold brackets, which mean something to rich.
+            table.add_column(Text(name), justify="right", min_width=6)
         for row in self.rows:
             table.add_row(*(_show(value) for value in row.values()))
         stream = StringIO()
-        console = Console(file=stream, width=100)
+        console = Console(file=stream, width=max(100, 12 * len(self.rows[0])))
         console.print(table)
         for note in self.notes:
-            console.print(note)
+            console.print(Text(note))
         return stream.getvalue()
 
     __repr__ = __str__

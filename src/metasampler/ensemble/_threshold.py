@@ -37,6 +37,7 @@ def check_threshold(threshold, n_classes: int) -> None:
         n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
         good = n_values == len(values) and all(
             isinstance(value, Real)
+            and np.isfinite(float(value))
             and (float(value) > 0 if name == "cost" else 0 < float(value) <= 1)
             for value in values
         )
@@ -102,6 +103,7 @@ class _Curve:
         self.n_positive = self.hits[-1]
         self.n_negative = self.alarms[-1]
         self.positive_scores = scores[positive]
+        self.positive_weights = weights[positive]
 
     @property
     def precision(self):
@@ -152,13 +154,17 @@ def _tune(threshold, curve: _Curve) -> float:
 
 
 def _threshold_for_recall(recall: float, curve: _Curve) -> float:
-    """Highest threshold whose expected recall on new rows is at least the one asked for.
+    """Threshold with the highest precision whose expected recall on new rows is as asked for.
 
     A new positive falls below the j-th smallest of m held-out positives with probability
     j / (m + 1): the share that held-out rows themselves have below it is too optimistic.
     """
-    ascending = np.sort(curve.positive_scores)
-    j = int(np.floor((1 - recall) * (len(ascending) + 1) + 1e-9))
+    order = np.argsort(curve.positive_scores, kind="stable")
+    ascending = curve.positive_scores[order]
+    weights = curve.positive_weights[order] / curve.positive_weights.mean()
+    # Rows count by their weight; with equal weights this is the j above.
+    allowed = (1 - recall) * (len(ascending) + 1) + 1e-9
+    j = int(np.searchsorted(np.cumsum(weights), allowed, side="right"))
     if j == 0:
         warnings.warn(
             f"{len(ascending)} held-out rows of the minority class are too few to expect a recall "
@@ -167,4 +173,5 @@ def _threshold_for_recall(recall: float, curve: _Curve) -> float:
             stacklevel=2,
         )
         j = 1
-    return float(ascending[j - 1])
+    reaching = np.flatnonzero(curve.thresholds <= ascending[j - 1])
+    return float(curve.thresholds[reaching[np.argmax(curve.precision[reaching])]])

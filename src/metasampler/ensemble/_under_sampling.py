@@ -1,5 +1,6 @@
 """What under-sampling ensembles share: how a fit runs, and how it ends in usable answers."""
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,7 +13,7 @@ from metasampler.ensemble._calibration import CALIBRATIONS, make_calibration
 from metasampler.ensemble._summary import FitSummary
 from metasampler.ensemble._threshold import check_threshold, choose_threshold
 from metasampler.growth._data import GrowthData, Selector
-from metasampler.growth._learner import make_learner
+from metasampler.growth._learner import make_learner, weight_argument
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import RandomStreams
 from metasampler.growth._validation import make_growth_data, resolve_estimator
@@ -38,6 +39,7 @@ class StopRule:
         self.tol = tol
         self.best = -np.inf
         self.idle = 0
+        self.stopped = False
         for score in scores:
             self(score)
 
@@ -49,7 +51,19 @@ class StopRule:
             self.best, self.idle = score, 0
         else:
             self.idle += 1
-        return self.idle >= self.patience
+        self.stopped = self.idle >= self.patience
+        return self.stopped
+
+
+def _to_prior(codes, weights, prior):
+    """Weights of held-out rows by which the classes are as frequent as in the training rows.
+
+    The rows of a user may hold any share of the rare class; the probabilities speak of the world
+    of the training rows.
+    """
+    totals = np.bincount(codes, weights, len(prior))
+    factors = prior * totals.sum() / totals
+    return factors[codes] if weights is None else weights * factors[codes]
 
 
 class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
@@ -135,6 +149,13 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 f"n_iter_no_change={self.n_iter_no_change} needs validation rows: pass X_val and "
                 "y_val, or a validation_fraction."
             )
+        if data.weights is not None and weight_argument(estimator) is None:
+            warnings.warn(
+                f"The fit of {estimator!r} takes no sample_weight: the weights count in draws and "
+                "scores, but not within the members.",
+                UserWarning,
+                stacklevel=3,
+            )
         self._check_features(X, reset=not resume)
         if X_val is not None:
             self._check_features(X_val, reset=False, name="X_val")
@@ -182,6 +203,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         """What must be the same in a warm start for it to give what one longer fit gives."""
         return {
             "estimator": type(self._base_learner()).__name__,
+            "sampling_ratio": self.sampling_ratio,
             "validation_fraction": self.validation_fraction,
             "scoring": self.scoring,
         }
@@ -222,21 +244,23 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         stop = StopRule(self.n_iter_no_change, self.tol, [r["score"] for r in self._records])
         remaining = self.n_estimators - growth.n_members
         with progress_bar("Growing the ensemble", remaining, enabled=self.verbose > 0) as advance:
-            while growth.n_members < self.n_estimators:
+            while growth.n_members < self.n_estimators and not stop.stopped:
                 step = next(steps)
                 score = score_of(step)
                 advance("" if score is None else f"validation score {score:.3f}")
                 yield step
-                if stop(score):
-                    break
+                stop(score)
 
     def _note(self, growth: Growth, record: dict) -> None:
         """Remember what the newest member was, for `scores_` and `summary`."""
         record["n_rows"] = len(growth.subsets[-1])
         if growth.data.has_validation:
             codes = growth.data.codes[growth.data.rows["valid"]]
-            totals = np.bincount(codes, growth.errors("valid"), growth.data.n_classes)
-            record["errors"] = totals / np.bincount(codes, minlength=growth.data.n_classes)
+            weights = growth.weights("valid")
+            errors = growth.errors("valid")
+            weighted = errors if weights is None else errors * weights
+            totals = np.bincount(codes, weighted, growth.data.n_classes)
+            record["errors"] = totals / np.bincount(codes, weights, growth.data.n_classes)
         self._records.append(record)
 
     def _finish_growth(self, growth: Growth):
@@ -251,35 +275,32 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         self.estimators_samples_ = [data.to_original(rows) for rows in growth.subsets]
         self.scores_ = np.array([r["score"] for r in self._records if r.get("score") is not None])
 
+        prior = data.class_weights() / data.class_weights().sum()
         held_out: dict = {}
         if data.has_validation:
-            rows = data.rows["valid"]
-            held_out = {"codes": data.codes[rows], "weights": growth.weights("valid")}
+            codes = data.codes[data.rows["valid"]]
+            held_out = {"codes": codes, "weights": _to_prior(codes, growth.weights("valid"), prior)}
         self.calibration_ = make_calibration(
             self.calibration,
-            prior=data.class_weights() / data.class_weights().sum(),
-            drawn=data.drawn_weights(growth.subsets[0]),
+            prior=prior,
+            drawn=data.drawn_shares(growth.subsets[0], weighted=growth.learner.takes_weights),
             proba=growth.proba("valid") if held_out else None,
             **held_out,
         )
+        self._rule = self.threshold
         if data.n_classes == 2:
+            rows = {}
+            if held_out:
+                rows = {
+                    "scores": self.calibration_(growth.proba("valid"))[:, data.minority],
+                    "positive": held_out["codes"] == data.minority,
+                    "weights": held_out["weights"],
+                }
             decision = choose_threshold(
-                self.threshold,
-                prior=self.calibration_.prior[data.minority],
-                **self._held_out_decisions(growth),
+                self.threshold, prior=self.calibration_.prior[data.minority], **rows
             )
             self.threshold_, self.expected_precision_, self.expected_recall_ = decision
         return self
-
-    def _held_out_decisions(self, growth: Growth) -> dict:
-        data = growth.data
-        if not data.has_validation:
-            return {}
-        return {
-            "scores": self.calibration_(growth.proba("valid"))[:, data.minority],
-            "positive": data.codes[data.rows["valid"]] == data.minority,
-            "weights": growth.weights("valid"),
-        }
 
     # ------------------------------------------------------------------ answers
 
@@ -299,7 +320,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         y : ndarray of shape (n_samples,)
         """
         proba = self.predict_proba(X)
-        if self.threshold is None:
+        if self._rule is None:
             return self.classes_[np.argmax(proba, axis=1)]
         if len(self.classes_) > 2:
             return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
@@ -331,10 +352,18 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             rows.append(row)
         notes = [f"Calibration: {self.calibration_.name}."]
         if len(self.classes_) == 2:
-            note = f"{self.minority_class_} is called from a probability of {self.threshold_:.4f}"
+            label = self.classes_[self.classes_ == self.minority_class_].tolist()[0]
+            note = f"predict says {label!r} from a probability of {self.threshold_:.4f} on"
             if self.expected_recall_ is not None:
                 precision = self.expected_precision_
                 note += f"; of the held-out rows this finds {self.expected_recall_:.0%}"
                 note += "" if precision is None else f", with a precision of {precision:.0%}"
             notes.append(note + ".")
+        if len(self.scores_):
+            scoring = self.scoring if isinstance(self.scoring, str) else "score"
+            notes.insert(
+                0,
+                f"score: {scoring} of the validation rows; error: mean of 1 - p(true class) of the "
+                "validation rows, before calibration.",
+            )
         return FitSummary(f"{type(self).__name__}, {len(rows)} members", rows, notes)

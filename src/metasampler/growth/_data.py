@@ -189,9 +189,10 @@ class GrowthData:
             return np.array([float(len(rows)) for rows in self.class_rows])
         return np.array([self.weights[rows].sum() for rows in self.class_rows])
 
-    def drawn_weights(self, subset: np.ndarray) -> np.ndarray:
-        """Share of each class in what a member was trained on."""
-        totals = np.bincount(self.codes[subset], self.member_weights(subset), self.n_classes)
+    def drawn_shares(self, subset: np.ndarray, *, weighted: bool) -> np.ndarray:
+        """Share of each class in what a member was trained on, with or without weights."""
+        weights = self.member_weights(subset) if weighted else None
+        totals = np.bincount(self.codes[subset], weights, self.n_classes)
         return totals / totals.sum()
 
     def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:

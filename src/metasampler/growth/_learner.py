@@ -3,11 +3,12 @@
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
 
-__all__ = ["PublicLearner", "TreeLearner", "make_learner"]
+__all__ = ["PublicLearner", "TreeLearner", "make_learner", "weight_argument"]
 
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
 # memory that scoring takes does not grow with the number of rows.
@@ -23,6 +24,15 @@ def _seed_parameters(estimator, seed: int) -> dict[str, int]:
     )
     # A pipeline's steps must not share a seed; the first gets the seed itself.
     return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
+
+
+def weight_argument(estimator) -> str | None:
+    """What the fit of a base learner calls the weights of the rows, if it takes any."""
+    if isinstance(estimator, Pipeline):
+        # A pipeline passes on what is named after one of its steps; the last one is the classifier.
+        name, last = estimator.steps[-1]
+        return f"{name}__sample_weight" if has_fit_parameter(last, "sample_weight") else None
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
 class PublicLearner:
@@ -44,7 +54,7 @@ class PublicLearner:
     @property
     def takes_weights(self) -> bool:
         """Whether members can be fitted with sample weights."""
-        return has_fit_parameter(self.estimator, "sample_weight")
+        return weight_argument(self.estimator) is not None
 
     def fit(
         self,
@@ -65,7 +75,7 @@ class PublicLearner:
         if parameters:
             member.set_params(**parameters)
         if sample_weight is not None:
-            options["sample_weight"] = sample_weight
+            options[weight_argument(self.estimator) or "sample_weight"] = sample_weight
         if rows is not None:
             X, codes = compat.take_rows(X, rows), codes[rows]
         return member.fit(X, codes.astype(np.intp), **options)

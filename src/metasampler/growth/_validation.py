@@ -123,10 +123,12 @@ def _encode(y, classes, name: str) -> np.ndarray:
 
 def _drop_weightless_rows(X, y, sample_weight):
     """Check the weights and leave out the rows that have none, as if they were never passed."""
-    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     keep = weights > 0
     if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")
+    # Of mean 1, because learners take them for numbers of rows; their unit must not matter.
+    weights = weights / weights[keep].mean()
     if keep.all():
         return X, y, weights, None
     rows = np.flatnonzero(keep)

@@ -511,7 +511,8 @@ class MetaSampler(BaseEstimator):
         if not path.is_file():
             raise FileNotFoundError(
                 f"There is no sampler file {os.fspath(path_or_name)!r}, and no pretrained sampler "
-                "of that name comes with this version."
+                "of that name comes with this version. As meta_sampler of a MesaClassifier, "
+                "'default', 'random', 'fit' or a number in [0, 1] need no file."
             )
         policy, content = read_sampler(path)
         try:
