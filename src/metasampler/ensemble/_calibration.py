@@ -24,7 +24,7 @@ __all__ = [
 CALIBRATIONS = ("auto", "isotonic", "prior", "sigmoid")
 
 # On imbalanced-learn's 27 data sets a sigmoid has the lowest Brier score even where it is fitted
-# on five positives; see `benchmarks/calibration.py`.
+# on five positives; see `benchmarks/decisions.py`.
 _FEWEST_ROWS_FOR_SIGMOID = 5
 
 

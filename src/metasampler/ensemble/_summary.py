@@ -35,7 +35,9 @@ class FitSummary:
         for row in self.rows:
             table.add_row(*(_show(value) for value in row.values()))
         stream = StringIO()
-        console = Console(file=stream, width=max(100, 12 * len(self.rows[0])))
+        console = Console(
+            file=stream, width=max(100, 12 * len(self.rows[0])), color_system=None, soft_wrap=True
+        )
         console.print(table)
         for note in self.notes:
             console.print(Text(note))

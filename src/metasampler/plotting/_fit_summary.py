@@ -1,0 +1,153 @@
+"""What a fit did, member by member, as a picture."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.plotting._matplotlib import COLORS, MARKERS, import_pyplot, tidy
+
+__all__ = ["FitSummaryDisplay"]
+
+_ERROR_OF = "error of "
+
+
+class FitSummaryDisplay:
+    """The rows of `summary()` in up to three panels: mu, validation score, errors by class.
+
+    It is recommended to use `from_estimator` to create it. Panels for which a fit has no figures
+    (a rule has no mu, a fit without validation rows no score) are left out.
+
+    Parameters
+    ----------
+    rows : list of dict
+        One entry a member, see :class:`FitSummary`'s ``rows``.
+    title : str, default=""
+        Written above the panels.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure with the panels.
+
+    axes_ : ndarray of matplotlib Axes
+        The panels, from top to bottom.
+
+    See Also
+    --------
+    ThresholdDisplay : Precision and recall at every threshold.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.plotting import FitSummaryDisplay
+    >>> X, y = make_classification(1000, weights=[0.95], random_state=0)
+    >>> clf = MesaClassifier(random_state=0).fit(X, y)
+    >>> display = FitSummaryDisplay.from_estimator(clf)
+    >>> len(display.axes_)
+    3
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, rows, title=""):
+        self.rows = rows
+        self.title = title
+
+    @classmethod
+    def from_estimator(cls, estimator, *, figure=None):
+        """Draw what a fitted ensemble's `summary` says.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted ensemble with `summary`, such as :class:`~metasampler.MesaClassifier`.
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : FitSummaryDisplay
+        """
+        check_is_fitted(estimator)
+        summary = estimator.summary()
+        return cls(rows=summary.rows, title=summary.title).plot(figure=figure)
+
+    def plot(self, *, figure=None):
+        """Draw the panels.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : FitSummaryDisplay
+        """
+        pyplot = import_pyplot("FitSummaryDisplay.plot")
+        panels = self._panels()
+        if not panels:
+            raise ValueError(
+                "There is nothing to draw: the members were drawn by a rule without mu, and "
+                "without validation rows there are no scores; set validation_fraction."
+            )
+        if figure is None:
+            figure = pyplot.figure(figsize=(7, 0.6 + 1.9 * len(panels)), layout="constrained")
+        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        members = [row["member"] for row in self.rows]
+        for panel, (label, lines) in zip(axes, panels, strict=True):
+            self._draw(panel, members, label, lines)
+        axes[0].set_title(self.title, loc="left", fontsize=11, parse_math=False)
+        axes[-1].set_xlabel("members")
+        axes[-1].xaxis.get_major_locator().set_params(integer=True)
+        self.figure_ = figure
+        self.axes_ = axes
+        return self
+
+    def _panels(self):
+        """Label of each panel, and the lines in it by name."""
+        names = list(self.rows[0])
+        columns = {name: self._column(name) for name in names if name not in ("member", "rows")}
+        errors = {
+            name.removeprefix(_ERROR_OF): values
+            for name, values in columns.items()
+            if name.startswith(_ERROR_OF)
+        }
+        panels = [
+            ("mu", {"": columns["mu"]} if "mu" in columns else {}),
+            ("validation score", {"": columns["score"]} if "score" in columns else {}),
+            ("mean error", errors),
+        ]
+        return [(label, lines) for label, lines in panels if lines]
+
+    def _column(self, name):
+        values = [row[name] for row in self.rows]
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+    @staticmethod
+    def _draw(panel, members, label, lines):
+        for number, (name, values) in enumerate(lines.items()):
+            panel.plot(
+                members,
+                values,
+                color=COLORS[number % len(COLORS)],
+                marker=MARKERS[number % len(MARKERS)],
+                # Many members would be a band of markers.
+                markevery=max(1, len(members) // 25),
+                markersize=4,
+                label=name,
+            )
+        panel.set_ylabel(label)
+        if label == "mu":
+            panel.set_ylim(-0.05, 1.05)
+        if len(lines) > 1:
+            panel.set_ylim(bottom=0)
+            # Beside the panel, where it covers no line.
+            panel.legend(
+                loc="center left",
+                bbox_to_anchor=(1, 0.5),
+                frameon=False,
+                title="class",
+                alignment="left",
+            )
+        tidy(panel)

@@ -1,0 +1,200 @@
+"""Precision and recall at every threshold."""
+
+import numpy as np
+from sklearn.metrics import precision_recall_curve
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.plotting._matplotlib import COLORS, import_pyplot, tidy
+
+__all__ = ["ThresholdDisplay"]
+
+
+class ThresholdDisplay:
+    """Precision and recall against the threshold, with the one in use marked.
+
+    It is recommended to use `from_estimator` or `from_predictions` to create it.
+
+    Parameters
+    ----------
+    precision, recall, thresholds : ndarray of shape (n_thresholds,)
+        Precision and recall of calling all rows with at least this probability.
+    threshold : float, default=None
+        The threshold in use.
+    pos_label : object, default=None
+        The class that is called, for the labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    precision_line_, recall_line_ : matplotlib Line2D
+
+    See Also
+    --------
+    sklearn.metrics.PrecisionRecallDisplay : Precision against recall.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.plotting import ThresholdDisplay
+    >>> X, y = make_classification(1000, weights=[0.95], random_state=0)
+    >>> clf = MesaClassifier(threshold="f1", random_state=0).fit(X[:500], y[:500])
+    >>> display = ThresholdDisplay.from_estimator(clf, X[500:], y[500:])
+    >>> display.threshold == clf.threshold_
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, precision, recall, thresholds, threshold=None, pos_label=None):
+        self.precision = precision
+        self.recall = recall
+        self.thresholds = thresholds
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, sample_weight=None, scale="log", ax=None):
+        """Draw the curves of a fitted ensemble on rows it has not seen.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted ensemble with `threshold_`, of two classes.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows, best those of a test set.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        scale : {"log", "linear"}, default="log"
+            Scale of the thresholds: those of a rare class are small.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "threshold_"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no threshold_: it belongs to ensembles of this "
+                "package that were fitted on two classes. from_predictions draws any scores."
+            )
+        rare = estimator.minority_class_
+        column = int(np.flatnonzero(estimator.classes_ == rare)[0])
+        return cls.from_predictions(
+            y,
+            estimator.predict_proba(X)[:, column],
+            threshold=estimator.threshold_,
+            pos_label=rare,
+            sample_weight=sample_weight,
+            scale=scale,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_score,
+        *,
+        threshold=None,
+        pos_label=None,
+        sample_weight=None,
+        scale="log",
+        ax=None,
+    ):
+        """Draw the curves of given probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            The labels.
+        y_score : array-like of shape (n_samples,)
+            Probability of the class to call.
+        threshold : float, default=None
+            The threshold to mark.
+        pos_label : object, default=None
+            The class to call; None means 1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        scale : {"log", "linear"}, default="log"
+            Scale of the thresholds.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+        """
+        precision, recall, thresholds = precision_recall_curve(
+            y_true, y_score, pos_label=pos_label, sample_weight=sample_weight
+        )
+        display = cls(
+            # The last point, recall 0, belongs to no threshold.
+            precision=precision[:-1],
+            recall=recall[:-1],
+            thresholds=thresholds,
+            threshold=threshold,
+            pos_label=1 if pos_label is None else pos_label,
+        )
+        return display.plot(scale=scale, ax=ax)
+
+    def plot(self, *, scale="log", ax=None):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        scale : {"log", "linear"}, default="log"
+            Scale of the thresholds; a threshold of 0 has no place on the logarithmic one.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+        """
+        pyplot = import_pyplot("ThresholdDisplay.plot")
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        shown = self.thresholds > 0 if scale == "log" else np.ones(len(self.thresholds), bool)
+        called = None
+        if self.threshold is not None:
+            called = int(np.searchsorted(self.thresholds, self.threshold))
+        lines = []
+        for name, values, color, dashes, marker in (
+            ("precision", self.precision, COLORS[0], "-", "o"),
+            ("recall", self.recall, COLORS[1], "--", "s"),
+        ):
+            # Between two thresholds everything is as at the higher one.
+            (line,) = ax.plot(
+                self.thresholds[shown],
+                values[shown],
+                color=color,
+                linestyle=dashes,
+                drawstyle="steps-pre",
+                label=name,
+            )
+            lines.append(line)
+            # Above the highest probability nobody is called, and there is no precision.
+            if called is not None and called < len(values):
+                ax.plot(self.threshold, values[called], marker, color=color)
+                line.set_label(f"{name} ({values[called]:.0%})")
+        self.precision_line_, self.recall_line_ = lines
+        if self.threshold is not None:
+            label = f"threshold {self.threshold:.3g}"
+            ax.axvline(self.threshold, color="#777777", linestyle=":", zorder=1, label=label)
+        ax.set(
+            xscale=scale,
+            ylim=(-0.02, 1.05),
+            xlabel=f"threshold on the probability of {self.pos_label}",
+        )
+        tidy(ax)
+        # Below the axes, where it covers no line.
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self

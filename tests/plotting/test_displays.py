@@ -1,0 +1,133 @@
+"""Pictures of a fit and of its decisions."""
+
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import precision_score, recall_score
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler import MesaClassifier
+from metasampler.ensemble import EasyEnsembleClassifier, UnderBaggingClassifier
+from metasampler.plotting import FitSummaryDisplay, ThresholdDisplay
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt  # the backend has to be chosen first
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def fitted(imbalanced):
+    X, y = imbalanced
+    return MesaClassifier(threshold="f1", random_state=0).fit(X, np.where(y, "fraud", "fair"))
+
+
+def covered(figure):
+    """Pairs of texts and legends that overlap, once everything has its place."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    boxes = []
+    for ax in figure.axes:
+        parts = [ax.xaxis.label, ax.yaxis.label, ax.get_legend(), *ax.texts]
+        parts += [text for text in (ax.title, ax._left_title) if text.get_text()]
+        boxes += [part.get_window_extent(renderer) for part in parts if part is not None]
+    boxes = [box for box in boxes if box.width > 0 and box.height > 0]
+    return [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+
+
+def test_summary_has_a_panel_for_each_figure(fitted):
+    display = FitSummaryDisplay.from_estimator(fitted)
+    assert [ax.get_ylabel() for ax in display.axes_] == ["mu", "validation score", "mean error"]
+    mu, score = (ax.lines[0].get_ydata() for ax in display.axes_[:2])
+    np.testing.assert_array_equal(mu[1:], fitted.actions_)
+    assert np.isnan(mu[0])
+    np.testing.assert_array_equal(score, fitted.scores_)
+    errors = {line.get_label(): line.get_ydata() for line in display.axes_[2].lines}
+    assert set(errors) == {"fraud", "fair"}
+    assert errors["fair"][3] == fitted.summary().rows[3]["error of fair"]
+    assert covered(display.figure_) == []
+
+
+def test_summary_without_mu_or_scores(imbalanced):
+    X, y = imbalanced
+    rule = UnderBaggingClassifier(validation_fraction=0.2, random_state=0).fit(X, y)
+    labels = [ax.get_ylabel() for ax in FitSummaryDisplay.from_estimator(rule).axes_]
+    assert labels == ["validation score", "mean error"]
+    blind = MesaClassifier(validation_fraction=None, random_state=0).fit(X, y)
+    assert [ax.get_ylabel() for ax in FitSummaryDisplay.from_estimator(blind).axes_] == ["mu"]
+    with pytest.raises(ValueError, match="nothing to draw"):
+        FitSummaryDisplay.from_estimator(UnderBaggingClassifier(random_state=0).fit(X, y))
+    with pytest.raises(NotFittedError):
+        FitSummaryDisplay.from_estimator(MesaClassifier())
+
+
+def test_summary_of_many_classes_in_a_figure_of_ones_own(three_classes):
+    clf = MesaClassifier(n_estimators=60, random_state=0).fit(*three_classes)
+    figure = plt.figure(figsize=(12, 6), layout="constrained")
+    left, _ = figure.subfigures(1, 2)
+    display = FitSummaryDisplay.from_estimator(clf, figure=left)
+    assert display.figure_ is left
+    assert len(display.axes_[-1].lines) == 3
+
+
+def test_threshold_is_marked_where_predict_puts_it(fitted, imbalanced):
+    X, y = imbalanced
+    labels = np.where(y, "fraud", "fair")
+    display = ThresholdDisplay.from_estimator(fitted, X, labels)
+    said = fitted.predict(X)
+    _, precise, _, found, line = display.ax_.lines
+    assert set(line.get_xdata()) == {fitted.threshold_}
+    precision, recall = (mark.get_ydata()[0] for mark in (precise, found))
+    assert precision == pytest.approx(precision_score(labels, said, pos_label="fraud"))
+    assert recall == pytest.approx(recall_score(labels, said, pos_label="fraud"))
+    assert display.ax_.get_xscale() == "log"
+    assert "fraud" in display.ax_.get_xlabel()
+    assert covered(display.figure_) == []
+
+
+def test_threshold_of_plain_scores():
+    _, ax = plt.subplots()
+    scores = np.array([0.0, 0.2, 0.3, 0.9])
+    display = ThresholdDisplay.from_predictions([0, 0, 1, 1], scores, scale="linear", ax=ax)
+    assert display.ax_ is ax
+    np.testing.assert_array_equal(display.precision_line_.get_xdata(), scores)
+    np.testing.assert_allclose(display.recall_line_.get_ydata(), [1, 1, 1, 0.5])
+    logarithmic = ThresholdDisplay.from_predictions([0, 0, 1, 1], scores)
+    np.testing.assert_array_equal(logarithmic.recall_line_.get_xdata(), scores[1:])
+
+
+def test_a_threshold_that_calls_nobody():
+    display = ThresholdDisplay.from_predictions([0, 1], [0.1, 0.2], threshold=0.5)
+    assert len(display.ax_.lines) == 3
+    display.figure_.canvas.draw()
+
+
+def test_threshold_needs_two_classes(three_classes, imbalanced):
+    clf = MesaClassifier(random_state=0).fit(*three_classes)
+    with pytest.raises(ValueError, match="MesaClassifier has no threshold_"):
+        ThresholdDisplay.from_estimator(clf, *three_classes)
+    tree = DecisionTreeClassifier().fit(*imbalanced)
+    with pytest.raises(ValueError, match="DecisionTreeClassifier has no threshold_"):
+        ThresholdDisplay.from_estimator(tree, *imbalanced)
+
+
+def test_every_ensemble_can_be_drawn(imbalanced):
+    clf = EasyEnsembleClassifier(n_estimators=2, validation_fraction=0.2, random_state=0)
+    clf.fit(*imbalanced)
+    assert len(FitSummaryDisplay.from_estimator(clf).axes_) == 2
+    assert ThresholdDisplay.from_estimator(clf, *imbalanced).threshold == clf.threshold_
+
+
+def test_without_matplotlib(fitted, imbalanced, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r'pip install "metasampler\[plot\]"'):
+        FitSummaryDisplay.from_estimator(fitted)
+    with pytest.raises(ImportError, match=r"ThresholdDisplay\.plot needs"):
+        ThresholdDisplay.from_predictions([0, 1], [0.1, 0.2])
