@@ -71,7 +71,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         ensemble's probabilities. Names speak of the minority class as the positive one.
         ``"average_precision"`` means the macro average for more than two classes.
 
-    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+    calibration : {"auto", "prior", "sigmoid", "isotonic", "cross-fitted"} or None, default="auto"
         How probabilities are brought from the members' balanced world to the real one:
 
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
@@ -80,6 +80,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           ties, and so changes average precision;
         - ``"auto"``: the sigmoid if every class has at least five validation rows, otherwise the
           prior;
+        - ``"cross-fitted"``: a sigmoid for fits without validation rows: every row is held out in
+          turn, which takes five more fits. Worth it where rows of the rare class are few;
         - None: the mean of the members' probabilities, as in the paper.
 
     threshold : None, "balanced", float, str or tuple, default="balanced"

@@ -57,7 +57,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     scoring : str or callable, default="average_precision"
         How validation rows are scored, see :class:`MesaClassifier`.
 
-    calibration : {"auto", "prior", "sigmoid", "isotonic"} or None, default="auto"
+    calibration : {"auto", "prior", "sigmoid", "isotonic", "cross-fitted"} or None, default="auto"
         How probabilities are brought from the members' balanced world to the real one, see
         :class:`MesaClassifier`.
 

@@ -4,6 +4,8 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from metasampler._progress import progress_bar
@@ -15,10 +17,13 @@ from metasampler.ensemble._threshold import check_threshold, choose_threshold
 from metasampler.growth._data import GrowthData, Selector
 from metasampler.growth._learner import make_learner, weight_argument
 from metasampler.growth._loop import Growth
-from metasampler.growth._random import RandomStreams
+from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._validation import make_growth_data, resolve_estimator
 
 __all__ = ["BaseUnderSamplingEnsemble", "StopRule"]
+
+# Fits that a cross-fitted calibration takes on top of the ensemble's own.
+_CROSS_FIT_FOLDS = 5
 
 
 class StopRule:
@@ -144,6 +149,8 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             owner=self,
         )
         check_threshold(self.threshold, data.n_classes)
+        if self.calibration == "cross-fitted":
+            self._check_cross_fitted(data)
         if self.n_iter_no_change is not None and not data.has_validation:
             raise ValueError(
                 f"n_iter_no_change={self.n_iter_no_change} needs validation rows: pass X_val and "
@@ -277,14 +284,19 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
 
         prior = data.class_weights() / data.class_weights().sum()
         held_out: dict = {}
-        if data.has_validation:
+        proba = None
+        if self.calibration == "cross-fitted":
+            held_out = {"codes": data.codes, "weights": data.weights}
+            proba = self._cross_fit(growth)
+        elif data.has_validation:
             codes = data.codes[data.rows["valid"]]
             held_out = {"codes": codes, "weights": _to_prior(codes, growth.weights("valid"), prior)}
+            proba = growth.proba("valid")
         self.calibration_ = make_calibration(
             self.calibration,
             prior=prior,
             drawn=data.drawn_shares(growth.subsets[0], weighted=growth.learner.takes_weights),
-            proba=growth.proba("valid") if held_out else None,
+            proba=proba,
             **held_out,
         )
         self._rule = self.threshold
@@ -292,7 +304,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             rows = {}
             if held_out:
                 rows = {
-                    "scores": self.calibration_(growth.proba("valid"))[:, data.minority],
+                    "scores": self.calibration_(proba)[:, data.minority],
                     "positive": held_out["codes"] == data.minority,
                     "weights": held_out["weights"],
                 }
@@ -301,6 +313,43 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             )
             self.threshold_, self.expected_precision_, self.expected_recall_ = decision
         return self
+
+    def _check_cross_fitted(self, data: GrowthData) -> None:
+        if data.has_validation:
+            raise ValueError(
+                "calibration='cross-fitted' holds every row out in turn and is for fits without "
+                "validation rows: set validation_fraction=None and pass no X_val."
+            )
+        smallest = len(data.class_rows[data.minority])
+        if smallest < 2:
+            raise ValueError(
+                "calibration='cross-fitted' needs at least 2 rows of each class; the smallest has "
+                f"n_samples = {smallest}."
+            )
+
+    def _cross_fit(self, growth: Growth) -> np.ndarray:
+        """Uncalibrated probabilities of all rows, by ensembles that have not seen them."""
+        data, seeds = growth.data, growth.streams
+        X, labels = data.tables[0], data.classes[data.codes]
+        n_folds = min(_CROSS_FIT_FOLDS, len(data.class_rows[data.minority]))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.integer(Stream.SPLIT, 1))
+        plain = {
+            "calibration": None,
+            "threshold": None,
+            "validate_members": False,
+            "verbose": 0,
+        }
+        proba = np.empty((len(labels), data.n_classes))
+        for number, (train, rest) in enumerate(folds.split(np.zeros(len(labels)), data.codes)):
+            seed = seeds.integer(Stream.SPLIT, 2 + number)
+            twin = clone(self).set_params(**plain, random_state=seed)
+            weights = None if data.weights is None else data.weights[train]
+            with warnings.catch_warnings():
+                # What there is to say of ratio and weights was said for the whole data.
+                warnings.simplefilter("ignore", UserWarning)
+                twin.fit(take_rows(X, train), labels[train], sample_weight=weights)
+            proba[rest] = twin.predict_proba(take_rows(X, rest))
+        return proba
 
     # ------------------------------------------------------------------ answers
 
