@@ -5,6 +5,7 @@ about a world in which all classes are equally frequent. Each calibration here m
 to probabilities of the real world, and all but the isotonic one keep their order.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class PriorCalibration:
         return _normalise(proba * (self.prior / self.drawn))
 
 
-class _ByClass:
+class _ByClass(ABC):
     """One increasing function a class, fitted on held-out rows; then normalised."""
 
     name: str
@@ -84,8 +85,9 @@ class _ByClass:
         columns = [1] if n_classes == 2 else range(n_classes)
         self.functions = [self._fit(proba[:, k], codes == k, weights) for k in columns]
 
+    @abstractmethod
     def _fit(self, scores, is_class, weights):
-        raise NotImplementedError  # each calibration has its own kind of function
+        """Fit the function of one class."""
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Calibrate a matrix of probabilities."""
