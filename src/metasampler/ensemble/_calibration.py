@@ -210,9 +210,6 @@ def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=No
             f"calibration={method!r} needs held-out rows: pass X_val and y_val, or a "
             "validation_fraction; calibration='prior' does without."
         )
-    kind = {
-        "cross-fitted": SigmoidCalibration,
-        "isotonic": IsotonicCalibration,
-        "sigmoid": SigmoidCalibration,
-    }[method]
-    return kind(prior, proba, codes, weights)
+    if method == "isotonic":
+        return IsotonicCalibration(prior, proba, codes, weights)
+    return SigmoidCalibration(prior, proba, codes, weights)
