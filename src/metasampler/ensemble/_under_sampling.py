@@ -273,6 +273,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
     def _finish_growth(self, growth: Growth):
         """Set the attributes of a fitted ensemble, its calibration and its threshold."""
         data = growth.data
+        growth.free_errors()
         self._entropy = growth.streams.entropy
         self._facts = {**self._resume_facts(), "the number of rows": len(data.codes)}
         self.estimator_ = growth.learner.estimator

@@ -107,6 +107,9 @@ class Growth:
     def _gaussian_log_weights(self, rows, mu, sigma):
         # The errors are a copy already, and a long one: the weights take its place.
         errors = self.errors_of(rows)
+        if self.data.n_classes == 2:
+            # Nobody reads them again before the new member changes them.
+            self.free_errors()
         return gaussian_log_weights(errors, mu, sigma, out=errors)
 
     def add(self, member, subset: np.ndarray) -> None:
@@ -134,6 +137,10 @@ class Growth:
         """Mean probability of each class, for the rows in a role."""
         proba = self._total[self.data.rows[role]] / self.n_members
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def free_errors(self) -> None:
+        """Free the memory of the errors; they are computed again when they are asked for."""
+        self._errors = None
 
     def errors_of(self, rows: np.ndarray) -> np.ndarray:
         """Errors of the rows with these numbers, as a new array."""

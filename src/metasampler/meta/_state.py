@@ -10,6 +10,9 @@ __all__ = ["STATE_KINDS", "StateEncoder", "error_histogram"]
 # on the edges of the bins; rounding must not move them to the bin below.
 _EDGE_TOLERANCE = 1e-12
 
+# Rows counted at once: what a histogram takes in memory does not grow with the data.
+_CHUNK = 1 << 16
+
 #: What each kind of state counts, in the order of its blocks of `n_bins` numbers.
 STATE_KINDS: dict[str, tuple[tuple[str, str], ...]] = {
     "all": (("train", "all"), ("valid", "all")),
@@ -51,9 +54,13 @@ def error_histogram(
     array([0.25, 0.25, 0.25, 0.  , 0.25])
     """
     # By hand because numpy.histogram takes ten times as long on these sizes.
-    scaled = errors * n_bins
-    scaled += _EDGE_TOLERANCE
-    counts = np.bincount(scaled.astype(np.intp), weights, minlength=n_bins + 1)
+    counts = np.zeros(n_bins + 1)
+    for start in range(0, len(errors), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        scaled = errors[rows] * n_bins
+        scaled += _EDGE_TOLERANCE
+        chunk_weights = None if weights is None else weights[rows]
+        counts += np.bincount(scaled.astype(np.intp), chunk_weights, minlength=n_bins + 1)
     counts[n_bins - 1] += counts[n_bins]
     return counts[:n_bins] / (len(errors) if weights is None else weights.sum())
 
