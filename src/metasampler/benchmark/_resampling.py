@@ -4,19 +4,19 @@ import time
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import HasMethods, fit_context
+from metasampler.benchmark._wrapper import WrappingClassifier
 from metasampler.growth._validation import (
     check_labels,
     check_table,
-    copy_input_tags,
     resolve_estimator,
 )
 
@@ -32,7 +32,7 @@ BASE_CLASSIFIERS = {
 }
 
 
-class ResampledClassifier(ClassifierMixin, BaseEstimator):
+class ResampledClassifier(WrappingClassifier):
     """Classifier that is trained on what a sampler makes of the rows.
 
     It gives what :class:`imblearn.pipeline.Pipeline` gives with the same two steps, and records
@@ -155,45 +155,8 @@ class ResampledClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         return self
 
-    def _check_predict_table(self, X):
-        check_is_fitted(self)
-        table = check_table(X, None, owner=self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return table
-
-    def predict_proba(self, X):
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        table = self._check_predict_table(X)
-        return self.estimator_.predict_proba(table)
-
-    def predict(self, X):
-        """Class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        table = self._check_predict_table(X)
-        return self.classes_[self.estimator_.predict(table)]
-
     def __sklearn_tags__(self):
-        tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
+        tags = super().__sklearn_tags__()
         if self.sampler is not None:
             sampler_tags = get_tags(self.sampler).input_tags
             tags.input_tags.sparse &= sampler_tags.sparse

@@ -1,22 +1,22 @@
 """Class weights for classifiers that only know the weights of rows."""
 
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import StrOptions, fit_context
+from metasampler.benchmark._wrapper import WrappingClassifier
 from metasampler.growth._validation import (
     check_labels,
     check_table,
-    copy_input_tags,
     resolve_estimator,
 )
 
 __all__ = ["WeightedClassifier"]
 
 
-class WeightedClassifier(ClassifierMixin, BaseEstimator):
+class WeightedClassifier(WrappingClassifier):
     """Classifier that is trained with class weights, passed on as weights of the rows.
 
     For classifiers without a parameter `class_weight`. For naive Bayes, balanced weights are
@@ -98,43 +98,3 @@ class WeightedClassifier(ClassifierMixin, BaseEstimator):
         self.estimator_ = estimator.fit(table, encoder.transform(y), **weights)
         self.classes_ = encoder.classes_
         return self
-
-    def _check_predict_table(self, X):
-        check_is_fitted(self)
-        table = check_table(X, None, owner=self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return table
-
-    def predict_proba(self, X):
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        table = self._check_predict_table(X)
-        return self.estimator_.predict_proba(table)
-
-    def predict(self, X):
-        """Class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        table = self._check_predict_table(X)
-        return self.classes_[self.estimator_.predict(table)]
-
-    def __sklearn_tags__(self):
-        return copy_input_tags(super().__sklearn_tags__(), self.estimator)
