@@ -1,7 +1,8 @@
 """Draw how MESA works: one step of a real fit, as ``docs/overview.png`` and ``.svg``.
 
 Run ``python docs/overview.py``; it needs the extra ``plot``. Everything drawn is taken from the
-fit: the errors, the state, mu, the rows drawn and the member trained on them.
+fit: the errors, the state, mu, the rows drawn and the member trained on them. The data was chosen
+so that mu is easy to read; on other data the policy chooses others. It is no evidence.
 """
 
 from pathlib import Path
