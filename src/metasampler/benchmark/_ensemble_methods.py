@@ -238,7 +238,16 @@ def policy_methods() -> Iterator[Method]:
                 estimator, n_estimators, n_jobs=n_jobs, random_state=random_state, **options
             )
 
-        return Method(name, title, family, make, rows_of_subsets, _LIU_2020_MESA, prefix=True)
+        return Method(
+            name,
+            title,
+            family,
+            make,
+            rows_of_subsets,
+            _LIU_2020_MESA,
+            prefix=True,
+            uses_validation=True,
+        )
 
     yield mesa("mesa", "MESA, default", "IE+ML", meta_sampler="default")
     yield mesa("mesa-fit", "MESA, meta-trained", "IE+ML", meta_sampler="fit")
@@ -254,6 +263,7 @@ def policy_methods() -> Iterator[Method]:
         ),
         rows_of_subsets,
         _LIU_2020_MESA,
+        uses_validation=True,
     )
     yield mesa("random-mu", "uniformly random mu", "IE+US", meta_sampler="random")
     yield mesa(

@@ -62,7 +62,7 @@ class Method:
         ``make(estimator, n_estimators, random_state, n_jobs)`` gives an unfitted classifier; it
         imports what it makes, so that listing the methods costs nothing.
     count_rows : callable
-        ``count_rows(fitted, n_rows)``; see `n_training_rows`.
+        ``count_rows(fitted, n_rows, n_members)``; see `n_training_rows`.
     reference : str, default=""
         Where the method was published.
     uses_base_learner : bool, default=True
@@ -73,6 +73,8 @@ class Method:
         Whether the first members of a fit are a smaller fit, so that several sizes can be read
         off one fit with `staged_predict_proba`. The members are the same; a calibration is that
         of the whole ensemble, so compare the order of rows, or set ``calibration=None``.
+    uses_validation : bool, default=False
+        Whether the method chooses by validation rows, so that its fit should get them.
     requires : str, default=None
         The extra of this package that has to be installed.
     """
@@ -81,11 +83,12 @@ class Method:
     title: str
     family: str
     make: Callable[[Any, int, Any, int | None], Any]
-    count_rows: Callable[[Any, int], int]
+    count_rows: Callable[[Any, int, int | None], int]
     reference: str = ""
     uses_base_learner: bool = True
     sized: bool = True
     prefix: bool = False
+    uses_validation: bool = False
     requires: str | None = None
 
     def build(
@@ -132,7 +135,7 @@ class Method:
                 f'pip install "metasampler[{self.requires}]"'
             ) from error
 
-    def n_training_rows(self, fitted: Any, n_rows: int) -> int:
+    def n_training_rows(self, fitted: Any, n_rows: int, n_members: int | None = None) -> int:
         """Rows a fit used for training, summed over the members.
 
         Parameters
@@ -141,6 +144,8 @@ class Method:
             What `build` gave, fitted.
         n_rows : int
             The rows that `fit` got.
+        n_members : int, default=None
+            Count the first members only, where the method has a `prefix`.
 
         Returns
         -------
@@ -148,25 +153,25 @@ class Method:
             Rows of the final members, synthetic ones included. What was only scored, held out
             for validation or used to choose a policy does not count.
         """
-        return int(self.count_rows(fitted, n_rows))
+        return int(self.count_rows(fitted, n_rows, n_members if self.prefix else None))
 
 
-def rows_recorded(fitted: Any, n_rows: int) -> int:
+def rows_recorded(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     """Rows that the fitted classifier counted itself: in all, or for each member."""
     counted = fitted.n_training_rows_
-    return counted if isinstance(counted, int) else sum(counted)
+    return counted if isinstance(counted, int) else sum(counted[:n_members])
 
 
-def rows_of_subsets(fitted: Any, n_rows: int) -> int:
+def rows_of_subsets(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     """Rows that the members drew."""
-    return sum(len(rows) for rows in fitted.estimators_samples_)
+    return sum(len(rows) for rows in fitted.estimators_samples_[:n_members])
 
 
-def all_rows(fitted: Any, n_rows: int) -> int:
+def all_rows(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     """Every row, once."""
     return n_rows
 
 
-def all_rows_each(fitted: Any, n_rows: int) -> int:
+def all_rows_each(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     """Every row, for every member."""
-    return n_rows * len(fitted.estimators_)
+    return n_rows * len(fitted.estimators_[:n_members])

@@ -26,27 +26,27 @@ _KE_2017 = "G. Ke et al., LightGBM: A highly efficient gradient boosting decisio
 _CHEN_2016 = "T. Chen, C. Guestrin, XGBoost: A scalable tree boosting system, KDD 2016"
 
 
-def _rows_of_pipelines(fitted: Any, n_rows: int) -> int:
+def _rows_of_pipelines(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     # imbalanced-learn's ensembles hide the draw inside each member: sampler, then learner.
     return sum(len(member[0].sample_indices_) for member in fitted.estimators_)
 
 
-def _rows_of_samplers(fitted: Any, n_rows: int) -> int:
+def _rows_of_samplers(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     return sum(len(sampler.sample_indices_) for sampler in fitted.samplers_)
 
 
-def _rows_of_hist_boosting(fitted: Any, n_rows: int) -> int:
+def _rows_of_hist_boosting(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     held_out = fitted.do_early_stopping_ and fitted.validation_fraction is not None
     # Rounded up, as scikit-learn's train_test_split does.
     n_held_out = -int(-n_rows * fitted.validation_fraction // 1) if held_out else 0
     return (n_rows - n_held_out) * int(fitted.n_iter_)
 
 
-def _rows_of_lightgbm(fitted: Any, n_rows: int) -> int:
+def _rows_of_lightgbm(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     return n_rows * int(fitted.n_estimators_)
 
 
-def _rows_of_xgboost(fitted: Any, n_rows: int) -> int:
+def _rows_of_xgboost(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
     return n_rows * int(fitted.estimator_.get_booster().num_boosted_rounds())
 
 
@@ -57,7 +57,7 @@ def usual_choices() -> Iterator[Method]:
         name: str,
         title: str,
         make: Callable[..., Any],
-        count_rows: Callable[[Any, int], int],
+        count_rows: Callable[[Any, int, int | None], int],
         reference: str = "",
         *,
         sized: bool = False,

@@ -1,4 +1,4 @@
-"""The command line: ``metasampler compare`` and ``metasampler methods``."""
+"""The command line, one module a sub-command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from metasampler.cli._bench import bench
 from metasampler.cli._compare import compare
 from metasampler.cli._methods import methods
 
@@ -16,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+app.command()(bench)
 app.command()(compare)
 app.command()(methods)
 

@@ -1,16 +1,29 @@
 """Data sets that lie in a folder on this machine."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["load_mesa_mammography", "resolve_data_home"]
+__all__ = [
+    "ENVIRONMENT_VARIABLE",
+    "find_extra",
+    "has_mesa_mammography",
+    "known_data_home",
+    "load_mesa_mammography",
+    "read_npz",
+    "resolve_data_home",
+]
 
 ENVIRONMENT_VARIABLE = "METASAMPLER_DATA_HOME"
+PARTS = ("train", "valid", "test")
 
 
-def resolve_data_home(data_home=None) -> Path:
+def resolve_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     """Folder of the real data sets.
 
     Parameters
@@ -39,7 +52,7 @@ def resolve_data_home(data_home=None) -> Path:
             "No folder with the real data sets is known; pass data_home or set the environment "
             f"variable {ENVIRONMENT_VARIABLE}."
         )
-    folder = Path(given)
+    folder = Path(given).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(
             f"There is no folder {os.fspath(given)!r} (from data_home or {ENVIRONMENT_VARIABLE})."
@@ -47,7 +60,16 @@ def resolve_data_home(data_home=None) -> Path:
     return folder
 
 
-def load_mesa_mammography(data_home=None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def known_data_home(data_home: str | os.PathLike[str] | None) -> Path | None:
+    """As ``resolve_data_home``, but None if no folder is named anywhere."""
+    if not data_home and not os.environ.get(ENVIRONMENT_VARIABLE):
+        return None
+    return resolve_data_home(data_home)
+
+
+def load_mesa_mammography(
+    data_home: str | os.PathLike[str] | None = None,
+) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     """Load the fixed split of Mammography that the authors of MESA used.
 
     The paper's Mammography figures match this split: 6,709 training, 2,237 validation and 2,237
@@ -63,16 +85,46 @@ def load_mesa_mammography(data_home=None) -> dict[str, tuple[np.ndarray, np.ndar
     -------
     parts : dict
         ``{"train": (X, y), "valid": (X, y), "test": (X, y)}``.
+
+    Examples
+    --------
+    >>> from metasampler.datasets import list_datasets, load_mesa_mammography
+    >>> if "mammography-authors" in [info.name for info in list_datasets()]:
+    ...     X, y = load_mesa_mammography()["train"]
+    ...     assert X.shape == (6709, 6)
     """
     folder = resolve_data_home(data_home) / "extra"
     parts = {}
-    for part in ("train", "valid", "test"):
+    for part in PARTS:
         path = folder / f"mesa_Mammo_{part}.npz"
         if not path.is_file():
             raise FileNotFoundError(
                 f"There is no file {os.fspath(path)!r}. It holds the arrays `data` and `label` of "
                 f"Mammo_{part}.csv in the authors' repository, github.com/ZhiningLiu1998/mesa."
             )
-        with np.load(path, allow_pickle=False) as archive:
-            parts[part] = archive["data"], archive["label"]
+        parts[part] = read_npz(path)
     return parts
+
+
+def has_mesa_mammography(folder: Path) -> bool:
+    """Whether all parts of the authors' split are there."""
+    return all((folder / "extra" / f"mesa_Mammo_{part}.npz").is_file() for part in PARTS)
+
+
+def find_extra(folder: Path) -> dict[str, Path]:
+    """Files of the folder's ``extra``, by the name of the set; none is opened."""
+    return {path.stem: path for path in sorted((folder / "extra").glob("*.npz"))}
+
+
+def read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Rows and labels of a file with the arrays ``data`` and ``label``."""
+    with np.load(path, allow_pickle=False) as archive:
+        if not {"data", "label"} <= set(archive.files):
+            raise ValueError(
+                f"{path.name} must hold the arrays `data` and `label`, it has: "
+                f"{', '.join(archive.files) or 'none'}."
+            )
+        X, labels = archive["data"], archive["label"]
+    if len(X) != len(labels):
+        raise ValueError(f"{path.name} has {len(X)} rows but {len(labels)} labels.")
+    return X, labels

@@ -1,10 +1,33 @@
 """matplotlib, which is asked for only when something is drawn."""
 
-__all__ = ["COLORS", "MARKERS", "import_pyplot", "tidy"]
+from math import ceil
+
+__all__ = [
+    "COLORS",
+    "DASHES",
+    "HATCHES",
+    "MARKERS",
+    "beside_size",
+    "import_pyplot",
+    "legend_below",
+    "legend_beside",
+    "line_style",
+    "make_axes",
+    "make_panels",
+    "plain_legend",
+    "tidy",
+    "width_of",
+]
 
 # Colours of Okabe and Ito, which colour-blind readers can tell apart; the markers say it again.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":")
+HATCHES = ("", "////", "....", "xxxx", "----", "++++", "oo")
+
+# Inches in a legend: of a line, of what stands before a name, and of a letter of it.
+_LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.2, 0.75, 0.077
+_LEGEND_FONT = 9
 
 
 def import_pyplot(what: str):
@@ -21,3 +44,144 @@ def tidy(axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#EEEEEE", zorder=0)
     axes.set_axisbelow(True)
+
+
+def line_style(number: int) -> dict:
+    """Colour, dashes and marker of a line by its number.
+
+    No two of the first 196 are the same, and neighbours differ in all three: one of them is
+    enough to tell lines apart, in print without colours as well.
+    """
+    repeat = number // (len(COLORS) * len(DASHES))
+    return {
+        "color": COLORS[number % len(COLORS)],
+        "linestyle": DASHES[number % len(DASHES)],
+        "marker": MARKERS[(number + repeat) % len(MARKERS)],
+        "markersize": 4.5,
+    }
+
+
+def make_axes(what: str, ax, *, size: tuple[float, float]):
+    """The axes given, or those of a new figure."""
+    if ax is None:
+        _, ax = import_pyplot(what).subplots(figsize=size, layout="constrained")
+    return ax
+
+
+def make_panels(
+    what: str,
+    n_panels: int,
+    figure,
+    *,
+    size: tuple[float, float],
+    columns: int,
+    legend=(),
+    title: str = "",
+    sharex=False,
+    sharey=False,
+):
+    """Panels row by row, in the figure given or in a new one.
+
+    Parameters
+    ----------
+    what : str
+        Who draws, for the error.
+    n_panels : int
+        How many.
+    figure : matplotlib Figure, SubFigure or None
+        Where; None makes a new one.
+    size : (float, float)
+        Width and height of a panel of a new figure, in inches.
+    columns : int
+        Panels in a row, at most.
+    legend : sequence of str, default=()
+        Names in the legend that will stand below the panels.
+    title : str, default=""
+        What will stand above them.
+    sharex, sharey : bool, default=False
+        As in matplotlib.
+
+    Returns
+    -------
+    figure : matplotlib Figure or SubFigure
+    axes : list of matplotlib Axes
+        One a panel.
+    """
+    columns = min(columns, n_panels)
+    rows = ceil(n_panels / columns)
+    if figure is None:
+        width, height = columns * size[0], rows * size[1]
+        if legend:
+            lines = ceil(len(legend) / _legend_columns(legend, width))
+            height += _LEGEND_LINE * (lines + 1)
+        height += 0.3 if title else 0
+        figure = import_pyplot(what).figure(figsize=(width, height), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
+    axes = list(grid.flat)
+    for ax in axes[n_panels:]:
+        ax.remove()
+    for ax in axes[n_panels - columns : n_panels]:
+        # A shared axis hides the numbers of all rows but the last, which may have gaps.
+        ax.tick_params(labelbottom=True)
+    if title:
+        figure.suptitle(title, fontsize=11, parse_math=False)
+    return figure, axes[:n_panels]
+
+
+def plain_legend(legend) -> None:
+    """Show names as they are: a dollar sign in them starts no formula."""
+    for text in (*legend.get_texts(), legend.get_title()):
+        text.set_parse_math(False)
+
+
+def width_of(figure) -> float:
+    """Width of a figure or of a part of one, in inches."""
+    return figure.bbox.width / figure.dpi
+
+
+def beside_size(names, width: float, height: float) -> tuple[float, float]:
+    """Size of a figure that has room for a legend beside axes of the size given."""
+    longest = max((len(str(name)) for name in names), default=0)
+    room = _LEGEND_HANDLE + _LEGEND_LETTER * longest
+    return width + room, max(height, 0.5 + _LEGEND_LINE * len(names))
+
+
+def legend_beside(ax) -> None:
+    """A legend to the right of the axes, where it covers no line."""
+    legend = ax.legend(
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+        alignment="left",
+        frameon=False,
+        handlelength=3,
+        fontsize=_LEGEND_FONT,
+    )
+    plain_legend(legend)
+
+
+def legend_below(figure, axes, *, title=None) -> None:
+    """One legend for all panels below them, each name once."""
+    entries: dict = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        legend = figure.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=_legend_columns(list(entries), width_of(figure)),
+            frameon=False,
+            handlelength=3,
+            fontsize=_LEGEND_FONT,
+            title=title,
+            title_fontsize=_LEGEND_FONT,
+        )
+        plain_legend(legend)
+
+
+def _legend_columns(names, width: float) -> int:
+    """How many names have room side by side; few enough that the last line is not short."""
+    longest = max(len(str(name)) for name in names)
+    room = max(1, int(width / (_LEGEND_HANDLE + 0.15 + _LEGEND_LETTER * longest)))
+    return ceil(len(names) / ceil(len(names) / room))

@@ -1,0 +1,140 @@
+"""Rows of results on disk: JSON lines that survive a kill, with one writer at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["ResultStore", "cell_key"]
+
+
+def cell_key(cell: dict[str, Any]) -> str:
+    """One text for one cell, whatever the order of its entries."""
+    return json.dumps(cell, sort_keys=True, separators=(",", ":"))
+
+
+class ResultStore:
+    """A file of rows, each a JSON object on a line of its own.
+
+    A row is written and flushed to disk as soon as it is there. A process that is killed while
+    it writes leaves at most one broken line at the end, which the next `open_for_writing`
+    removes.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; it need not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from metasampler.benchmark import ResultStore
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = ResultStore(Path(folder) / "rows.jsonl")
+    ...     with store.open_for_writing() as append:
+    ...         append([{"cell": {"k": 5}, "score": 0.5}])
+    ...     store.rows()
+    [{'cell': {'k': 5}, 'score': 0.5}]
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All complete rows; a broken last line is passed over.
+
+        Returns
+        -------
+        rows : list of dict
+        """
+        if not self.path.is_file():
+            return []
+        lines = self.path.read_bytes().split(b"\n")
+        # What follows the last line break was never finished.
+        return [self._parse(line, number) for number, line in enumerate(lines[:-1], 1) if line]
+
+    def _parse(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise ValueError(
+                f"Line {number} of {os.fspath(self.path)!r} is not a row of results: {error}. "
+                "Remove that line; its cell is then computed again."
+            ) from error
+
+    @contextmanager
+    def open_for_writing(self) -> Iterator[Any]:
+        """Give a function that appends rows, and keep all other writers out meanwhile.
+
+        Yields
+        ------
+        append : callable
+            Takes an iterable of rows; when it returns they are on the disk.
+
+        Raises
+        ------
+        BlockingIOError
+            If another process is writing to the file.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        try:
+            _lock(descriptor, self.path)
+            _drop_broken_line(descriptor)
+
+            def append(rows: Iterable[dict[str, Any]]) -> None:
+                text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+                content = memoryview(text.encode())
+                while content:
+                    content = content[os.write(descriptor, content) :]
+                os.fsync(descriptor)
+
+            yield append
+        finally:
+            # The lock goes with the descriptor, also where the process is killed.
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        def take() -> None:
+            # A byte far behind the rows: there a locked byte cannot be read either.
+            os.lseek(descriptor, 1 << 40, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+
+        def take() -> None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    try:
+        take()
+    except OSError as error:
+        raise BlockingIOError(
+            f"Another process is writing to {os.fspath(path)!r}; wait for it, or choose another "
+            "folder for the results."
+        ) from error
+
+
+def _drop_broken_line(descriptor: int) -> None:
+    """Cut off what stands behind the last line break."""
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    end = size
+    while end > 0:
+        start = max(0, end - (1 << 16))
+        os.lseek(descriptor, start, os.SEEK_SET)
+        position = os.read(descriptor, end - start).rfind(b"\n")
+        if position >= 0:
+            end = start + position + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)

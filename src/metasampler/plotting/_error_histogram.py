@@ -1,0 +1,200 @@
+"""How the errors of an ensemble move while it grows."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
+from metasampler.meta._state import error_histogram
+from metasampler.plotting._matplotlib import COLORS, HATCHES, legend_below, make_panels, tidy
+
+__all__ = ["ErrorHistogramDisplay"]
+
+_SHOWN = 5
+
+
+class ErrorHistogramDisplay:
+    """Histograms of the errors by class, one panel for each number of members shown.
+
+    It is recommended to use `from_estimator` to create it.
+
+    Parameters
+    ----------
+    histograms : array-like of shape (n_shown, n_classes, n_bins)
+        Fractions of the rows of a class in equal bins on [0, 1].
+    members : sequence of int
+        The number of members of each panel.
+    class_names : sequence
+        Names of the classes.
+    title : str, default=""
+        Written above the panels.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : ndarray of matplotlib Axes
+        The panels.
+
+    See Also
+    --------
+    FitSummaryDisplay : Mean errors by class.
+    metasampler.meta.error_histogram : What a meta-sampler reads.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.plotting import ErrorHistogramDisplay
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> clf = MesaClassifier(random_state=0).fit(X, y)
+    >>> display = ErrorHistogramDisplay.from_estimator(clf, X, y, members=[1, 3, 10])
+    >>> display.histograms.shape
+    (3, 2, 10)
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, histograms, members, class_names, title=""):
+        self.histograms = histograms
+        self.members = members
+        self.class_names = class_names
+        self.title = title
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, y, *, members=None, n_bins=10, log=False, title="", figure=None
+    ):
+        """Draw the errors of a fitted ensemble, 1 - p(true class).
+
+        They are those of the mean of the members before calibration, as a meta-sampler sees them.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted ensemble of this package, or any classifier with `staged_predict_proba`.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        members : sequence of int, default=None
+            After how many members to look; None means up to five numbers from the first member
+            to the last.
+        n_bins : int, default=10
+            Bins of each histogram.
+        log : bool, default=False
+            Whether the fractions are shown on a logarithmic scale.
+        title : str, default=""
+            Written above the panels.
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ErrorHistogramDisplay
+        """
+        check_is_fitted(estimator)
+        n_members = len(estimator.estimators_)
+        if members is None:
+            members = np.unique(np.linspace(1, n_members, _SHOWN).round().astype(int))
+        members = [int(number) for number in members]
+        if not members or not all(1 <= number <= n_members for number in members):
+            raise ValueError(
+                f"members must be numbers from 1 to {n_members}, the size of the ensemble; got "
+                f"{members}."
+            )
+        y = np.asarray(y)
+        classes = estimator.classes_
+        unknown = np.setdiff1d(y, classes)
+        if len(unknown):
+            raise ValueError(f"y has labels that the ensemble does not know: {unknown.tolist()}.")
+        codes = np.searchsorted(classes, y)
+        found = {}
+        for number, proba in enumerate(_staged_means(estimator, X), start=1):
+            if number in members:
+                errors = 1 - proba[np.arange(len(codes)), codes]
+                found[number] = [
+                    _fractions(errors[codes == code], n_bins) for code in range(len(classes))
+                ]
+        display = cls(
+            histograms=np.array([found[number] for number in members]),
+            members=members,
+            class_names=[str(label) for label in classes],
+            title=title,
+        )
+        return display.plot(log=log, figure=figure)
+
+    def plot(self, *, log=False, figure=None):
+        """Draw the panels.
+
+        Parameters
+        ----------
+        log : bool, default=False
+            Whether the fractions are shown on a logarithmic scale, on which a fraction of zero
+            has no bar.
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ErrorHistogramDisplay
+        """
+        histograms = np.asarray(self.histograms, dtype=float)
+        n_shown, n_classes, n_bins = histograms.shape
+        columns = min(n_shown, _SHOWN)
+        figure, axes = make_panels(
+            "ErrorHistogramDisplay.plot",
+            n_shown,
+            figure,
+            size=(max(2.4, 6.5 / columns), 2.4),
+            columns=columns,
+            legend=self.class_names,
+            title=self.title,
+            sharex=True,
+            sharey=True,
+        )
+        width = 0.9 / n_bins / n_classes
+        left_edges = np.arange(n_bins) / n_bins + 0.05 / n_bins
+        for place, (panel, number) in enumerate(zip(axes, self.members, strict=True)):
+            for code, name in enumerate(self.class_names):
+                panel.bar(
+                    left_edges + code * width,
+                    histograms[place, code],
+                    width,
+                    align="edge",
+                    color=COLORS[code % len(COLORS)],
+                    hatch=HATCHES[code % len(HATCHES)],
+                    edgecolor="white",
+                    linewidth=0,
+                    label=name,
+                )
+            panel.set_title(f"{number} member{'s' if number != 1 else ''}", fontsize=10)
+            tidy(panel)
+            panel.set_xlim(0, 1)
+            panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+            if place % columns == 0:
+                panel.set_ylabel("part of the class")
+            if place >= n_shown - columns:
+                panel.set_xlabel("error")
+        if log:
+            smallest = histograms[histograms > 0].min(initial=1)
+            axes[0].set_yscale("log")
+            axes[0].set_ylim(smallest / 2, 1.5)
+        legend_below(figure, axes[:1], title="class")
+        self.figure_ = figure
+        self.axes_ = np.array(axes)
+        return self
+
+
+def _fractions(errors, n_bins):
+    """A class without rows has no fractions."""
+    return error_histogram(errors, n_bins) if len(errors) else np.full(n_bins, np.nan)
+
+
+def _staged_means(estimator, X):
+    """Probabilities after each member, before calibration."""
+    if not isinstance(estimator, BaseUnderSamplingEnsemble):
+        # Others are not calibrated; a boosting's stages are no means of its members.
+        yield from estimator.staged_predict_proba(X)
+        return
+    table = estimator._check_predict_table(X)
+    for n_members, total in enumerate(estimator._staged_totals(table), start=1):
+        yield estimator._as_matrix(total / n_members)

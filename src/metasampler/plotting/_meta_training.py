@@ -1,0 +1,190 @@
+"""The course of a meta-training."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.plotting._matplotlib import (
+    COLORS,
+    DASHES,
+    MARKERS,
+    legend_below,
+    make_panels,
+    tidy,
+)
+
+__all__ = ["MetaTrainingDisplay"]
+
+_PARTS = ("train", "valid", "test")
+_COLUMNS = 4
+
+
+class MetaTrainingDisplay:
+    """Sliding means of the scores of a meta-training's episodes, one panel a task.
+
+    It is recommended to use `from_sampler` to create it.
+
+    Parameters
+    ----------
+    curves : dict of str to dict of str to array-like of shape (n_episodes,)
+        By task, and then by part of its rows (``"train"``, ``"valid"``, ``"test"``), the score of
+        each episode.
+    window : int, default=50
+        Episodes in a mean; half of the episodes where there are fewer than two windows.
+    references : dict of str to dict of str to float, default=None
+        By task, and then by label, scores to compare with, drawn as horizontal lines.
+    title : str, default=""
+        Written above the panels.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : ndarray of matplotlib Axes
+        The panels.
+
+    See Also
+    --------
+    PolicyTraceDisplay : What a sampler does once it is trained.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MetaSampler
+    >>> from metasampler.plotting import MetaTrainingDisplay
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> sampler = MetaSampler(n_random_steps=30, n_updates=60, random_state=0).fit(X, y)
+    >>> display = MetaTrainingDisplay.from_sampler(sampler, window=5)
+    >>> [line.get_label() for line in display.axes_[0].lines]
+    ['train', 'valid']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, curves, window=50, references=None, title=""):
+        self.curves = curves
+        self.window = window
+        self.references = references
+        self.title = title
+
+    @classmethod
+    def from_sampler(cls, sampler, *, window=50, references=None, title="", figure=None):
+        """Draw the history of a meta-trained sampler.
+
+        Parameters
+        ----------
+        sampler : MetaSampler
+            A meta-trained sampler.
+        window : int, default=50
+            Episodes in a mean.
+        references : dict of str to dict of str to float, default=None
+            By task, and then by label, scores to compare with.
+        title : str, default=""
+            Written above the panels.
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : MetaTrainingDisplay
+        """
+        check_is_fitted(sampler)
+        if not sampler.history_:
+            raise ValueError(
+                "There is nothing to draw: this sampler has no history, its policy was trained "
+                "elsewhere."
+            )
+        curves: dict = {}
+        for entry in sampler.history_:
+            parts = curves.setdefault(entry["task"], {})
+            for part in _PARTS:
+                score = entry[f"{part}_score"]
+                if score is not None:
+                    parts.setdefault(part, []).append(score)
+        display = cls(curves=curves, window=window, references=references, title=title)
+        return display.plot(figure=figure)
+
+    def plot(self, *, figure=None):
+        """Draw the panels.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : MetaTrainingDisplay
+        """
+        if self.window < 1:
+            raise ValueError(f"window must be at least 1, got {self.window!r}.")
+        references = self.references or {}
+        unknown = sorted(set(references) - set(self.curves))
+        if unknown:
+            raise ValueError(f"references has tasks that curves has not: {unknown}.")
+        labels = list(dict.fromkeys(label for marks in references.values() for label in marks))
+        n_panels = len(self.curves)
+        columns = min(n_panels, _COLUMNS)
+        figure, axes = make_panels(
+            "MetaTrainingDisplay.plot",
+            n_panels,
+            figure,
+            size=(max(2.9, 6.5 / columns), 2.4),
+            columns=columns,
+            legend=[
+                *dict.fromkeys(part for parts in self.curves.values() for part in parts),
+                *labels,
+            ],
+            title=self.title,
+        )
+        windows = set()
+        for place, (panel, (task, parts)) in enumerate(zip(axes, self.curves.items(), strict=True)):
+            for part, scores in parts.items():
+                windows.add(self._draw_part(panel, part, scores))
+            for label, score in references.get(task, {}).items():
+                number = labels.index(label)
+                panel.axhline(
+                    score,
+                    color=("#000000", "#777777")[number % 2],
+                    linestyle=(0, (1 + 2 * number, 2)),
+                    linewidth=1.2,
+                    label=label,
+                )
+            panel.set_title(task, fontsize=10, parse_math=False)
+            panel.xaxis.get_major_locator().set_params(integer=True, nbins=5)
+            tidy(panel)
+            if place % columns == 0:
+                panel.set_ylabel("score")
+            if place >= n_panels - columns:
+                panel.set_xlabel("episode")
+        low, high = min(windows), max(windows)
+        several = f"{low}" if low == high else f"{low} to {high}"
+        legend_below(
+            figure,
+            axes,
+            title=f"mean of the last {several} episodes" if high > 1 else None,
+        )
+        self.figure_ = figure
+        self.axes_ = np.array(axes)
+        return self
+
+    def _draw_part(self, panel, part, scores):
+        """Draw a line, and say how many episodes its points are means of."""
+        scores = np.asarray(scores, dtype=float)
+        window = min(self.window, max(1, len(scores) // 2))
+        number = _PARTS.index(part) if part in _PARTS else len(_PARTS)
+        means = _sliding_mean(scores, window)
+        panel.plot(
+            np.arange(window, len(scores) + 1),
+            means,
+            color=COLORS[number],
+            linestyle=DASHES[number],
+            marker=MARKERS[number],
+            markersize=4.5,
+            markevery=max(1, len(means) // 8),
+            label=part,
+        )
+        return window
+
+
+def _sliding_mean(values, window):
+    """Means of all runs of `window` values."""
+    return np.lib.stride_tricks.sliding_window_view(values, window).mean(axis=1)

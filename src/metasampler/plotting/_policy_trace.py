@@ -1,0 +1,178 @@
+"""What a meta-sampler chose, over the members of an ensemble."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.plotting._matplotlib import beside_size, legend_beside, line_style, make_axes, tidy
+
+__all__ = ["PolicyTraceDisplay"]
+
+
+class PolicyTraceDisplay:
+    """The mu that was chosen for each member: mean and standard deviation over fits.
+
+    It is recommended to use `from_estimators` or `from_estimator` to create it.
+
+    Parameters
+    ----------
+    traces : dict of str to array-like of shape (n_fits, n_actions) or (n_actions,)
+        By name, the mu of each fit from the second member on. NaN stands for members that a fit
+        does not have.
+    title : str, default=""
+        Written above the axes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        The means.
+
+    See Also
+    --------
+    FitSummaryDisplay : Mu, score and errors of one fit.
+
+    Notes
+    -----
+    The band is one standard deviation (with n - 1) on each side of the mean; a single fit has
+    none.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.plotting import PolicyTraceDisplay
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> fits = [MesaClassifier(meta_sampler="random", random_state=i).fit(X, y) for i in range(3)]
+    >>> display = PolicyTraceDisplay.from_estimators({"random": fits})
+    >>> display.lines_["random"].get_xdata().tolist()
+    [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, traces, title=""):
+        self.traces = traces
+        self.title = title
+
+    @classmethod
+    def from_estimators(cls, estimators, *, title="", ax=None):
+        """Draw what was chosen in several fits.
+
+        Parameters
+        ----------
+        estimators : dict of str to MesaClassifier or list of MesaClassifier
+            Fitted ensembles by name; those of a list are shown by their mean.
+        title : str, default=""
+            Written above the axes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : PolicyTraceDisplay
+        """
+        traces = {}
+        for name, fits in estimators.items():
+            fits = list(fits) if isinstance(fits, (list, tuple)) else [fits]
+            traces[name] = _stack([_actions(fit) for fit in fits])
+        return cls(traces=traces, title=title).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator, *, name=None, title="", ax=None):
+        """Draw what was chosen in one fit.
+
+        Parameters
+        ----------
+        estimator : MesaClassifier
+            A fitted ensemble.
+        name : str, default=None
+            Name of the line; None means that of the class.
+        title : str, default=""
+            Written above the axes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : PolicyTraceDisplay
+        """
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_estimators({name: estimator}, title=title, ax=ax)
+
+    def plot(self, *, ax=None):
+        """Draw the traces.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : PolicyTraceDisplay
+        """
+        size = beside_size(self.traces, 6.3, 3.6)
+        ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
+        self.lines_ = {}
+        for number, (name, values) in enumerate(self.traces.items()):
+            mean, spread = _mean_and_spread(np.atleast_2d(np.asarray(values, dtype=float)))
+            members = np.arange(2, len(mean) + 2)
+            style = line_style(number)
+            (line,) = ax.plot(
+                members,
+                mean,
+                **style,
+                # Many members would be a band of markers.
+                markevery=max(1, len(members) // 20),
+                label=name,
+            )
+            known = ~np.isnan(spread)
+            if known.any():
+                ax.fill_between(
+                    members,
+                    mean - spread,
+                    mean + spread,
+                    where=known,
+                    color=style["color"],
+                    alpha=0.15,
+                    linewidth=0,
+                )
+            self.lines_[name] = line
+        ax.set(xlabel="member", ylabel="mu", ylim=(-0.05, 1.05))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
+        tidy(ax)
+        if self.traces:
+            legend_beside(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+
+def _actions(estimator):
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "actions_"):
+        raise ValueError(
+            f"{type(estimator).__name__} has no actions_: mu is chosen by a MesaClassifier only."
+        )
+    return estimator.actions_
+
+
+def _stack(rows):
+    """One row a fit; a fit that stopped early is filled up with NaN."""
+    stacked = np.full((len(rows), max((len(row) for row in rows), default=0)), np.nan)
+    for place, row in zip(stacked, rows, strict=True):
+        place[: len(row)] = row
+    return stacked
+
+
+def _mean_and_spread(values):
+    """Over the fits that have a member; NaN where there are too few to say."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, values, 0).sum(axis=0) / counts
+        squares = (np.where(known, values - mean, 0) ** 2).sum(axis=0)
+        spread = np.sqrt(squares / (counts - 1))
+    return mean, spread

@@ -1,0 +1,197 @@
+"""Precision and recall of several classifiers in one picture."""
+
+import numpy as np
+from sklearn.metrics import average_precision_score, precision_recall_curve
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.plotting._matplotlib import beside_size, legend_beside, line_style, make_axes, tidy
+
+__all__ = ["PrecisionRecallComparisonDisplay"]
+
+
+class PrecisionRecallComparisonDisplay:
+    """Precision over recall of several classifiers, the best named first.
+
+    It is recommended to use `from_estimators` to create it.
+
+    Parameters
+    ----------
+    curves : dict of str to tuple
+        By name, precision and recall (arrays as :func:`~sklearn.metrics.precision_recall_curve`
+        gives them) and the average precision.
+    chance : float, default=None
+        Share of the class to find, which is the precision of chance; None draws no line.
+    title : str, default=""
+        Written above the axes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        The curves, from the highest average precision to the lowest.
+    chance_line_ : matplotlib Line2D or None
+
+    See Also
+    --------
+    sklearn.metrics.PrecisionRecallDisplay : The curve of one classifier.
+    ThresholdDisplay : Precision and recall at every threshold.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.plotting import PrecisionRecallComparisonDisplay
+    >>> X, y = make_classification(1000, weights=[0.95], random_state=0)
+    >>> fits = {
+    ...     "tree": DecisionTreeClassifier(random_state=0).fit(X[:500], y[:500]),
+    ...     "MESA": MesaClassifier(random_state=0).fit(X[:500], y[:500]),
+    ... }
+    >>> display = PrecisionRecallComparisonDisplay.from_estimators(fits, X[500:], y[500:])
+    >>> list(display.lines_)
+    ['MESA', 'tree']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, curves, chance=None, title=""):
+        self.curves = curves
+        self.chance = chance
+        self.title = title
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators,
+        X,
+        y,
+        *,
+        pos_label=None,
+        sample_weight=None,
+        styles=None,
+        title="",
+        ax=None,
+    ):
+        """Draw the curves of fitted classifiers on the same rows.
+
+        Parameters
+        ----------
+        estimators : dict of str to classifier
+            Fitted classifiers by name, with `predict_proba` or, for two classes,
+            `decision_function`.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows, best those of a test set.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        pos_label : object, default=None
+            The class to find, against all others; None means the rarest in y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        styles : dict of str to dict, default=None
+            See `plot`.
+        title : str, default=""
+            Written above the axes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : PrecisionRecallComparisonDisplay
+        """
+        y = np.asarray(y)
+        if pos_label is None:
+            pos_label = rarest(y)
+        found = y == pos_label
+        if not found.any():
+            raise ValueError(f"No row of y has the label {pos_label!r}.")
+        curves = {}
+        for name, estimator in estimators.items():
+            scores = class_scores(estimator, X, pos_label)
+            precision, recall, _ = precision_recall_curve(
+                found, scores, sample_weight=sample_weight
+            )
+            average = average_precision_score(found, scores, sample_weight=sample_weight)
+            curves[name] = (precision, recall, float(average))
+        chance = float(np.average(found, weights=sample_weight))
+        return cls(curves=curves, chance=chance, title=title).plot(styles=styles, ax=ax)
+
+    def plot(self, *, styles=None, ax=None):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        styles : dict of str to dict, default=None
+            By name, what to set differently in a line, as ``{"MESA": {"linewidth": 3}}``.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : PrecisionRecallComparisonDisplay
+        """
+        labels = {name: f"{name} (AP {curve[2]:.3f})" for name, curve in self.curves.items()}
+        size = beside_size([*labels.values(), "chance (AP 0.000)"], 5.8, 4.5)
+        ax = make_axes("PrecisionRecallComparisonDisplay.plot", ax, size=size)
+        styles = styles or {}
+        self.lines_ = {}
+        # The style goes by the place in `curves`: it stays when a score changes the order.
+        places = {name: number for number, name in enumerate(self.curves)}
+        for name in sorted(self.curves, key=lambda name: -self.curves[name][2]):
+            precision, recall, _ = self.curves[name]
+            number = places[name]
+            options = {
+                **line_style(number),
+                # Every curve has its markers elsewhere, at equal distances in the picture.
+                "markevery": (0.02 * (number % 6), 0.12),
+                **styles.get(name, {}),
+            }
+            (line,) = ax.plot(
+                recall,
+                precision,
+                drawstyle="steps-post",
+                label=labels[name],
+                **options,
+            )
+            self.lines_[name] = line
+        self.chance_line_ = None
+        if self.chance is not None:
+            self.chance_line_ = ax.axhline(
+                self.chance,
+                color="#999999",
+                linestyle=(0, (1, 3)),
+                linewidth=1,
+                zorder=1,
+                label=f"chance (AP {self.chance:.3f})",
+            )
+        ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.01), ylim=(0, 1.02))
+        ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
+        tidy(ax)
+        legend_beside(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+
+def rarest(y):
+    """The label with the fewest rows; of equal ones the last, as scikit-learn would call it."""
+    labels, counts = np.unique(y, return_counts=True)
+    return labels[np.flatnonzero(counts == counts.min())[-1]]
+
+
+def class_scores(estimator, X, label):
+    """How strongly a fitted classifier believes in a class, row by row."""
+    check_is_fitted(estimator)
+    places = np.flatnonzero(estimator.classes_ == label)
+    if not len(places):
+        raise ValueError(
+            f"{type(estimator).__name__} has not seen the class {label!r}: its classes are "
+            f"{estimator.classes_.tolist()}."
+        )
+    column = int(places[0])
+    if hasattr(estimator, "predict_proba"):
+        return estimator.predict_proba(X)[:, column]
+    scores = np.asarray(estimator.decision_function(X))
+    if scores.ndim == 2:
+        return scores[:, column]
+    return scores if column == 1 else -scores
