@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # One pip call per purpose, redone only when the package's metadata changes.
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-rl lint bench clean
+.PHONY: demo test test-rl lint bench bench-smoke clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,11 @@ lint: $(STAMP)-lint  ## style and types
 
 bench: $(STAMP)-test  ## the speed table, as ratios within one run
 	$(BIN)/python benchmarks/speed.py
+
+bench-smoke: $(STAMP)-test  ## every table and figure with --quick: some minutes
+	set -e; for name in $$($(BIN)/python -c "from metasampler.benchmark import list_specs; print(*list_specs())"); do \
+	  echo "== $$name"; $(BIN)/metasampler bench $$name --quick --output metasampler-results; \
+	done
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -2,9 +2,9 @@
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import precision_score, recall_score
 from sklearn.tree import DecisionTreeClassifier
@@ -13,15 +13,6 @@ from metasampler import MesaClassifier
 from metasampler.ensemble import EasyEnsembleClassifier, UnderBaggingClassifier
 from metasampler.plotting import FitSummaryDisplay, ThresholdDisplay
 
-mpl.use("Agg")
-from matplotlib import pyplot as plt  # the backend has to be chosen first
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
 
 @pytest.fixture(scope="module")
 def fitted(imbalanced):
@@ -29,20 +20,7 @@ def fitted(imbalanced):
     return MesaClassifier(threshold="f1", random_state=0).fit(X, np.where(y, "fraud", "fair"))
 
 
-def covered(figure):
-    """Pairs of texts and legends that overlap, once everything has its place."""
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    boxes = []
-    for ax in figure.axes:
-        parts = [ax.xaxis.label, ax.yaxis.label, ax.get_legend(), *ax.texts]
-        parts += [text for text in (ax.title, ax._left_title) if text.get_text()]
-        boxes += [part.get_window_extent(renderer) for part in parts if part is not None]
-    boxes = [box for box in boxes if box.width > 0 and box.height > 0]
-    return [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
-
-
-def test_summary_has_a_panel_for_each_figure(fitted):
+def test_summary_has_a_panel_for_each_figure(fitted, covered):
     display = FitSummaryDisplay.from_estimator(fitted)
     assert [ax.get_ylabel() for ax in display.axes_] == ["mu", "validation score", "mean error"]
     mu, score = (ax.lines[0].get_ydata() for ax in display.axes_[:2])
@@ -77,7 +55,7 @@ def test_summary_of_many_classes_in_a_figure_of_ones_own(three_classes):
     assert len(display.axes_[-1].lines) == 3
 
 
-def test_threshold_is_marked_where_predict_puts_it(fitted, imbalanced):
+def test_threshold_is_marked_where_predict_puts_it(fitted, imbalanced, covered):
     X, y = imbalanced
     labels = np.where(y, "fraud", "fair")
     display = ThresholdDisplay.from_estimator(fitted, X, labels)

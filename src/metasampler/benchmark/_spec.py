@@ -83,7 +83,8 @@ class Spec:
     limit : float or None
         Seconds after which a fit is given up.
     values : tuple of dict
-        The paper's values: some axes, one of them a list, and as many scores.
+        The paper's values: ``where`` names the cells, one more axis may be a list, and the
+        numbers go along it.
     reports : tuple of dict
         The tables and figures to make of the rows.
     """

@@ -70,7 +70,8 @@ def bench(
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = 120
+        # A pipe has no width of its own; wide tables should not be cut there.
+        console.width = 240
     if list_all:
         _print_list(console)
         return
@@ -103,6 +104,10 @@ def bench(
             methods=_method_names(method),
             command=_command(name, runs, folds, quick, dataset, method, limit, seed),
         )
+    from metasampler.benchmark._report import write_report
+
+    for path in write_report(spec, runner.store(spec).rows(), folder, console=console):
+        console.print(f"{path}", markup=False, soft_wrap=True)
 
 
 def _run(console: Any, runner: Any, spec: Any, **options: Any) -> None:

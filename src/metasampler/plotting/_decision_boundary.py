@@ -165,7 +165,7 @@ class DecisionBoundaryComparisonDisplay:
         ax.set_visible(True)
         surface = None
         xx, yy = panel.get("xx"), panel.get("yy")
-        if panel["proba"] is not None:
+        if panel.get("proba") is not None:
             proba = np.asarray(panel["proba"], dtype=float)
             surface = ax.pcolormesh(
                 xx, yy, proba, cmap=_orange(), vmin=0, vmax=1, shading="nearest", rasterized=True

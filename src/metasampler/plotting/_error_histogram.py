@@ -139,7 +139,7 @@ class ErrorHistogramDisplay:
         """
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
-        columns = min(n_shown, _SHOWN)
+        columns = max(1, min(n_shown, _SHOWN))
         figure, axes = make_panels(
             "ErrorHistogramDisplay.plot",
             n_shown,

@@ -89,7 +89,7 @@ def make_panels(
     n_panels : int
         How many.
     figure : matplotlib Figure, SubFigure or None
-        Where; None makes a new one.
+        Where; None makes a new one. One without a layout engine gets the constrained one.
     size : (float, float)
         Width and height of a panel of a new figure, in inches.
     columns : int
@@ -107,6 +107,8 @@ def make_panels(
     axes : list of matplotlib Axes
         One a panel.
     """
+    if n_panels == 0:
+        raise ValueError(f"There is nothing to draw: {what} was given no panels.")
     columns = min(columns, n_panels)
     rows = ceil(n_panels / columns)
     if figure is None:
@@ -116,6 +118,9 @@ def make_panels(
             height += _LEGEND_LINE * (lines + 1)
         height += 0.3 if title else 0
         figure = import_pyplot(what).figure(figsize=(width, height), layout="constrained")
+    elif figure.get_layout_engine() is None and hasattr(figure, "set_layout_engine"):
+        # Without it nothing keeps the panels away from the legend.
+        figure.set_layout_engine("constrained")
     grid = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
     axes = list(grid.flat)
     for ax in axes[n_panels:]:

@@ -116,6 +116,8 @@ class MetaTrainingDisplay:
         """
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
+        if not any(self.curves.values()):
+            raise ValueError("There is nothing to draw: curves is empty.")
         references = self.references or {}
         unknown = sorted(set(references) - set(self.curves))
         if unknown:

@@ -185,7 +185,7 @@ def class_scores(estimator, X, label):
     places = np.flatnonzero(estimator.classes_ == label)
     if not len(places):
         raise ValueError(
-            f"{type(estimator).__name__} has not seen the class {label!r}: its classes are "
+            f"{type(estimator).__name__} has not seen the class {label}: its classes are "
             f"{estimator.classes_.tolist()}."
         )
     column = int(places[0])

@@ -76,7 +76,7 @@ class ScoreCurveDisplay:
         """
         names = list(dict.fromkeys(name for lines in self.curves.values() for name in lines))
         n_panels = len(self.curves)
-        columns = min(n_panels, _COLUMNS)
+        columns = max(1, min(n_panels, _COLUMNS))
         figure, axes = make_panels(
             "ScoreCurveDisplay.plot",
             n_panels,
