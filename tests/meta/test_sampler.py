@@ -12,8 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import GaussianPolicy, Task
+from metasampler.meta._episode import Episode
+from metasampler.meta._learners import RewardScale
 from metasampler.meta._sac import SAC
-from metasampler.meta._training import Episode, RewardScale
 
 SHORT = {"n_estimators": 4, "n_random_steps": 12, "n_updates": 12, "random_state": 0}
 
@@ -138,7 +139,7 @@ def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value, arg
         seen.update(options)
         return SAC(state_size, **options)
 
-    monkeypatch.setattr("metasampler.meta._sampler.SAC", spy)
+    monkeypatch.setattr("metasampler.meta._setup.SAC", spy)
     MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
     assert seen[argument] == value
 
