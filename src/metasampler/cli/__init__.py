@@ -1,4 +1,4 @@
-"""The command line: ``metasampler compare`` and ``metasampler methods``."""
+"""The command line, one file per sub-command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from metasampler.cli._compare import compare
+from metasampler.cli._meta_train import meta_train
 from metasampler.cli._methods import methods
+from metasampler.cli._samplers import samplers
 
 app = typer.Typer(
     name="metasampler",
@@ -18,6 +20,8 @@ app = typer.Typer(
 )
 app.command()(compare)
 app.command()(methods)
+app.command()(meta_train)
+app.command()(samplers)
 
 
 def _print_version(wanted: bool) -> None:

@@ -513,7 +513,9 @@ class MetaSampler(FittedSampler):
 
     def _take_over(self, training, *, interrupted) -> None:
         """Become what the training has learned so far."""
-        earlier = {"started_from": self.summary_} if self._starts_warm() else {}
+        more = {"started_from": self.summary_} if self._starts_warm() else {}
+        if training.notes:
+            more["notes"] = training.notes
         self.encoder_ = training.encoder
         self.policy_ = training.learner.policy
         self.n_updates_ = training.learner.n_updates
@@ -524,7 +526,7 @@ class MetaSampler(FittedSampler):
             "scoring": name_of(self.scoring),
             "interrupted": interrupted,
             "stopped": training.stopped,
-            **earlier,
+            **more,
         }
         self._trained_with = self._training_settings()
 

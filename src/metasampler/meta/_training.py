@@ -57,6 +57,8 @@ class MetaTraining:
         Rounds that were played and learned from.
     notes : dict
         What a callback wants to find in a checkpoint.
+    n_before_round : int
+        Entries of the history before the last round.
     stopped : bool
         Whether a callback has asked to stop.
     """
@@ -85,6 +87,7 @@ class MetaTraining:
         self.streams = streams
         self.history: list[dict] = []
         self.n_rounds_done = 0
+        self.n_before_round = 0
         self.notes: dict[str, Any] = {}
         self.stopped = False
 
@@ -112,7 +115,7 @@ class MetaTraining:
                 self._restore(*stored)
                 advance("resumed", steps=len(self.history))
             while self.n_rounds_done < self.learner.n_rounds and not self.stopped:
-                n_before = len(self.history)
+                self.n_before_round = len(self.history)
                 tasks = self._tasks_of_round(self.n_rounds_done)
                 assignments = self.learner.plan(self.n_rounds_done, tasks)
                 episodes = self._play(assignments, parallel if in_processes else None)
@@ -121,7 +124,7 @@ class MetaTraining:
                 self.n_rounds_done += 1
                 recent = [entry["valid_score"] for entry in self.history[-WINDOW:]]
                 note = f"validation score {np.mean(recent):.3f}"
-                advance(note, steps=len(self.history) - n_before)
+                advance(note, steps=len(self.history) - self.n_before_round)
                 if after_round is not None:
                     after_round()
                 if checkpoint is not None and self._is_due(checkpoint):
@@ -237,7 +240,8 @@ class TrainingProgress:
     encoder : StateEncoder
         What turns an ensemble's errors into the states the policy reads.
     history : list of dict
-        As `MetaSampler.history_`, of the episodes so far.
+        As `MetaSampler.history_`, of the episodes so far; `last_round` are those of the last
+        round.
     n_rounds_done, n_rounds : int
         Rounds so far, and in all.
     n_episodes_done, n_episodes : int
@@ -246,7 +250,8 @@ class TrainingProgress:
         Updates so far.
     notes : dict
         Empty at first, for the callback to write in what JSON can hold. It is stored in the
-        checkpoint, so that a resumed training finds it again.
+        checkpoint, so that a resumed training finds it again, and at the end in
+        ``MetaSampler.summary_["notes"]``.
     """
 
     def __init__(self, training: MetaTraining, make_sampler: Callable[[], Any]):
@@ -267,6 +272,11 @@ class TrainingProgress:
     def history(self) -> list[dict]:
         """One entry an episode."""
         return self._training.history
+
+    @property
+    def last_round(self) -> list[dict]:
+        """The entries of the history that the last round has added."""
+        return self._training.history[self._training.n_before_round :]
 
     @property
     def n_rounds_done(self) -> int:
