@@ -224,14 +224,16 @@ def test_train_ratio_trains_on_a_part(imbalanced):
     assert part == [round(0.25 * n) for n in all_rows]
 
 
-@pytest.mark.parametrize("hidden", [(50,), (100,), (25, 25), (10, 10, 10), (50, 50, 50)])
+@pytest.mark.parametrize("hidden", [(), (50,), (100,), (25, 25), (10, 10, 10), (50, 50, 50)])
 def test_network_sizes(imbalanced, hidden):
     sampler = MetaSampler(**SHORT, hidden_layer_sizes=hidden).fit(*imbalanced)
     assert sampler.policy_.hidden == hidden
     assert sampler.policy_.state_size == 10
 
 
-@pytest.mark.parametrize(("state", "size"), [("all", 6), ("majority", 6), ("class-wise", 12)])
+@pytest.mark.parametrize(
+    ("state", "size"), [("all", 6), ("majority", 6), ("class-wise", 12), ("summary", 15)]
+)
 def test_kinds_of_state(imbalanced, state, size):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT, state=state, n_bins=3).fit(X, y)
