@@ -1,4 +1,4 @@
-"""The command line, one file per sub-command."""
+"""The command line: ``metasampler compare`` and ``metasampler methods``."""
 
 from __future__ import annotations
 
