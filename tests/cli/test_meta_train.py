@@ -158,6 +158,24 @@ def test_bad_names_are_listed_at_once(run):
     assert "first: named more than once" in text
 
 
+def test_names_folders_and_columns_reach_the_loader(run, monkeypatch, tmp_path):
+    calls = {}
+
+    def spy(name, **options):
+        calls[name] = options
+        return load("first.npz")
+
+    monkeypatch.setattr(datasets, "load", spy)
+    names = ["mammography", "some/table.csv", "other.tsv.gz", "rows.npz"]
+    run("meta-train", *names, *SHORT, "--data-home", tmp_path, "--target", "fraud")
+    assert list(calls) == names
+    for name, options in calls.items():
+        assert options["data_home"] == tmp_path
+        assert options.get("target") == ("fraud" if ".csv" in name or ".tsv" in name else None)
+    tasks = MetaSampler.load("sampler.npz").summary_["tasks"]
+    assert [task["name"] for task in tasks] == ["mammography", "table", "other", "rows"]
+
+
 def test_a_task_of_one_class(run, tmp_path):
     np.savez(tmp_path / "bad.npz", data=np.zeros((9, 2)), label=np.zeros(9))
     text = run("meta-train", "first.npz", "bad.npz", *SHORT, code=2)

@@ -8,7 +8,8 @@ from typing import Any
 
 import typer
 
-FILE_SUFFIXES = (".npz", ".csv", ".parquet")
+#: Files of ``metasampler.datasets.load`` whose class is a column.
+TABLE_SUFFIXES = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet", ".pq")
 
 
 def load_tasks(
@@ -61,15 +62,17 @@ def load_tasks(
 
 def _title(name: str) -> str:
     """What a task is called: files by their name, without folder and ending."""
-    path = Path(name)
-    return path.stem if path.suffix in FILE_SUFFIXES else name
+    for suffix in (*TABLE_SUFFIXES, ".npz"):
+        if name.lower().endswith(suffix):
+            return Path(name).name[: -len(suffix)]
+    return name
 
 
 def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, Any]:
     from metasampler import datasets
 
     options: dict[str, Any] = {"data_home": data_home, "return_X_y": True}
-    if Path(name).suffix in FILE_SUFFIXES[1:]:
+    if name.lower().endswith(TABLE_SUFFIXES):
         options["target"] = target
     return datasets.load(name, **options)
 
