@@ -43,7 +43,7 @@ def meta_train(
     tasks: Annotated[
         list[str],
         typer.Argument(
-            metavar="TASK...",
+            metavar="TASK",
             help="Data sets to learn from: names, or .npz, .csv or .parquet files.",
             show_default=False,
         ),
