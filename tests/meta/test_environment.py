@@ -79,6 +79,12 @@ def test_test_rows_are_scored_for_information_only(imbalanced):
     assert sorted(env.reset()[1]) == ["n_members", "test_score", "train_score", "valid_score"]
 
 
+def test_summaries_are_in_the_observation_space(imbalanced):
+    env = EnsembleTrainingEnv(*imbalanced, n_estimators=3, state="summary", random_state=0)
+    assert env.observation_space.contains(env.reset()[0])
+    assert env.observation_space.contains(env.step([0.5])[0])
+
+
 def test_the_environment_is_the_loop_of_meta_training(imbalanced):
     # The same seeds and actions give the same scores, whoever drives the loop.
     X, y = imbalanced

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from metasampler import MetaSampler
-from metasampler.meta import GaussianPolicy, _files
+from metasampler.meta import GaussianPolicy, _files, _pretrained, pretrained_names
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +97,33 @@ def test_a_failed_write_leaves_the_old_file(path, monkeypatch):
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no sampler file .*gone"):
         MetaSampler.load(tmp_path / "gone.npz")
+
+
+def test_a_sampler_that_reads_summaries(imbalanced, tmp_path):
+    options = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
+    sampler = MetaSampler(**options, state="summary", hidden_layer_sizes=()).fit(*imbalanced)
+    sampler.save(tmp_path / "summary.npz")
+    loaded = MetaSampler.load(tmp_path / "summary.npz")
+    assert loaded.encoder_ == sampler.encoder_
+    state = np.linspace(-1, 1, 15)
+    assert loaded.predict(state) == sampler.predict(state)
+    with pytest.raises(ValueError, match=r"reads states of kind 'summary', vectors of length 15"):
+        loaded.predict(np.zeros(10))
+
+
+def test_samplers_that_come_with_the_package(sampler, tmp_path, monkeypatch):
+    monkeypatch.setattr(_pretrained, "FOLDER", tmp_path / "nothing")
+    assert pretrained_names() == []
+    with pytest.raises(FileNotFoundError, match="none comes with this version"):
+        MetaSampler.load("general")
+    monkeypatch.setattr(_pretrained, "FOLDER", tmp_path)
+    for name in ("trees", "general"):
+        sampler.save(tmp_path / f"{name}.npz")
+    assert pretrained_names() == ["general", "trees"]
+    loaded = MetaSampler.load("general")
+    np.testing.assert_array_equal(loaded.policy_.parameters, sampler.policy_.parameters)
+    with pytest.raises(FileNotFoundError, match=r"'special'.* the names are general, trees"):
+        MetaSampler.load("special")
 
 
 @pytest.mark.parametrize("kept", [0, 10, 200, 0.5, 0.98])

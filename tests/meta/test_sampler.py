@@ -12,8 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import GaussianPolicy, Task
+from metasampler.meta._episode import Episode
+from metasampler.meta._learners import RewardScale
 from metasampler.meta._sac import SAC
-from metasampler.meta._training import Episode, RewardScale
 
 SHORT = {"n_estimators": 4, "n_random_steps": 12, "n_updates": 12, "random_state": 0}
 
@@ -138,7 +139,7 @@ def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value, arg
         seen.update(options)
         return SAC(state_size, **options)
 
-    monkeypatch.setattr("metasampler.meta._sampler.SAC", spy)
+    monkeypatch.setattr("metasampler.meta._setup.SAC", spy)
     MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
     assert seen[argument] == value
 
@@ -223,14 +224,16 @@ def test_train_ratio_trains_on_a_part(imbalanced):
     assert part == [round(0.25 * n) for n in all_rows]
 
 
-@pytest.mark.parametrize("hidden", [(50,), (100,), (25, 25), (10, 10, 10), (50, 50, 50)])
+@pytest.mark.parametrize("hidden", [(), (50,), (100,), (25, 25), (10, 10, 10), (50, 50, 50)])
 def test_network_sizes(imbalanced, hidden):
     sampler = MetaSampler(**SHORT, hidden_layer_sizes=hidden).fit(*imbalanced)
     assert sampler.policy_.hidden == hidden
     assert sampler.policy_.state_size == 10
 
 
-@pytest.mark.parametrize(("state", "size"), [("all", 6), ("majority", 6), ("class-wise", 12)])
+@pytest.mark.parametrize(
+    ("state", "size"), [("all", 6), ("majority", 6), ("class-wise", 12), ("summary", 15)]
+)
 def test_kinds_of_state(imbalanced, state, size):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT, state=state, n_bins=3).fit(X, y)

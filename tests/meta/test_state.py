@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.tree import DecisionTreeClassifier
 
+from metasampler.growth._learner import make_learner
+from metasampler.growth._loop import Growth
+from metasampler.growth._random import RandomStreams
+from metasampler.growth._validation import make_growth_data
 from metasampler.meta import StateEncoder, error_histogram
 
 
@@ -69,6 +74,72 @@ def test_kinds(kind, expected):
 
 def test_the_paper_reads_ten_numbers():
     assert StateEncoder().size == 10
+
+
+def _grown(X, y, weights=None, n_members=1):
+    streams = RandomStreams(0)
+    tree = DecisionTreeClassifier(max_depth=2)
+    data = make_growth_data(
+        X,
+        y,
+        sample_weight=weights,
+        estimator=tree,
+        validation_fraction=0.3,
+        sampling_ratio=1.0,
+        scoring="average_precision",
+        streams=streams,
+    )
+    growth = Growth(data, make_learner(tree, data.tables, data.n_classes), streams)
+    for _ in range(n_members):
+        growth.grow()
+    return growth
+
+
+def test_a_summary_says_what_it_says(imbalanced):
+    X, y = imbalanced
+    growth = _grown(X, y, n_members=4)
+    state = StateEncoder("summary")(growth)
+    parts = [(r, p) for r in ("train", "valid") for p in ("minority", "majority")]
+    errors = {part: growth.errors(*part) for part in parts}
+    means = {part: e.mean() for part, e in errors.items()}
+    np.testing.assert_allclose(state[:4], [2 * means[part] - 1 for part in parts])
+    np.testing.assert_allclose(state[4:8], [2 * errors[part].std() for part in parts])
+    np.testing.assert_allclose(
+        state[8:10],
+        [means["valid", p] - means["train", p] for p in ("minority", "majority")],
+        atol=1e-12,
+    )
+    wrong = [2 * (errors[r, "majority"] > 0.5).mean() - 1 for r in ("train", "valid")]
+    np.testing.assert_allclose(state[10:12], wrong)
+    majority, minority = map(len, growth.data.class_rows)
+    sizes = [np.log10(majority / minority) / 3, np.log10(minority) / 5, 1 / 4]
+    np.testing.assert_allclose(state[12:], sizes)
+
+
+@pytest.mark.parametrize("rows", ["imbalanced", "three_classes"])
+def test_a_summary_is_bounded_and_has_its_size(rows, request):
+    encoder = StateEncoder("summary", n_bins=3)
+    X, y = request.getfixturevalue(rows)
+    for n_members in (1, 5):
+        state = encoder(_grown(X, y, n_members=n_members))
+        assert state.shape == (encoder.size,)
+        assert np.abs(state).max() <= 1
+        assert encoder.low == -1
+
+
+def test_a_summary_counts_weights(imbalanced):
+    X, y = imbalanced
+    plain = StateEncoder("summary")(_grown(X, y))
+    np.testing.assert_allclose(StateEncoder("summary")(_grown(X, y, np.full(len(y), 3.0))), plain)
+    weights = np.where(y == 1, 5.0, 1.0)
+    weighted = StateEncoder("summary")(_grown(X, y, weights))
+    # Minority rows count five times, so the classes are nearer to each other.
+    assert weighted[12] == pytest.approx(plain[12] - np.log10(5) / 3)
+
+
+def test_what_states_are_called():
+    assert str(StateEncoder("all", 4)) == "states of kind 'all' with 4 bins"
+    assert str(StateEncoder("summary")) == "states of kind 'summary'"
 
 
 @pytest.mark.parametrize("options", [{"kind": "minority"}, {"n_bins": 0}])

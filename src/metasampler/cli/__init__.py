@@ -8,7 +8,9 @@ import typer
 
 from metasampler.cli._bench import bench
 from metasampler.cli._compare import compare
+from metasampler.cli._meta_train import meta_train
 from metasampler.cli._methods import methods
+from metasampler.cli._samplers import samplers
 
 app = typer.Typer(
     name="metasampler",
@@ -20,6 +22,8 @@ app = typer.Typer(
 app.command()(bench)
 app.command()(compare)
 app.command()(methods)
+app.command()(meta_train)
+app.command()(samplers)
 
 
 def _print_version(wanted: bool) -> None:

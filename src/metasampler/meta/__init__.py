@@ -5,9 +5,11 @@ from importlib.util import find_spec
 from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
 from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
 from metasampler.meta._policy import GaussianPolicy
+from metasampler.meta._pretrained import pretrained_names
 from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._state import StateEncoder, error_histogram
 from metasampler.meta._task import Task
+from metasampler.meta._training import TrainingProgress
 
 __all__ = [
     "ConstantPolicy",
@@ -15,10 +17,12 @@ __all__ = [
     "MetaSampler",
     "StateEncoder",
     "Task",
+    "TrainingProgress",
     "UniformPolicy",
     "draw_rows",
     "error_histogram",
     "gaussian_log_weights",
+    "pretrained_names",
     "race_keys",
 ]
 

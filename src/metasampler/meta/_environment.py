@@ -46,7 +46,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         Width of the Gaussian over errors.
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
-    state : {"all", "majority", "class-wise"}, default="all"
+    state : {"all", "majority", "class-wise", "summary"}, default="all"
         Kind of the state, see :class:`~metasampler.meta.StateEncoder`.
     n_bins : int, default=5
         Bins in each histogram of the state.
@@ -62,7 +62,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
     action_space : Box(0, 1, (1,))
         The error that the draw favours.
     observation_space : Box(0, 1, (state_size,))
-        The meta-state.
+        The meta-state; a summary may be as low as -1.
 
     See Also
     --------
@@ -140,7 +140,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         self._growth: Growth | None = None
         self._score = 0.0
         self.action_space = spaces.Box(0.0, 1.0, (1,), np.float32)
-        self.observation_space = spaces.Box(0.0, 1.0, (self.encoder.size,), np.float32)
+        self.observation_space = spaces.Box(self.encoder.low, 1.0, (self.encoder.size,), np.float32)
 
     def reset(self, *, seed=None, options=None):
         """Start a new ensemble with a uniformly drawn member.

@@ -128,6 +128,15 @@ class Adam:
         work *= learning_rate * root / weight
         return work
 
+    def get_state(self) -> tuple[int, np.ndarray]:
+        """Steps so far, and both moments as rows of one array."""
+        return self.n_steps, np.stack((self.total, self.total_square))
+
+    def set_state(self, n_steps: int, moments: np.ndarray) -> None:
+        """Go on from what `get_state` gave."""
+        self.n_steps = int(n_steps)
+        self.total[:], self.total_square[:] = moments
+
 
 class SAC:
     """Soft actor-critic for one action in [0, 1].
@@ -164,6 +173,11 @@ class SAC:
         Source of the initial weights, of the batches and of the noise.
     dtype : dtype, default=numpy.float32
         Type of all networks; float64 serves the tests of the gradients.
+    policy : GaussianPolicy or None, default=None
+        Policy to start from, which is changed in place; None makes one of ``hidden`` layers.
+    policy_delay : int, default=0
+        Updates at the start that move the critics alone: while they know nothing, they would
+        lead a policy that has learned something astray.
 
     Attributes
     ----------
@@ -205,6 +219,8 @@ class SAC:
         memory_size: int = 1000,
         rng: np.random.Generator,
         dtype: Any = np.float32,
+        policy: GaussianPolicy | None = None,
+        policy_delay: int = 0,
     ) -> None:
         if isinstance(alpha, str) and alpha != "auto":
             raise ValueError(f"alpha must be a number or 'auto', got {alpha!r}.")
@@ -215,7 +231,10 @@ class SAC:
         self.lr_decay_steps = lr_decay_steps
         self.batch_size = batch_size
         self.rng = rng
-        self.policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
+        self.policy_delay = policy_delay
+        if policy is None:
+            policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
+        self.policy = policy
         sizes = (state_size + 1, *critic_hidden, 1)
         self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
         self.target_critics = MLP(sizes, copies=2, dtype=dtype)
@@ -224,10 +243,14 @@ class SAC:
         self.n_updates_ = 0
         self.target_entropy = -1.0 - log(2.0)
         self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
-        self._adam = Adam(self.critics.parameters.size + self.policy.parameters.size, dtype)
+        self._adam = self._make_adam()
         # The logarithm is what is learned: it keeps the temperature positive.
         self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
         self._alpha_adam = Adam(1, np.float64)
+
+    def _make_adam(self) -> Adam:
+        size = self.critics.parameters.size + self.policy.parameters.size
+        return Adam(size, self.critics.parameters.dtype)
 
     @property
     def current_learning_rate(self) -> float:
@@ -274,6 +297,11 @@ class SAC:
         """
         rate = self.current_learning_rate
         log_prob = self.compute_gradients(batch, noise)
+        if self.n_updates_ < self.policy_delay:
+            self.policy.network.gradient[:] = 0
+        elif self.n_updates_ == self.policy_delay > 0:
+            # Moments that have seen nothing but zeros would make the first steps too long.
+            self._adam = self._make_adam()
         # Adam treats each parameter alone, so one optimiser can serve both networks.
         gradients = (self.critics.gradient, self.policy.network.gradient)
         step = self._adam.step(np.concatenate(gradients), rate)
@@ -337,3 +365,42 @@ class SAC:
         value *= self.gamma * (1.0 - batch.done)
         value += batch.reward
         return value
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return all that later updates depend on: plain facts, and arrays."""
+        adam_steps, adam_moments = self._adam.get_state()
+        alpha_steps, alpha_moments = self._alpha_adam.get_state()
+        facts = {
+            "n_updates": self.n_updates_,
+            "alpha": self.alpha,
+            "adam_steps": adam_steps,
+            "alpha_adam_steps": alpha_steps,
+            "n_remembered": self.memory.n_added,
+            "rng": self.rng.bit_generator.state,
+        }
+        arrays = {
+            "policy": self.policy.parameters,
+            "critics": self.critics.parameters,
+            "target_critics": self.target_critics.parameters,
+            "adam": adam_moments,
+            "alpha_adam": alpha_moments,
+            "memory": self.memory.rows[: len(self.memory)],
+        }
+        if self._log_alpha is not None:
+            arrays["log_alpha"] = self._log_alpha
+        return facts, arrays
+
+    def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Go on from what :meth:`get_state` gave, in an agent of the same settings."""
+        self.n_updates_ = int(facts["n_updates"])
+        self.alpha = float(facts["alpha"])
+        self.memory.n_added = int(facts["n_remembered"])
+        self.rng.bit_generator.state = facts["rng"]
+        self.policy.parameters[:] = arrays["policy"]
+        self.critics.parameters[:] = arrays["critics"]
+        self.target_critics.parameters[:] = arrays["target_critics"]
+        self._adam.set_state(facts["adam_steps"], arrays["adam"])
+        self._alpha_adam.set_state(facts["alpha_adam_steps"], arrays["alpha_adam"])
+        self.memory.rows[: len(self.memory)] = arrays["memory"]
+        if self._log_alpha is not None:
+            self._log_alpha[:] = arrays["log_alpha"]

@@ -1,12 +1,10 @@
 """The meta-sampler: the learned policy and its meta-training (Algorithm 3)."""
 
-import os
+import copy
 import warnings
 from numbers import Integral, Real
-from pathlib import Path
 
-import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
@@ -16,26 +14,25 @@ from metasampler.growth._validation import (
     make_growth_data,
     resolve_estimator,
 )
-from metasampler.meta._files import plain_entries, read_sampler, write_sampler
+from metasampler.meta._fitted import FittedSampler
 from metasampler.meta._fixed import DEFAULT_SIGMA
-from metasampler.meta._policy import GaussianPolicy
-from metasampler.meta._sac import SAC
-from metasampler.meta._state import STATE_KINDS, StateEncoder
+from metasampler.meta._setup import make_checkpoint, make_training, name_of
+from metasampler.meta._state import STATE_KINDS
 from metasampler.meta._task import Task, as_tasks
-from metasampler.meta._training import MetaTraining, RewardScale
+from metasampler.meta._training import TrainingProgress
 
 __all__ = ["MetaSampler"]
 
 
-class MetaSampler(BaseEstimator):
+class MetaSampler(FittedSampler):
     """Learned policy that decides how hard the rows of the next member should be.
 
     Meta-training plays episodes: in each an ensemble of `n_estimators` members grows on a task,
     the policy choosing a mu before every member but the first. The reward is the change of the
     score on validation rows. The policy is trained with soft actor-critic, after each episode,
-    by as many updates as the episode had actions.
+    by as many updates as the episode had actions; or it evolves, see `learner`.
 
-    The policy sees histograms of errors and nothing of the task's features, so a sampler that
+    The policy sees the ensemble's errors and nothing of the task's features, so a sampler that
     was meta-trained on one task can be used on any other.
 
     Parameters
@@ -53,15 +50,22 @@ class MetaSampler(BaseEstimator):
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
 
-    state : {"all", "majority", "class-wise"}, default="all"
-        Which rows the error histograms count; see :class:`~metasampler.meta.StateEncoder`. A
-        sampler reads only states of the kind it was trained on.
+    state : {"all", "majority", "class-wise", "summary"}, default="all"
+        What the policy sees of the errors: histograms of the errors of some rows, or a summary;
+        see :class:`~metasampler.meta.StateEncoder`. A sampler reads only states of the kind it
+        was trained on.
 
     n_bins : int, default=5
         Bins in each histogram.
 
+    learner : {"sac", "cma-es"}, default="sac"
+        ``"sac"`` is soft actor-critic, as in the paper. ``"cma-es"`` evolves the parameters that
+        decide the policy's mean action: every candidate of a generation grows an ensemble on the
+        same tasks with the same random numbers, and is ranked within each task by the final
+        validation score. It needs the extra ``evolution``.
+
     hidden_layer_sizes : tuple of int, default=(50,)
-        Hidden layers of the policy.
+        Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
 
     critic_hidden_layer_sizes : tuple of int, default=(50, 50)
         Hidden layers of the critics.
@@ -96,12 +100,30 @@ class MetaSampler(BaseEstimator):
     n_updates : int, default=1000
         Actions of the policy, and updates.
 
+    policy_delay : int, default=0
+        So many of the updates, the first ones, move the critics alone. For a warm start, where
+        new critics would at first lead the policy astray.
+
+    n_generations : int, default=100
+        For ``"cma-es"``: generations, each of which is one update.
+
+    population_size : int, default=None
+        For ``"cma-es"``: candidates of a generation; None means 4 + 3 log(number of parameters).
+
+    step_size : float, default=0.5
+        For ``"cma-es"``: standard deviation of the first candidates' parameters.
+
     reward_scale : float, default=100.0
         What rewards are multiplied with. `alpha` is meant at this scale.
 
     scale_tasks : bool, default=False
         In meta-training on several tasks: whether to bring the rewards of all tasks to the same
-        root mean square, as measured during the random actions.
+        root mean square, as measured during the random actions. A task that had no random
+        actions keeps the mean scale.
+
+    tasks_per_round : int, default=None
+        In meta-training on several tasks: how many tasks each round draws; None means all. With
+        many tasks a smaller number lets learning start early.
 
     validation_fraction : float, default=0.2
         Part of each class that is held out where a task has no validation rows.
@@ -112,8 +134,12 @@ class MetaSampler(BaseEstimator):
     scoring : str or callable, default="average_precision"
         The score whose changes are the rewards; see :class:`~metasampler.MesaClassifier`.
 
+    warm_start : bool, default=False
+        Whether `fit` starts from the policy this sampler has, if it is fitted, instead of a
+        random one. The critics, the memory and the history are new. See also :meth:`adapt`.
+
     n_jobs : int, default=None
-        Processes that play the episodes of several tasks. The result is the same for any number.
+        Processes that play the episodes of a round. The result is the same for any number.
 
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same sampler in every call.
@@ -132,10 +158,11 @@ class MetaSampler(BaseEstimator):
     history_ : list of dict
         One entry an episode: ``episode``, ``task``, ``train_score``, ``valid_score``,
         ``test_score`` (None without test rows), ``actions`` (list of mu) and
-        ``n_random_actions``, how many of them were random.
+        ``n_random_actions``, how many of them were random. With ``learner="cma-es"`` all
+        candidates of a generation play the same episode, and the entry has their means.
 
     n_updates_ : int
-        Updates that were made.
+        Updates that were made; generations with ``learner="cma-es"``.
 
     summary_ : dict
         How, when and with which versions the sampler was meta-trained.
@@ -147,8 +174,9 @@ class MetaSampler(BaseEstimator):
     Notes
     -----
     An interrupted `fit` (Ctrl-C) warns and leaves a sampler that is usable: the policy as it was
-    after the last update. `fit` always starts anew; :func:`sklearn.base.clone` keeps what was
-    learned, because a sampler is used as a ready-made part of a classifier.
+    after the last update. `fit` starts anew unless `warm_start` is set;
+    :func:`sklearn.base.clone` keeps what was learned, because a sampler is used as a ready-made
+    part of a classifier.
 
     References
     ----------
@@ -156,6 +184,7 @@ class MetaSampler(BaseEstimator):
        NeurIPS 2020.
     .. [2] T. Haarnoja et al., "Soft Actor-Critic: Off-Policy Maximum Entropy Deep Reinforcement
        Learning with a Stochastic Actor", ICML 2018.
+    .. [3] N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016.
 
     Examples
     --------
@@ -173,6 +202,7 @@ class MetaSampler(BaseEstimator):
         "n_estimators": [Interval(Integral, 2, None, closed="left")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "learner": [StrOptions({"sac", "cma-es"})],
         "state": [StrOptions(set(STATE_KINDS))],
         "n_bins": [Interval(Integral, 1, None, closed="left")],
         "hidden_layer_sizes": ["array-like"],
@@ -187,11 +217,17 @@ class MetaSampler(BaseEstimator):
         "memory_size": [Interval(Integral, 1, None, closed="left")],
         "n_random_steps": [Interval(Integral, 0, None, closed="left")],
         "n_updates": [Interval(Integral, 0, None, closed="left")],
+        "policy_delay": [Interval(Integral, 0, None, closed="left")],
+        "n_generations": [Interval(Integral, 0, None, closed="left")],
+        "population_size": [None, Interval(Integral, 4, None, closed="left")],
+        "step_size": [Interval(Real, 0, None, closed="neither")],
         "reward_scale": [Interval(Real, 0, None, closed="neither")],
         "scale_tasks": ["boolean"],
+        "tasks_per_round": [None, Interval(Integral, 1, None, closed="left")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "train_ratio": [Interval(Real, 0, 1, closed="right")],
         "scoring": [str, callable],
+        "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -206,6 +242,7 @@ class MetaSampler(BaseEstimator):
         sampling_ratio=1.0,
         state="all",
         n_bins=5,
+        learner="sac",
         hidden_layer_sizes=(50,),
         critic_hidden_layer_sizes=(50, 50),
         gamma=0.99,
@@ -218,11 +255,17 @@ class MetaSampler(BaseEstimator):
         memory_size=1000,
         n_random_steps=500,
         n_updates=1000,
+        policy_delay=0,
+        n_generations=100,
+        population_size=None,
+        step_size=0.5,
         reward_scale=100.0,
         scale_tasks=False,
+        tasks_per_round=None,
         validation_fraction=0.2,
         train_ratio=1.0,
         scoring="average_precision",
+        warm_start=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -233,6 +276,7 @@ class MetaSampler(BaseEstimator):
         self.sampling_ratio = sampling_ratio
         self.state = state
         self.n_bins = n_bins
+        self.learner = learner
         self.hidden_layer_sizes = hidden_layer_sizes
         self.critic_hidden_layer_sizes = critic_hidden_layer_sizes
         self.gamma = gamma
@@ -245,16 +289,34 @@ class MetaSampler(BaseEstimator):
         self.memory_size = memory_size
         self.n_random_steps = n_random_steps
         self.n_updates = n_updates
+        self.policy_delay = policy_delay
+        self.n_generations = n_generations
+        self.population_size = population_size
+        self.step_size = step_size
         self.reward_scale = reward_scale
         self.scale_tasks = scale_tasks
+        self.tasks_per_round = tasks_per_round
         self.validation_fraction = validation_fraction
         self.train_ratio = train_ratio
         self.scoring = scoring
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, X_val=None, y_val=None, *, X_test=None, y_test=None):
+    def fit(
+        self,
+        X,
+        y,
+        X_val=None,
+        y_val=None,
+        *,
+        X_test=None,
+        y_test=None,
+        callback=None,
+        checkpoint=None,
+        checkpoint_every=10,
+    ):
         """Meta-train on one task.
 
         Parameters
@@ -267,31 +329,65 @@ class MetaSampler(BaseEstimator):
             Validation rows; without them a part of X is held out.
         X_test, y_test : table and array-like, default=None
             Rows that are only scored, for `history_`.
+        callback, checkpoint, checkpoint_every
+            See :meth:`fit_tasks`; a round is one episode.
 
         Returns
         -------
         self : MetaSampler
             The meta-trained sampler.
         """
-        return self.fit_tasks([Task(X, y, X_val, y_val, X_test, y_test)])
+        return self.fit_tasks(
+            [Task(X, y, X_val, y_val, X_test, y_test)],
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+        )
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit_tasks(self, tasks):
+    def fit_tasks(self, tasks, *, callback=None, checkpoint=None, checkpoint_every=10):
         """Meta-train on several tasks at once, with one policy and one replay memory.
 
-        The tasks take turns: in each round one episode is played on every task, by the policy
-        as it is at the start of the round.
+        The tasks take turns: in each round one episode is played on every task (or on
+        `tasks_per_round` of them), by the policy as it is at the start of the round.
 
         Parameters
         ----------
         tasks : sequence of Task or tuple, or dict of these
             Tuples hold ``(X, y)``, ``(X, y, X_val, y_val)`` or ``(X, y, X_val, y_val, X_test,
             y_test)``. The keys of a dict are the tasks' names.
+        callback : callable, default=None
+            Called after every round with a :class:`~metasampler.meta.TrainingProgress`, which
+            has the current policy and history and can stop the training.
+        checkpoint : str or path, default=None
+            A file for the whole state of the training. If it is there, the training goes on
+            from it, and gives the sampler that an uninterrupted one would have given; settings
+            and tasks must be the same, and `random_state` an int. An estimator or a scoring
+            function is compared by what it is called.
+        checkpoint_every : int, default=10
+            Rounds between two writes of the checkpoint; it is also written at the end.
 
         Returns
         -------
         self : MetaSampler
             The meta-trained sampler.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer, make_classification
+        >>> from metasampler import MetaSampler
+        >>> tasks = {
+        ...     "cancer": load_breast_cancer(return_X_y=True),
+        ...     "synthetic": make_classification(400, weights=[0.9], random_state=0),
+        ... }
+        >>> def show(progress):
+        ...     if progress.n_episodes_done == 4:
+        ...         progress.stop()
+        ...     print(progress.n_episodes_done, "of", progress.n_episodes)
+        >>> sampler = MetaSampler(n_random_steps=18, n_updates=54, random_state=0)
+        >>> sampler = sampler.fit_tasks(tasks, callback=show)
+        2 of 8
+        4 of 8
         """
         streams = RandomStreams.from_random_state(self.random_state)
         estimator = resolve_estimator(self.estimator)
@@ -319,7 +415,14 @@ class MetaSampler(BaseEstimator):
                 if len(tasks) == 1:
                     raise
                 raise ValueError(f"Task {task.name!r}: {error}") from error
-        return self._train(data, [task.name for task in tasks], streams)
+        return self._train(
+            data,
+            [task.name for task in tasks],
+            streams,
+            callback=callback,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+        )
 
     @fit_context(prefer_skip_nested_validation=False)
     def _fit_data(self, data):
@@ -327,276 +430,116 @@ class MetaSampler(BaseEstimator):
         streams = RandomStreams.from_random_state(self.random_state)
         return self._train(data, [f"task {number}" for number in range(len(data))], streams)
 
-    def _train(self, data, names, streams):
-        """Set up the learner and run Algorithm 3."""
-        encoder = StateEncoder(self.state, self.n_bins)
-        agent = self._make_agent(encoder, streams)
-        if self.train_ratio < 1:
-            data = [task.thinned(self.train_ratio, streams) for task in data]
-        training = MetaTraining(
-            data,
-            names,
-            resolve_estimator(self.estimator),
-            encoder,
-            agent,
-            n_members=self.n_estimators,
-            sigma=self.sigma,
-            n_random_steps=self.n_random_steps,
-            n_updates=self.n_updates,
-            rewards=RewardScale(len(data), self.reward_scale, self.scale_tasks),
-            streams=streams,
-        )
+    def adapt(self, X, y, X_val=None, y_val=None, **settings):
+        """Fine-tune a copy of this sampler on a task.
+
+        The copy starts from the learned policy and takes no random actions. Critics are not
+        stored with a sampler: they are new, and the policy stands still until they have had half
+        of the updates. Samplers that evolve take smaller steps.
+
+        Parameters
+        ----------
+        X, y : table and array-like
+            Training rows.
+        X_val, y_val : table and array-like, default=None
+            Validation rows; without them a part of X is held out.
+        **settings
+            Parameters of the copy that are to differ from this sampler's. The defaults are
+            ``n_random_steps=0``, ``n_updates=200`` with ``policy_delay=n_updates // 2``, or
+            ``n_generations=10`` with ``step_size=0.1``. A sampler that was loaded has no
+            `estimator`: pass the one to be used.
+
+        Returns
+        -------
+        sampler : MetaSampler
+            The fine-tuned copy. For several tasks, set `warm_start` and use :meth:`fit_tasks`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MetaSampler
+        >>> X, y = make_classification(400, weights=[0.9], random_state=0)
+        >>> sampler = MetaSampler(n_random_steps=18, n_updates=18, random_state=0).fit(X, y)
+        >>> X_new, y_new = make_classification(400, weights=[0.95], random_state=1)
+        >>> adapted = sampler.adapt(X_new, y_new, n_updates=36)
+        >>> adapted.n_updates_, sampler.n_updates_
+        (36, 18)
+        """
+        check_is_fitted(self)
+        n_updates = settings.get("n_updates", 200)
+        usual = {
+            "n_random_steps": 0,
+            "n_updates": n_updates,
+            "policy_delay": n_updates // 2 if isinstance(n_updates, Integral) else 0,
+            "n_generations": 10,
+            "step_size": 0.1,
+            # What was loaded may have been built from another kind of state than it says now.
+            "state": self.encoder_.kind,
+            "n_bins": self.encoder_.n_bins,
+            "hidden_layer_sizes": self.policy_.hidden,
+        }
+        twin = clone(self).set_params(**{**usual, **settings, "warm_start": True})
+        return twin.fit(X, y, X_val, y_val)
+
+    def _train(self, data, names, streams, *, callback=None, checkpoint=None, checkpoint_every=10):
+        """Set up the training, play all rounds and take over what was learned."""
+        training = make_training(self, data, names, streams)
+        place = make_checkpoint(self, training, checkpoint, checkpoint_every)
+        progress = TrainingProgress(training, lambda: self._snapshot(training))
         interrupted = False
         try:
-            training.run(n_jobs=self.n_jobs, verbose=self.verbose)
+            training.run(
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+                after_round=None if callback is None else lambda: callback(progress),
+                checkpoint=place,
+            )
         except KeyboardInterrupt:
             interrupted = True
+            learner = training.learner
             warnings.warn(
                 f"Meta-training was interrupted after {len(training.history)} of "
-                f"{training.n_episodes} episodes and {agent.n_updates_} of {self.n_updates} "
-                "updates; the sampler holds what it had learned by then.",
+                f"{learner.n_episodes} episodes and {learner.n_updates} of "
+                f"{learner.n_updates_planned} updates; the sampler holds what it had learned by "
+                "then.",
                 UserWarning,
                 stacklevel=2,
             )
+        self._take_over(training, interrupted=interrupted)
+        return self
 
-        self.encoder_ = encoder
-        self.policy_ = agent.policy
-        self.n_updates_ = agent.n_updates_
+    def _starts_warm(self) -> bool:
+        return self.warm_start and hasattr(self, "policy_")
+
+    def _take_over(self, training, *, interrupted) -> None:
+        """Become what the training has learned so far."""
+        more = {"started_from": self.summary_} if self._starts_warm() else {}
+        if training.notes:
+            more["notes"] = training.notes
+        self.encoder_ = training.encoder
+        self.policy_ = training.learner.policy
+        self.n_updates_ = training.learner.n_updates
         self.history_ = training.history
         self.summary_ = {
             **training.summary(),
-            "scoring": self.scoring if isinstance(self.scoring, str) else repr(self.scoring),
+            "learner": self.learner,
+            "scoring": name_of(self.scoring),
             "interrupted": interrupted,
+            "stopped": training.stopped,
+            **more,
         }
         self._trained_with = self._training_settings()
-        return self
 
-    def _make_agent(self, encoder, streams):
-        return SAC(
-            encoder.size,
-            hidden=_layer_sizes("hidden_layer_sizes", self.hidden_layer_sizes),
-            critic_hidden=_layer_sizes("critic_hidden_layer_sizes", self.critic_hidden_layer_sizes),
-            gamma=self.gamma,
-            tau=self.tau,
-            alpha=self.alpha,
-            learning_rate=self.learning_rate,
-            lr_decay=self.lr_decay,
-            lr_decay_steps=self.lr_decay_steps,
-            batch_size=self.batch_size,
-            memory_size=self.memory_size,
-            rng=streams.generator(Stream.LEARNER),
-        )
+    def _snapshot(self, training) -> "MetaSampler":
+        """A fitted sampler as it is in the middle of a training."""
+        twin = clone(self)
+        twin._take_over(training, interrupted=False)
+        # The training goes on to change these.
+        twin.policy_ = copy.deepcopy(twin.policy_)
+        twin.history_ = list(twin.history_)
+        return twin
 
     def __sklearn_tags__(self):
         tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
         tags.target_tags.required = True
         return tags
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "policy_")
-
-    def __sklearn_clone__(self):
-        parameters = self.get_params(deep=False)
-        twin = type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        learned = ("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with")
-        for name in learned:
-            if hasattr(self, name):
-                setattr(twin, name, getattr(self, name))
-        return twin
-
-    def _training_settings(self) -> dict:
-        """The settings that decide what is learned, as far as they can be compared."""
-        settings = self.get_params(deep=False)
-        for name in ("estimator", "n_jobs", "random_state", "sigma", "verbose"):
-            del settings[name]
-        return plain_entries(settings)
-
-    def _check_unchanged(self) -> None:
-        """Refuse settings that were changed after the fit, and so have had no effect."""
-        now = self._training_settings()
-        for name, value in self._trained_with.items():
-            if now.get(name) != value:
-                raise ValueError(
-                    f"This MetaSampler was meta-trained with {name}={value!r} and then set to "
-                    f"{now.get(name)!r}; fit it again, or pass one that is not fitted."
-                )
-
-    def _check_state(self, state):
-        check_is_fitted(self)
-        state = np.asarray(state, dtype=float)
-        if not np.isfinite(state).all():
-            raise ValueError(f"A meta-state must hold finite numbers, got {state}.")
-        if state.shape != (self.encoder_.size,):
-            raise ValueError(
-                f"This sampler reads states of kind {self.encoder_.kind!r} with "
-                f"{self.encoder_.n_bins} bins, vectors of length {self.encoder_.size}; got shape "
-                f"{state.shape}."
-            )
-        return state
-
-    def predict(self, state):
-        """Choose mu for a state by the mean of the policy.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state of the kind this sampler was trained on, as `encoder_` gives it.
-
-        Returns
-        -------
-        mu : float
-            In [0, 1].
-        """
-        state = self._check_state(state)
-        return self.policy_.predict(state)
-
-    def sample(self, state, rng):
-        """Draw mu for a state from the policy.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state of the kind this sampler was trained on.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        mu : float
-            In [0, 1].
-        """
-        state = self._check_state(state)
-        return self.policy_.sample(state, rng)
-
-    def save(self, path):
-        """Write the sampler to a file, whole or not at all.
-
-        The file holds the policy, the settings, the history and the summary; not the base
-        learner and not a `scoring` that is a callable, of which only the names are kept in
-        `summary_`.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, usually called ``*.npz``.
-        """
-        check_is_fitted(self)
-        settings = self.get_params(deep=False)
-        del settings["estimator"]
-        # The kind of state is that of the policy, whatever was set after the fit.
-        settings |= {"state": self.encoder_.kind, "n_bins": self.encoder_.n_bins}
-        content = {
-            "settings": plain_entries(settings),
-            "history": self.history_,
-            "summary": self.summary_,
-            "n_updates": self.n_updates_,
-        }
-        write_sampler(path, self.policy_, content)
-
-    @classmethod
-    def load(cls, path_or_name):
-        """Read a sampler from a file, or one that comes with the package by its name.
-
-        Parameters
-        ----------
-        path_or_name : str or path
-            A file, or a name.
-
-        Returns
-        -------
-        sampler : MetaSampler
-            A fitted sampler.
-        """
-        path = Path(path_or_name)
-        if not path.is_file():
-            raise FileNotFoundError(
-                f"There is no sampler file {os.fspath(path_or_name)!r}, and no pretrained sampler "
-                "of that name comes with this version. As meta_sampler of a MesaClassifier, "
-                "'default', 'random', 'fit' or a number in [0, 1] need no file."
-            )
-        policy, content = read_sampler(path)
-        try:
-            settings = dict(content["settings"])
-            for name in ("hidden_layer_sizes", "critic_hidden_layer_sizes"):
-                settings[name] = tuple(settings[name])
-            sampler = cls.from_policy(policy, **settings)
-            sampler.history_ = list(content["history"])
-            sampler.summary_ = dict(content["summary"])
-            sampler.n_updates_ = int(content["n_updates"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"{os.fspath(path)!r} is not a usable sampler file: {error}."
-            ) from error
-        return sampler
-
-    @classmethod
-    def from_policy(cls, policy, **settings):
-        """Make a fitted sampler of a policy that was trained elsewhere.
-
-        Parameters
-        ----------
-        policy : GaussianPolicy
-            The policy.
-        **settings
-            Parameters of `MetaSampler`; `state` and `n_bins` must be those the policy was
-            trained with.
-
-        Returns
-        -------
-        sampler : MetaSampler
-            A fitted sampler.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from metasampler.meta import GaussianPolicy, MetaSampler
-        >>> policy = GaussianPolicy(10, rng=np.random.default_rng(0))
-        >>> sampler = MetaSampler.from_policy(policy, state="all", n_bins=5)
-        >>> 0 <= sampler.predict(np.full(10, 0.2)) <= 1
-        True
-        """
-        if not isinstance(policy, GaussianPolicy):
-            raise TypeError(f"policy must be a GaussianPolicy, got {policy!r}.")
-        settings.setdefault("hidden_layer_sizes", tuple(policy.hidden))
-        sampler = cls(**settings)
-        sampler._validate_params()
-        encoder = StateEncoder(sampler.state, sampler.n_bins)
-        if policy.state_size != encoder.size:
-            raise ValueError(
-                f"The policy reads states of length {policy.state_size}, but states of kind "
-                f"{encoder.kind!r} with {encoder.n_bins} bins have length {encoder.size}."
-            )
-        sampler.encoder_ = encoder
-        sampler.policy_ = policy
-        sampler.n_updates_ = 0
-        sampler.history_ = []
-        sampler.summary_ = {}
-        sampler._trained_with = sampler._training_settings()
-        return sampler
-
-    @classmethod
-    def from_actor(cls, actor, **settings):
-        """Take over the actor that Stable-Baselines3's SAC has trained.
-
-        Parameters
-        ----------
-        actor : stable_baselines3.sac.policies.Actor
-            ``model.policy.actor`` of a SAC model that was trained on an
-            :class:`~metasampler.meta.EnsembleTrainingEnv`, with ReLU hidden layers
-            (``policy_kwargs={"activation_fn": torch.nn.ReLU}``, the default).
-        **settings
-            Parameters of `MetaSampler`; `state` and `n_bins` must be those of the environment.
-
-        Returns
-        -------
-        sampler : MetaSampler
-            A fitted sampler that acts as the actor does.
-        """
-        return cls.from_policy(GaussianPolicy.from_actor(actor), **settings)
-
-
-def _layer_sizes(name, sizes) -> tuple[int, ...]:
-    sizes = tuple(sizes)
-    if not all(isinstance(size, Integral) and int(size) > 0 for size in sizes):
-        raise ValueError(f"{name} must hold positive integers, got {sizes!r}.")
-    return tuple(int(size) for size in sizes)

@@ -13,8 +13,8 @@ _EDGE_TOLERANCE = 1e-12
 # Rows counted at once: what a histogram takes in memory does not grow with the data.
 _CHUNK = 1 << 16
 
-#: What each kind of state counts, in the order of its blocks of `n_bins` numbers.
-STATE_KINDS: dict[str, tuple[tuple[str, str], ...]] = {
+#: What the histograms of a state count, in the order of their blocks of `n_bins` numbers.
+_HISTOGRAMS: dict[str, tuple[tuple[str, str], ...]] = {
     "all": (("train", "all"), ("valid", "all")),
     "majority": (("train", "majority"), ("valid", "majority")),
     "class-wise": (
@@ -24,6 +24,12 @@ STATE_KINDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("valid", "majority"),
     ),
 }
+
+STATE_KINDS = (*_HISTOGRAMS, "summary")
+
+_SUMMARY_SIZE = 15
+# Where the logarithms of a summary reach 1: a ratio of 1000 : 1, and 100,000 minority rows.
+_LOG10_RATIO, _LOG10_MINORITY = 3.0, 5.0
 
 
 def error_histogram(
@@ -65,18 +71,60 @@ def error_histogram(
     return counts[:n_bins] / (len(errors) if weights is None else weights.sum())
 
 
+def _histograms(growth, kind: str, n_bins: int) -> np.ndarray:
+    """Histograms of errors, one after the other."""
+    blocks = [
+        error_histogram(growth.errors(role, part), n_bins, growth.weights(role, part))
+        for role, part in _HISTOGRAMS[kind]
+    ]
+    return np.concatenate(blocks)
+
+
+def _summary(growth) -> np.ndarray:
+    """Moments of the errors by class, and the size of the task, each in [-1, 1]."""
+    means, spreads, wrong = {}, {}, {}
+    for role in ("train", "valid"):
+        for part in ("minority", "majority"):
+            errors, weights = growth.errors(role, part), growth.weights(role, part)
+            mean = np.average(errors, weights=weights)
+            means[role, part] = mean
+            # Rounding may leave a hair below zero.
+            variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
+            spreads[role, part] = np.sqrt(variance)
+            wrong[role, part] = np.average(errors > 0.5, weights=weights)
+    counts = growth.data.class_weights()
+    minority = counts[growth.data.minority]
+    ratio = (counts.sum() - minority) / minority
+    state = [
+        *(2 * mean - 1 for mean in means.values()),
+        # Errors in [0, 1] spread by 1/2 at most.
+        *(2 * spread for spread in spreads.values()),
+        *(means["valid", part] - means["train", part] for part in ("minority", "majority")),
+        *(2 * wrong[role, "majority"] - 1 for role in ("train", "valid")),
+        np.log10(ratio) / _LOG10_RATIO,
+        np.log10(minority) / _LOG10_MINORITY,
+        1 / growth.n_members,
+    ]
+    return np.clip(state, -1.0, 1.0)
+
+
 @dataclass(frozen=True)
 class StateEncoder:
     """Turns the errors of a growing ensemble into a meta-state.
 
     Parameters
     ----------
-    kind : {"all", "majority", "class-wise"}, default="all"
-        Which rows the histograms count. ``"all"`` is the paper's reading: all training rows,
-        then all validation rows. ``"majority"`` leaves the minority class out. ``"class-wise"``
-        has one histogram for the minority and one for the other rows.
+    kind : {"all", "majority", "class-wise", "summary"}, default="all"
+        What a state tells. Three kinds are histograms of errors, of training rows and then of
+        validation rows. ``"all"`` is the paper's reading: they count all rows. ``"majority"``
+        leaves the minority class out. ``"class-wise"`` has one histogram for the minority and
+        one for the other rows. ``"summary"`` is 15 numbers in [-1, 1]: for minority and other
+        rows, in training and validation, the mean of the errors and their standard deviation;
+        for both classes how much larger the mean is in validation; the part of the majority
+        rows with errors above 0.5, in training and validation; the logarithms of the ratio of
+        the classes and of the number of minority rows; and 1 / (members so far).
     n_bins : int, default=5
-        Bins in each histogram.
+        Bins in each histogram; a summary has none.
 
     Examples
     --------
@@ -96,10 +144,21 @@ class StateEncoder:
         if self.n_bins < 1:
             raise ValueError(f"n_bins must be at least 1, got {self.n_bins!r}.")
 
+    def __str__(self):
+        bins = f" with {self.n_bins} bins" if self.kind in _HISTOGRAMS else ""
+        return f"states of kind {self.kind!r}{bins}"
+
     @property
     def size(self) -> int:
         """Length of a state."""
-        return self.n_bins * len(STATE_KINDS[self.kind])
+        if self.kind == "summary":
+            return _SUMMARY_SIZE
+        return self.n_bins * len(_HISTOGRAMS[self.kind])
+
+    @property
+    def low(self) -> float:
+        """What the entries of a state are never below; they are never above 1."""
+        return -1.0 if self.kind == "summary" else 0.0
 
     def __call__(self, growth) -> np.ndarray:
         """State of a growing ensemble.
@@ -113,8 +172,6 @@ class StateEncoder:
         -------
         state : ndarray of shape (size,)
         """
-        blocks = [
-            error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
-            for role, part in STATE_KINDS[self.kind]
-        ]
-        return np.concatenate(blocks)
+        if self.kind == "summary":
+            return _summary(growth)
+        return _histograms(growth, self.kind, self.n_bins)

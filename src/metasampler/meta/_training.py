@@ -1,9 +1,9 @@
-"""Meta-training (Algorithm 3): play episodes, remember them, update the policy."""
+"""Meta-training: rounds of episodes, after each of which a learner improves the policy."""
 
 import platform
+from collections.abc import Callable
 from datetime import UTC, datetime
-from math import ceil
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -12,87 +12,22 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler.growth._data import GrowthData
-from metasampler.growth._learner import PublicLearner, make_learner
-from metasampler.growth._loop import Growth, grow_by_policy
+from metasampler.growth._learner import make_learner
 from metasampler.growth._random import RandomStreams, Stream
+from metasampler.meta._checkpoint import Checkpoint
+from metasampler.meta._episode import Assignment, Episode, play_episode, play_in_worker
+from metasampler.meta._learners import Learner
 from metasampler.meta._policy import GaussianPolicy
-from metasampler.meta._sac import SAC
 from metasampler.meta._state import StateEncoder
 
-__all__ = ["WINDOW", "Episode", "MetaTraining", "RewardScale", "play_episode"]
+__all__ = ["WINDOW", "MetaTraining", "TrainingProgress"]
 
 #: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
 WINDOW = 50
 
 
-class Episode(NamedTuple):
-    """What an episode of `n` actions gives."""
-
-    states: np.ndarray  # (n, state_size), the state each action was chosen in
-    actions: np.ndarray  # (n,)
-    rewards: np.ndarray  # (n,), changes of the validation score
-    scores: dict[str, float]  # of the whole ensemble, by role
-
-
-def play_episode(
-    data: GrowthData,
-    learner: PublicLearner,
-    encoder: StateEncoder,
-    policy: GaussianPolicy,
-    *,
-    n_members: int,
-    sigma: float,
-    n_random: int,
-    streams: RandomStreams,
-) -> Episode:
-    """Grow one ensemble, by random actions at first and then by actions of the policy.
-
-    Parameters
-    ----------
-    data, learner
-        The task.
-    encoder, policy
-        What is observed, and what acts on it.
-    n_members : int
-        Members of the ensemble; there is one action less.
-    sigma : float
-        Width of the Gaussian.
-    n_random : int
-        How many of the first actions are uniformly random.
-    streams : RandomStreams
-        The episode's randomness.
-
-    Returns
-    -------
-    episode : Episode
-    """
-    rng = streams.generator(Stream.POLICY)
-
-    def choose_mu(state, n_so_far):
-        return float(rng.random()) if n_so_far <= n_random else policy.sample(state, rng)
-
-    growth = Growth(data, learner, streams)
-    first, *steps = grow_by_policy(growth, n_members, encoder, choose_mu, sigma)
-    validation = np.array([first.score, *(step.score for step in steps)])
-    return Episode(
-        states=np.array([step.state for step in steps]).reshape(len(steps), encoder.size),
-        actions=np.array([step.mu for step in steps], dtype=float),
-        rewards=np.diff(validation),
-        scores={
-            role: float(validation[-1]) if role == "valid" else growth.score(role)
-            for role in data.rows
-        },
-    )
-
-
-def _play_in_worker(*args, **options) -> Episode:
-    """`play_episode` under the limits of the main process, so that its result is the same."""
-    with threadpool_limits(1, user_api="blas"):
-        return play_episode(*args, **options)
-
-
 class MetaTraining:
-    """Algorithm 3 on one or more tasks, in rounds of one episode a task.
+    """Meta-training on one or more tasks, in rounds.
 
     Parameters
     ----------
@@ -104,24 +39,28 @@ class MetaTraining:
         The base learner.
     encoder : StateEncoder
         What the policy observes.
-    agent : SAC
-        The learner, with the policy.
+    learner : Learner
+        What improves the policy.
     n_members : int
         Members of the ensemble in an episode.
     sigma : float
         Width of the Gaussian.
-    n_random_steps, n_updates : int
-        Random actions, then actions of the policy with as many updates.
-    rewards : RewardScale
-        Brings rewards to scale on their way to the agent.
+    round_size : int
+        Tasks of a round; if there are more, each round draws its own.
     streams : RandomStreams
 
     Attributes
     ----------
     history : list of dict
         One entry an episode; it grows while `run` runs.
-    n_episodes : int
-        How many there will be.
+    n_rounds_done : int
+        Rounds that were played and learned from.
+    notes : dict
+        What a callback wants to find in a checkpoint.
+    n_before_round : int
+        Entries of the history before the last round.
+    stopped : bool
+        Whether a callback has asked to stop.
     """
 
     def __init__(
@@ -130,96 +69,134 @@ class MetaTraining:
         names: list[str],
         estimator,
         encoder: StateEncoder,
-        agent: SAC,
+        learner: Learner,
         *,
         n_members: int,
         sigma: float,
-        n_random_steps: int,
-        n_updates: int,
-        rewards: "RewardScale",
+        round_size: int,
         streams: RandomStreams,
     ):
         self.data = data
         self.names = names
-        self.learners = [make_learner(estimator, task.tables, task.n_classes) for task in data]
+        self.members = [make_learner(estimator, task.tables, task.n_classes) for task in data]
         self.encoder = encoder
-        self.agent = agent
+        self.learner = learner
         self.n_members = n_members
         self.sigma = sigma
-        self.n_random_steps = n_random_steps
-        self.n_steps = n_random_steps + n_updates
-        self.rewards = rewards
+        self.round_size = round_size
         self.streams = streams
         self.history: list[dict] = []
-        self.n_episodes = ceil(self.n_steps / self.n_actions)
+        self.n_rounds_done = 0
+        self.n_before_round = 0
+        self.notes: dict[str, Any] = {}
+        self.stopped = False
 
-    @property
-    def n_actions(self) -> int:
-        """Actions in an episode."""
-        return self.n_members - 1
-
-    def run(self, *, n_jobs=None, verbose: int = 0) -> None:
-        """Play all rounds; an interrupt leaves what was learned by then in the agent."""
-        n_tasks = len(self.data)
+    def run(
+        self,
+        *,
+        n_jobs=None,
+        verbose: int = 0,
+        after_round: Callable[[], None] | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        """Play all rounds; an interrupt leaves what was learned by then in the learner."""
+        stored = None if checkpoint is None else checkpoint.read()
         # Processes pay only where a round has several episodes.
-        in_processes = n_tasks > 1 and effective_n_jobs(n_jobs) > 1
+        several = self.round_size > 1 or self.learner.n_episodes_a_task > 1
+        in_processes = several and effective_n_jobs(n_jobs) > 1
         # One BLAS thread: the matrices are so small that a second one only costs. One pool: a
         # new one would send all tables again in every round.
         with (
             threadpool_limits(1, user_api="blas"),
             Parallel(n_jobs if in_processes else 1) as parallel,
-            progress_bar("Meta-training", self.n_episodes, enabled=verbose > 0) as advance,
+            progress_bar("Meta-training", self.learner.n_episodes, enabled=verbose > 0) as advance,
         ):
-            for start in range(0, self.n_episodes, n_tasks):
-                numbers = range(start, min(start + n_tasks, self.n_episodes))
-                jobs = [self._job(number) for number in numbers]
-                if in_processes:
-                    episodes = parallel(
-                        delayed(_play_in_worker)(*args, **options) for args, options in jobs
-                    )
-                else:
-                    episodes = [play_episode(*args, **options) for args, options in jobs]
-                for number, episode in zip(numbers, episodes, strict=True):
-                    self._record(number, episode)
-                self._learn(n_done=len(self.history) * self.n_actions)
+            if stored is not None:
+                self._restore(*stored)
+                advance("resumed", steps=len(self.history))
+            while self.n_rounds_done < self.learner.n_rounds and not self.stopped:
+                self.n_before_round = len(self.history)
+                tasks = self._tasks_of_round(self.n_rounds_done)
+                assignments = self.learner.plan(self.n_rounds_done, tasks)
+                episodes = self._play(assignments, parallel if in_processes else None)
+                self._record(assignments, episodes)
+                self.learner.learn(assignments, episodes)
+                self.n_rounds_done += 1
                 recent = [entry["valid_score"] for entry in self.history[-WINDOW:]]
-                advance(f"validation score {np.mean(recent):.3f}", steps=len(numbers))
+                note = f"validation score {np.mean(recent):.3f}"
+                advance(note, steps=len(self.history) - self.n_before_round)
+                if after_round is not None:
+                    after_round()
+                if checkpoint is not None and self._is_due(checkpoint):
+                    self._store(checkpoint)
 
-    def _job(self, number: int):
-        """Arguments of `play_episode`; the policy is the same all through a round."""
-        task = number % len(self.data)
+    def _tasks_of_round(self, number: int) -> list[int]:
+        if self.round_size == len(self.data):
+            return list(range(len(self.data)))
+        # A stream of the round's own, below that of the learner: it serves nothing else.
+        rng = self.streams.child(Stream.LEARNER, number).generator(Stream.SUBSET)
+        return rng.permutation(len(self.data))[: self.round_size].tolist()
+
+    def _play(self, assignments: list[Assignment], parallel: Parallel | None) -> list[Episode]:
+        jobs = [self._job(assignment) for assignment in assignments]
+        if parallel is None:
+            return [play_episode(*args, **options) for args, options in jobs]
+        return parallel(delayed(play_in_worker)(*args, **options) for args, options in jobs)
+
+    def _job(self, assignment: Assignment):
+        """Arguments of `play_episode`."""
+        task = assignment.task
         options = {
             "n_members": self.n_members,
             "sigma": self.sigma,
-            "n_random": self.n_random_steps - number * self.n_actions,
-            "streams": self.streams.child(Stream.EPISODE, number),
+            "n_random": assignment.n_random,
+            "streams": self.streams.child(Stream.EPISODE, assignment.number),
+            "explores": assignment.explores,
         }
-        return (self.data[task], self.learners[task], self.encoder, self.agent.policy), options
+        return (self.data[task], self.members[task], self.encoder, assignment.policy), options
 
-    def _record(self, number: int, episode: Episode) -> None:
-        task = number % len(self.data)
-        self.rewards.add(task, episode)
-        n_random = self.n_random_steps - number * self.n_actions
-        self.history.append(
-            {
-                "episode": number,
-                "task": self.names[task],
-                "train_score": episode.scores["train"],
-                "valid_score": episode.scores["valid"],
-                "test_score": episode.scores.get("test"),
-                "actions": episode.actions.tolist(),
-                "n_random_actions": min(max(n_random, 0), self.n_actions),
+    def _record(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
+        """One entry for each number; candidates that share one are recorded by their means."""
+        by_number: dict[int, list[Episode]] = {}
+        for assignment, episode in zip(assignments, episodes, strict=True):
+            by_number.setdefault(assignment.number, []).append(episode)
+        first = {assignment.number: assignment for assignment in reversed(assignments)}
+        for number, played in by_number.items():
+            scores = {
+                role: float(np.mean([episode.scores[role] for episode in played]))
+                for role in played[0].scores
             }
-        )
+            self.history.append(
+                {
+                    "episode": number,
+                    "task": self.names[first[number].task],
+                    "train_score": scores["train"],
+                    "valid_score": scores["valid"],
+                    "test_score": scores.get("test"),
+                    "actions": np.mean([episode.actions for episode in played], axis=0).tolist(),
+                    "n_random_actions": first[number].n_random,
+                }
+            )
 
-    def _learn(self, n_done: int) -> None:
-        """As many updates as the policy has acted; none while actions are random."""
-        if n_done < self.n_random_steps:
-            return
-        self.rewards.flush(self.agent)
-        due = min(n_done, self.n_steps) - self.n_random_steps
-        while self.agent.n_updates_ < due:
-            self.agent.update()
+    def _is_due(self, checkpoint: Checkpoint) -> bool:
+        last = self.stopped or self.n_rounds_done == self.learner.n_rounds
+        return last or self.n_rounds_done % checkpoint.every == 0
+
+    def _store(self, checkpoint: Checkpoint) -> None:
+        facts, arrays = self.learner.get_state()
+        content = {
+            "n_rounds_done": self.n_rounds_done,
+            "history": self.history,
+            "notes": self.notes,
+            "learner": facts,
+        }
+        checkpoint.write(content, arrays)
+
+    def _restore(self, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.learner.set_state(content["learner"], arrays)
+        self.n_rounds_done = int(content["n_rounds_done"])
+        self.history[:] = content["history"]
+        self.notes.update(content["notes"])
 
     def summary(self) -> dict:
         """How, when and with which versions it was trained."""
@@ -235,10 +212,10 @@ class MetaTraining:
                 }
                 for name, task in zip(self.names, self.data, strict=True)
             ],
-            "estimator": repr(self.learners[0].estimator),
+            "estimator": repr(self.members[0].estimator),
             "seed": self.streams.entropy,
             "n_episodes": len(self.history),
-            "n_updates": self.agent.n_updates_,
+            "n_updates": self.learner.n_updates,
             "first_valid_score": float(np.mean(scores[:WINDOW])) if scores else None,
             "last_valid_score": float(np.mean(scores[-WINDOW:])) if scores else None,
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -251,44 +228,96 @@ class MetaTraining:
         }
 
 
-class RewardScale:
-    """Holds episodes back until the random actions are done, then brings rewards to scale."""
+class TrainingProgress:
+    """What a callback of :meth:`MetaSampler.fit_tasks` gets after every round.
 
-    def __init__(self, n_tasks, factor, by_task):
-        self.factors = np.full(n_tasks, float(factor))
-        self.by_task = by_task
-        self.waiting = []
-        self.known = not by_task
+    It always shows the training as it is now; what is to be kept has to be copied.
 
-    def add(self, task, episode):
-        """Take an episode in."""
-        self.waiting.append((task, episode))
+    Attributes
+    ----------
+    policy : GaussianPolicy
+        The policy after the round; training goes on to change it.
+    encoder : StateEncoder
+        What turns an ensemble's errors into the states the policy reads.
+    history : list of dict
+        As `MetaSampler.history_`, of the episodes so far; `last_round` are those of the last
+        round.
+    n_rounds_done, n_rounds : int
+        Rounds so far, and in all.
+    n_episodes_done, n_episodes : int
+        Episodes so far, and in all.
+    n_updates_done : int
+        Updates so far.
+    notes : dict
+        Empty at first, for the callback to write in what JSON can hold. It is stored in the
+        checkpoint, so that a resumed training finds it again, and at the end in
+        ``MetaSampler.summary_["notes"]``.
+    """
 
-    def _measure(self):
-        """Give every task the same root mean square of rewards, and keep their mean level."""
-        levels = np.ones(len(self.factors))
-        for task in range(len(levels)):
-            rewards = [episode.rewards for number, episode in self.waiting if number == task]
-            level = float(np.sqrt(np.mean(np.square(rewards)))) if rewards else 0.0
-            levels[task] = level
-        positive = levels[levels > 0]
-        if len(positive):
-            # A task whose score never moved has nothing to teach on any scale.
-            levels[levels == 0] = positive.mean()
-            self.factors *= positive.mean() / levels
-        self.known = True
+    def __init__(self, training: MetaTraining, make_sampler: Callable[[], Any]):
+        self._training = training
+        self._make_sampler = make_sampler
 
-    def flush(self, agent):
-        """Put the waiting episodes into the agent's memory."""
-        if not self.known:
-            self._measure()
-        for task, episode in self.waiting:
-            last = len(episode.actions) - 1
-            for step, (state, action, reward) in enumerate(
-                zip(episode.states, episode.actions, episode.rewards, strict=True)
-            ):
-                # The ensemble is finished at the last step: a true end, nothing follows.
-                following = episode.states[min(step + 1, last)]
-                reward = reward * self.factors[task]
-                agent.remember(state, action, reward, following, step == last)
-        self.waiting.clear()
+    @property
+    def policy(self) -> GaussianPolicy:
+        """The policy after the round."""
+        return self._training.learner.policy
+
+    @property
+    def encoder(self) -> StateEncoder:
+        """What turns an ensemble's errors into states."""
+        return self._training.encoder
+
+    @property
+    def history(self) -> list[dict]:
+        """One entry an episode."""
+        return self._training.history
+
+    @property
+    def last_round(self) -> list[dict]:
+        """The entries of the history that the last round has added."""
+        return self._training.history[self._training.n_before_round :]
+
+    @property
+    def n_rounds_done(self) -> int:
+        """Rounds so far."""
+        return self._training.n_rounds_done
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds in all."""
+        return self._training.learner.n_rounds
+
+    @property
+    def n_episodes_done(self) -> int:
+        """Episodes so far."""
+        return len(self._training.history)
+
+    @property
+    def n_episodes(self) -> int:
+        """Episodes in all."""
+        return self._training.learner.n_episodes
+
+    @property
+    def n_updates_done(self) -> int:
+        """Updates so far."""
+        return self._training.learner.n_updates
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the callback wants to find again after a resume."""
+        return self._training.notes
+
+    def stop(self) -> None:
+        """End the training after this round; the sampler is fitted as it is then."""
+        self._training.stopped = True
+
+    def sampler(self):
+        """Make a fitted sampler of the policy as it is now.
+
+        Returns
+        -------
+        sampler : MetaSampler
+            It holds a copy of the policy, for a :class:`~metasampler.MesaClassifier` or to save.
+        """
+        return self._make_sampler()

@@ -1,0 +1,96 @@
+"""From the names on the command line to tasks, with all complaints at once."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import typer
+
+#: Files of ``metasampler.datasets.load`` whose class is a column.
+TABLE_SUFFIXES = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet", ".pq")
+
+
+def load_tasks(
+    names: list[str],
+    unseen: list[str],
+    *,
+    data_home: Path | None,
+    target: str | None,
+    settings: dict[str, Any],
+) -> tuple[dict[str, tuple[Any, Any]], dict[str, tuple[Any, Any]]]:
+    """Load and check the tasks to train on and the tasks to validate on.
+
+    Parameters
+    ----------
+    names, unseen : list of str
+        Names or files, as ``metasampler.datasets.load`` takes them.
+    data_home, target
+        For ``metasampler.datasets.load``.
+    settings : dict
+        Of the meta-sampler, to check that every task can be played with them.
+
+    Returns
+    -------
+    tasks, unseen_tasks : dict of str to (X, y)
+    """
+    problems = []
+    titles = [_title(name) for name in (*names, *unseen)]
+    for title in sorted({title for title in titles if titles.count(title) > 1}):
+        problems.append(
+            f"{title}: named more than once; a task to validate on must not be trained on"
+        )
+    loaded = {}
+    for name in dict.fromkeys((*names, *unseen)):
+        try:
+            loaded[name] = _load(name, data_home, target)
+            _check(*loaded[name], settings)
+        # KeyError: an unknown name, where a loader looks it up.
+        except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
+            problems.append(f"{_title(name)}: {error}")
+    if problems:
+        lines = "\n".join(f"- {problem}" for problem in problems)
+        count = len(problems)
+        opening = "a task cannot be used:" if count == 1 else f"{count} tasks cannot be used:"
+        raise typer.BadParameter(f"{opening}\n{lines}", param_hint="TASK")
+    return (
+        {_title(name): loaded[name] for name in names},
+        {_title(name): loaded[name] for name in unseen},
+    )
+
+
+def _title(name: str) -> str:
+    """What a task is called: files by their name, without folder and ending."""
+    for suffix in (*TABLE_SUFFIXES, ".npz"):
+        if name.lower().endswith(suffix):
+            return Path(name).name[: -len(suffix)]
+    return name
+
+
+def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, Any]:
+    from metasampler import datasets
+
+    options: dict[str, Any] = {"data_home": data_home, "return_X_y": True}
+    if name.lower().endswith(TABLE_SUFFIXES):
+        options["target"] = target
+    return datasets.load(name, **options)
+
+
+def _check(X, y, settings: dict[str, Any]) -> None:
+    """Fail now if the task would fail in training."""
+    from metasampler.growth._random import RandomStreams
+    from metasampler.growth._validation import make_growth_data, resolve_estimator
+
+    with warnings.catch_warnings():
+        # The same warning comes again with the training.
+        warnings.simplefilter("ignore")
+        make_growth_data(
+            X,
+            y,
+            estimator=resolve_estimator(settings.get("estimator")),
+            validation_fraction=0.2,
+            sampling_ratio=1.0,
+            scoring=settings.get("scoring", "average_precision"),
+            streams=RandomStreams(0),
+        )

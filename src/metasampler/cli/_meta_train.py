@@ -1,0 +1,241 @@
+"""``metasampler meta-train``: learn a sampler from data sets, to be used on others."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Learner(StrEnum):
+    """How the policy is learned."""
+
+    SAC = "sac"
+    CMA_ES = "cma-es"
+
+
+class State(StrEnum):
+    """What the policy sees."""
+
+    ALL = "all"
+    MAJORITY = "majority"
+    CLASS_WISE = "class-wise"
+    SUMMARY = "summary"
+
+
+class BaseLearner(StrEnum):
+    """What the members are."""
+
+    TREE = "tree"
+    EXTRA_TREE = "extra-tree"
+    FOREST = "forest"
+    BOOSTING = "boosting"
+    LOGISTIC = "logistic"
+    NAIVE_BAYES = "naive-bayes"
+
+
+def meta_train(
+    tasks: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TASK",
+            help="Data sets to learn from: names, or .npz, .csv or .parquet files.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option(help="File for the sampler, *.npz.", dir_okay=False, show_default=False)
+    ],
+    validation_task: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Data set to validate on; may be given again. The policy that does best on these "
+            "is written. Default: the last policy.",
+            show_default=False,
+        ),
+    ] = None,
+    validate_every: Annotated[int, typer.Option(min=1, help="Rounds between validations.")] = 10,
+    validation_seeds: Annotated[
+        int, typer.Option(min=1, help="Ensembles for each validation task.")
+    ] = 3,
+    learner: Annotated[Learner, typer.Option(help="How the policy is learned.")] = Learner.SAC,
+    state: Annotated[State, typer.Option(help="What the policy sees.")] = State.ALL,
+    hidden: Annotated[
+        str, typer.Option(help="Hidden layers of the policy, as 50 or 25,25; 0 for none.")
+    ] = "50",
+    estimator: Annotated[
+        BaseLearner, typer.Option(help="What the members are.")
+    ] = BaseLearner.TREE,
+    members: Annotated[int, typer.Option(min=2, help="Members of an ensemble.")] = 10,
+    updates: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Updates of sac (default 1000), or generations of cma-es (default 100).",
+            show_default=False,
+        ),
+    ] = None,
+    random_steps: Annotated[
+        int, typer.Option(min=0, help="Random actions at the start of sac.")
+    ] = 500,
+    population: Annotated[
+        int | None,
+        typer.Option(min=4, help="Candidates of a generation of cma-es.", show_default=False),
+    ] = None,
+    tasks_per_round: Annotated[
+        int | None, typer.Option(min=1, help="Tasks each round draws. Default: all.")
+    ] = None,
+    scale_tasks: Annotated[
+        bool, typer.Option("--scale-tasks", help="Bring the rewards of all tasks to one scale.")
+    ] = False,
+    data_home: Annotated[
+        Path | None, typer.Option(help="Folder of the data sets.", file_okay=False)
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column of .csv and .parquet files that holds the class.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for the state of the training; if it is there, training goes on from it.",
+            dir_okay=False,
+        ),
+    ] = None,
+    checkpoint_every: Annotated[int, typer.Option(min=1, help="Rounds between checkpoints.")] = 10,
+    log: Annotated[
+        Path | None, typer.Option(help="File for one line of JSON a round.", dir_okay=False)
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the training.")] = 0,
+) -> None:
+    """Meta-train a sampler on data sets and write it to a file.
+
+    Ctrl-C writes what was learned by then. `MesaClassifier(meta_sampler="FILE")` uses the file.
+    """
+    for name, path in (("--output", output), ("--checkpoint", checkpoint), ("--log", log)):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"no directory {str(path.parent)!r}.", param_hint=name)
+    if jobs == 0:
+        raise typer.BadParameter("must not be 0; use -1 for all cores.", param_hint="--jobs")
+    settings: dict[str, Any] = {
+        "estimator": _make_estimator(estimator),
+        "n_estimators": members,
+        "state": state.value,
+        "learner": learner.value,
+        "hidden_layer_sizes": _layers(hidden),
+        "n_random_steps": random_steps,
+        "population_size": population,
+        "tasks_per_round": tasks_per_round,
+        "scale_tasks": scale_tasks,
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": 1,
+    }
+    if updates is not None:
+        settings["n_generations" if learner is Learner.CMA_ES else "n_updates"] = updates
+
+    from metasampler import MetaSampler
+    from metasampler.cli._meta_tasks import load_tasks
+    from metasampler.cli._meta_watch import Watch
+    from metasampler.meta._unseen import UnseenTasks
+
+    known, unseen = load_tasks(
+        tasks, validation_task or [], data_home=data_home, target=target, settings=settings
+    )
+    yardstick = None
+    if unseen:
+        try:
+            yardstick = UnseenTasks(
+                unseen,
+                seeds=range(validation_seeds),
+                estimator=settings["estimator"],
+                n_estimators=members,
+                n_jobs=jobs,
+            )
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--validation-task") from error
+    watch = Watch(log, yardstick, validate_every)
+    sampler = MetaSampler(**settings)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            sampler.fit_tasks(
+                known, callback=watch, checkpoint=checkpoint, checkpoint_every=checkpoint_every
+            )
+        except (ImportError, ValueError) as error:
+            typer.secho(str(error), err=True)
+            raise typer.Exit(code=1) from error
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        typer.secho(message, err=True)
+    watch.choose(sampler)
+    sampler.summary_["command"] = shlex.join(["metasampler", *sys.argv[1:]])
+    sampler.save(output)
+    _report(sampler, output)
+    if sampler.summary_["interrupted"]:
+        raise typer.Exit(code=130)
+
+
+def _layers(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        sizes = (-1,)
+    if sizes == (0,):
+        return ()
+    if min(sizes) < 1:
+        raise typer.BadParameter(
+            f"{text!r} must be whole numbers, as 50 or 25,25; 0 for none.", param_hint="--hidden"
+        )
+    return sizes
+
+
+def _make_estimator(name: BaseLearner) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+    # Small ones: a member sees few rows, and an episode fits many members.
+    return {
+        BaseLearner.TREE: DecisionTreeClassifier(),
+        BaseLearner.EXTRA_TREE: ExtraTreeClassifier(),
+        BaseLearner.FOREST: RandomForestClassifier(n_estimators=10),
+        BaseLearner.BOOSTING: HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5),
+        BaseLearner.LOGISTIC: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        BaseLearner.NAIVE_BAYES: GaussianNB(),
+    }[name]
+
+
+def _report(sampler: Any, output: Path) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        # A pipe has no width of its own; the table should not be folded there.
+        console.width = 120
+    validation = sampler.summary_.get("validation")
+    if validation:
+        chosen = next(r for r in validation["rounds"] if r["round"] == validation["chosen_round"])
+        columns = {"learned": chosen["scores"]}
+        columns |= {f"mu = {mu}": scores for mu, scores in validation["constants"].items()}
+        title = f"Validation tasks, {sampler.summary_['scoring']}, policy of round "
+        table = Table(box=box.SIMPLE_HEAD, title=f"{title}{chosen['round']}", padding=(0, 1))
+        table.add_column("task")
+        for column in columns:
+            table.add_column(column, justify="right", no_wrap=True)
+        for task in chosen["scores"]:
+            table.add_row(task, *(f"{scores[task]:.3f}" for scores in columns.values()))
+        means = (sum(scores.values()) / len(scores) for scores in columns.values())
+        table.add_section()
+        table.add_row("mean", *(f"{mean:.3f}" for mean in means))
+        console.print(table)
+    console.print(f"Sampler: {output}", markup=False, soft_wrap=True)

@@ -1,0 +1,62 @@
+"""``metasampler samplers``: the samplers that come with the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def samplers() -> None:
+    """List the samplers that come with the package.
+
+    `MesaClassifier(meta_sampler=NAME)` uses one of them.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from metasampler import MetaSampler
+    from metasampler.meta import pretrained_names
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        # A pipe has no width of its own; the table should not be folded there.
+        console.width = 120
+    names = pretrained_names()
+    if not names:
+        console.print(
+            "No sampler comes with this version; `metasampler meta-train` makes one.",
+            soft_wrap=True,
+        )
+        return
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+        caption="Gain: mean score on the tasks it was validated on, less that of the better "
+        "constant mu (0.9 or 1.0).",
+        caption_justify="left",
+    )
+    for column in ("name", "learner", "state", "estimator", "tasks", "gain", "date"):
+        table.add_column(column, no_wrap=column != "estimator")
+    for name in names:
+        sampler = MetaSampler.load(name)
+        card = sampler.summary_
+        table.add_row(
+            name,
+            sampler.learner,
+            sampler.state,
+            str(card.get("estimator", "-")),
+            str(len(card.get("tasks", []))),
+            _gain(card),
+            str(card.get("date", "-")),
+        )
+    console.print(table)
+
+
+def _gain(card: dict[str, Any]) -> str:
+    validation = card.get("validation")
+    if not validation:
+        return "-"
+    chosen = next(r for r in validation["rounds"] if r["round"] == validation["chosen_round"])
+    constants = validation["constants"].values()
+    best = max(sum(scores.values()) / len(scores) for scores in constants)
+    return f"{chosen['mean'] - best:+.3f}"

@@ -1,0 +1,99 @@
+"""One episode of meta-training: an ensemble grows, and what it did is written down."""
+
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from metasampler.growth._data import GrowthData
+from metasampler.growth._learner import PublicLearner
+from metasampler.growth._loop import Growth, grow_by_policy
+from metasampler.growth._random import RandomStreams, Stream
+from metasampler.meta._policy import GaussianPolicy
+from metasampler.meta._state import StateEncoder
+
+__all__ = ["Assignment", "Episode", "play_episode", "play_in_worker"]
+
+
+class Assignment(NamedTuple):
+    """An episode that is to be played."""
+
+    task: int
+    #: Names the episode's random stream; candidates that are compared on a task share it.
+    number: int
+    policy: GaussianPolicy
+    #: How many of the first actions are uniformly random.
+    n_random: int = 0
+    #: Whether the policy draws its actions, or acts by its mean.
+    explores: bool = True
+
+
+class Episode(NamedTuple):
+    """What an episode of `n` actions gives."""
+
+    states: np.ndarray  # (n, state_size), the state each action was chosen in
+    actions: np.ndarray  # (n,)
+    rewards: np.ndarray  # (n,), changes of the validation score
+    scores: dict[str, float]  # of the whole ensemble, by role
+
+
+def play_episode(
+    data: GrowthData,
+    learner: PublicLearner,
+    encoder: StateEncoder,
+    policy: GaussianPolicy,
+    *,
+    n_members: int,
+    sigma: float,
+    n_random: int,
+    streams: RandomStreams,
+    explores: bool = True,
+) -> Episode:
+    """Grow one ensemble, by random actions at first and then by actions of the policy.
+
+    Parameters
+    ----------
+    data, learner
+        The task.
+    encoder, policy
+        What is observed, and what acts on it.
+    n_members : int
+        Members of the ensemble; there is one action less.
+    sigma : float
+        Width of the Gaussian.
+    n_random : int
+        How many of the first actions are uniformly random.
+    streams : RandomStreams
+        The episode's randomness.
+    explores : bool, default=True
+        Whether actions are drawn from the policy, or are its mean.
+
+    Returns
+    -------
+    episode : Episode
+    """
+    rng = streams.generator(Stream.POLICY)
+
+    def choose_mu(state, n_so_far):
+        if n_so_far <= n_random:
+            return float(rng.random())
+        return policy.sample(state, rng) if explores else policy.predict(state)
+
+    growth = Growth(data, learner, streams)
+    first, *steps = grow_by_policy(growth, n_members, encoder, choose_mu, sigma)
+    validation = np.array([first.score, *(step.score for step in steps)])
+    return Episode(
+        states=np.array([step.state for step in steps]).reshape(len(steps), encoder.size),
+        actions=np.array([step.mu for step in steps], dtype=float),
+        rewards=np.diff(validation),
+        scores={
+            role: float(validation[-1]) if role == "valid" else growth.score(role)
+            for role in data.rows
+        },
+    )
+
+
+def play_in_worker(*args, **options) -> Episode:
+    """`play_episode` under the limits of the main process, so that its result is the same."""
+    with threadpool_limits(1, user_api="blas"):
+        return play_episode(*args, **options)
