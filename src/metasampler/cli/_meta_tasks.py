@@ -19,13 +19,14 @@ def load_tasks(
     data_home: Path | None,
     target: str | None,
     settings: dict[str, Any],
-) -> tuple[dict[str, tuple[Any, Any]], dict[str, tuple[Any, Any]]]:
+) -> tuple[dict[str, tuple[Any, ...]], dict[str, tuple[Any, ...]]]:
     """Load and check the tasks to train on and the tasks to validate on.
 
     Parameters
     ----------
     names, unseen : list of str
-        Names or files, as ``metasampler.datasets.load`` takes them.
+        Names or files, as ``metasampler.datasets.load`` takes them. A name to train on may end
+        in "@0.25": then this part of the minority labels of its training rows is flipped.
     data_home, target
         For ``metasampler.datasets.load``.
     settings : dict
@@ -33,9 +34,11 @@ def load_tasks(
 
     Returns
     -------
-    tasks, unseen_tasks : dict of str to (X, y)
+    tasks, unseen_tasks : dict of str to (X, y) or (X, y, X_val, y_val)
     """
-    problems = []
+    problems = [
+        f"{name}: only tasks to train on can have flipped labels" for name in unseen if "@" in name
+    ]
     titles = [_title(name) for name in (*names, *unseen)]
     for title in sorted({title for title in titles if titles.count(title) > 1}):
         problems.append(
@@ -45,7 +48,7 @@ def load_tasks(
     for name in dict.fromkeys((*names, *unseen)):
         try:
             loaded[name] = _load(name, data_home, target)
-            _check(*loaded[name], settings)
+            _check(*loaded[name][:2], settings)
         # KeyError: an unknown name, where a loader looks it up.
         except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
             problems.append(f"{_title(name)}: {error}")
@@ -68,13 +71,31 @@ def _title(name: str) -> str:
     return name
 
 
-def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, Any]:
+def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, ...]:
     from metasampler import datasets
 
+    name, flipped, ratio = name.partition("@")
+    if flipped:
+        X, y = _load(name, data_home, target)
+        return _with_flipped_labels(X, y, float(ratio))
     options: dict[str, Any] = {"data_home": data_home, "return_X_y": True}
     if name.lower().endswith(TABLE_SUFFIXES):
         options["target"] = target
     return datasets.load(name, **options)
+
+
+def _with_flipped_labels(X: Any, y: Any, ratio: float) -> tuple[Any, Any, Any, Any]:
+    """Training rows with flipped labels, and validation rows with the true ones.
+
+    A policy that is rewarded for true labels learns what wrong ones look like.
+    """
+    from sklearn.model_selection import train_test_split
+
+    from metasampler.datasets import flip_labels
+
+    parts = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
+    X_train, X_val, y_train, y_val = parts
+    return X_train, flip_labels(y_train, ratio, random_state=0), X_val, y_val
 
 
 def _check(X, y, settings: dict[str, Any]) -> None:

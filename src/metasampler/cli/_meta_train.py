@@ -32,6 +32,7 @@ class BaseLearner(StrEnum):
     """What the members are."""
 
     TREE = "tree"
+    SQRT_TREE = "sqrt-tree"
     EXTRA_TREE = "extra-tree"
     FOREST = "forest"
     BOOSTING = "boosting"
@@ -44,7 +45,8 @@ def meta_train(
         list[str],
         typer.Argument(
             metavar="TASK",
-            help="Data sets to learn from: names, or .npz, .csv or .parquet files.",
+            help="Data sets to learn from: names, or .npz, .csv or .parquet files. NAME@0.25 "
+            "flips this part of the minority's training labels.",
             show_default=False,
         ),
     ],
@@ -205,6 +207,7 @@ def _make_estimator(name: BaseLearner) -> Any:
     # Small ones: a member sees few rows, and an episode fits many members.
     return {
         BaseLearner.TREE: DecisionTreeClassifier(),
+        BaseLearner.SQRT_TREE: DecisionTreeClassifier(criterion="entropy", max_features="sqrt"),
         BaseLearner.EXTRA_TREE: ExtraTreeClassifier(),
         BaseLearner.FOREST: RandomForestClassifier(n_estimators=10),
         BaseLearner.BOOSTING: HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5),
