@@ -32,12 +32,14 @@ def check_leaf_smoothing(smoothing: float, estimator) -> None:
         )
 
 
-def leaf_values(tree, smoothing: float) -> np.ndarray:
-    """What each node says: for class 1 only, if there are two classes.
+def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:
+    """What some leaves say: for class 1 only, if there are two classes.
 
     Parameters
     ----------
     tree : fitted tree of scikit-learn
+    leaves : ndarray of int of shape (n_rows,)
+        Numbers of nodes; they may occur many times.
     smoothing : float
         Rows added of each class; 0 gives the plain shares.
     """
@@ -47,11 +49,16 @@ def leaf_values(tree, smoothing: float) -> np.ndarray:
     if n_classes == 2:
         shares = shares[:, 1]
     if not smoothing:
-        return shares
-    rows = tree.tree_.weighted_n_node_samples
+        return shares.take(leaves, axis=0)
+    sizes = tree.tree_.weighted_n_node_samples
+    # Whatever is less to smooth: the leaves of few rows, or once all nodes of the tree.
+    few = len(leaves) < len(sizes)
+    if few:
+        shares, sizes = shares.take(leaves, axis=0), sizes.take(leaves)
     if n_classes > 2:
-        rows = rows[:, np.newaxis]
-    return (shares * rows + smoothing) / (rows + smoothing * n_classes)
+        sizes = sizes[:, np.newaxis]
+    values = (shares * sizes + smoothing) / (sizes + smoothing * n_classes)
+    return values if few else values.take(leaves, axis=0)
 
 
 def leaf_probabilities(member, leaves: np.ndarray, smoothing: float) -> np.ndarray:
@@ -65,10 +72,10 @@ def leaf_probabilities(member, leaves: np.ndarray, smoothing: float) -> np.ndarr
     smoothing : float
     """
     if leaves.ndim == 1:
-        return leaf_values(member, smoothing).take(leaves, axis=0)
+        return leaf_values(member, leaves, smoothing)
     trees = zip(member.estimators_, leaves.T, strict=True)
     # Added up first and divided last, as in scikit-learn: the same to the last bit.
-    total = sum(leaf_values(tree, smoothing).take(column, axis=0) for tree, column in trees)
+    total = sum(leaf_values(tree, column, smoothing) for tree, column in trees)
     return total / len(member.estimators_)
 
 
