@@ -1,4 +1,4 @@
-"""Algorithm 2 and its options once more, slowly and without the growth loop."""
+"""What tests of several options share: all ensembles, and Algorithm 2 without the growth loop."""
 
 from types import SimpleNamespace
 
@@ -7,6 +7,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+from metasampler import MesaClassifier
+from metasampler.ensemble import (
+    BalanceCascadeClassifier,
+    EasyEnsembleClassifier,
+    SelfPacedEnsembleClassifier,
+    UnderBaggingClassifier,
+)
 from metasampler.growth import RandomStreams, Stream, draw_rows, gaussian_log_weights, race_keys
 
 
@@ -70,3 +77,17 @@ def grow(X, codes, train, mus, **options):
 def by_hand():
     """Growth without the growth loop."""
     return SimpleNamespace(fit_member=fit_member, grow=grow)
+
+
+@pytest.fixture(
+    params=[
+        MesaClassifier,
+        UnderBaggingClassifier,
+        SelfPacedEnsembleClassifier,
+        BalanceCascadeClassifier,
+        EasyEnsembleClassifier,
+    ]
+)
+def Ensemble(request):
+    """Every under-sampling ensemble in turn."""
+    return request.param

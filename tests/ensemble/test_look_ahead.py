@@ -16,22 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import (
-    BalanceCascadeClassifier,
     EasyEnsembleClassifier,
-    SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
 from metasampler.growth import Growth, RandomStreams
 from metasampler.growth._learner import make_learner
 from metasampler.growth._validation import make_growth_data
-
-ENSEMBLES = [
-    MesaClassifier,
-    UnderBaggingClassifier,
-    SelfPacedEnsembleClassifier,
-    BalanceCascadeClassifier,
-    EasyEnsembleClassifier,
-]
 
 
 def assert_same(a, b, X):
@@ -114,7 +104,6 @@ def test_one_candidate_is_the_fit_without_look_ahead(imbalanced, by_hand):
         assert clf.scores_[-1] == average_precision_score(y[valid], total[valid])
 
 
-@pytest.mark.parametrize("Ensemble", ENSEMBLES)
 def test_the_new_parameters_are_off_by_default(imbalanced, Ensemble):
     X, y = imbalanced
     options = {"n_estimators": 3, "validation_fraction": 0.3, "random_state": 0}
@@ -161,7 +150,6 @@ def test_a_step_scores_what_its_best_candidate_does(imbalanced, seed, n_candidat
     assert ahead.candidate == np.argmax(scores)
 
 
-@pytest.mark.parametrize("Ensemble", ENSEMBLES)
 @pytest.mark.parametrize("learner", [None, LogisticRegression(), RandomForestClassifier(3)])
 def test_same_result_for_any_n_jobs(imbalanced, Ensemble, learner):
     X, y = imbalanced
@@ -180,7 +168,6 @@ def test_same_result_for_any_n_jobs(imbalanced, Ensemble, learner):
     assert one.scores_[0] >= without.scores_[0]
 
 
-@pytest.mark.parametrize("Ensemble", ENSEMBLES)
 def test_candidates_with_everything_else(three_classes, Ensemble):
     X, y = three_classes
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -220,7 +207,6 @@ def test_few_validation_rows_of_a_class(imbalanced, n_rows, used):
     assert same == (used == 1)
 
 
-@pytest.mark.parametrize("Ensemble", ENSEMBLES)
 def test_candidates_need_validation_rows(imbalanced, Ensemble):
     with pytest.raises(ValueError, match="n_candidates=2 needs validation rows"):
         Ensemble(GaussianNB(), n_candidates=2, validation_fraction=None).fit(*imbalanced)

@@ -20,19 +20,8 @@ from metasampler import MesaClassifier, MetaSampler
 from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
-    EasyEnsembleClassifier,
-    SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-
-ENSEMBLES = [
-    MesaClassifier,
-    UnderBaggingClassifier,
-    SelfPacedEnsembleClassifier,
-    BalanceCascadeClassifier,
-    EasyEnsembleClassifier,
-]
-every_ensemble = pytest.mark.parametrize("Ensemble", ENSEMBLES)
 
 
 def same_members(a, b, X):
@@ -42,7 +31,6 @@ def same_members(a, b, X):
         assert_array_equal(mine, other)
 
 
-@every_ensemble
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_members_are_those_of_a_fit_without_hold_out(Ensemble, data, weighted, request):
@@ -143,7 +131,6 @@ def test_a_stopped_fit_is_refitted_at_its_length(imbalanced, by_hand, n_candidat
         assert_array_equal(mine, other)
 
 
-@every_ensemble
 @pytest.mark.parametrize("n_candidates", [1, 2])
 def test_same_result_for_any_n_jobs(imbalanced, Ensemble, n_candidates):
     X, y = imbalanced
@@ -156,7 +143,6 @@ def test_same_result_for_any_n_jobs(imbalanced, Ensemble, n_candidates):
     assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-@every_ensemble
 def test_everything_together(three_classes, Ensemble):
     X, y = three_classes
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -255,7 +241,6 @@ def test_tables_of_two_kinds(imbalanced):
 # What cannot be
 
 
-@every_ensemble
 @pytest.mark.parametrize(
     ("options", "words"),
     [

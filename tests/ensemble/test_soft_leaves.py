@@ -18,21 +18,12 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from metasampler import MesaClassifier, MetaSampler, _sklearn_compat
 from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import (
-    BalanceCascadeClassifier,
     EasyEnsembleClassifier,
-    SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
 from metasampler.growth._learner import PublicLearner, make_learner
 from metasampler.growth._leaves import leaf_values, running_mean
 
-ENSEMBLES = [
-    MesaClassifier,
-    UnderBaggingClassifier,
-    SelfPacedEnsembleClassifier,
-    BalanceCascadeClassifier,
-    EasyEnsembleClassifier,
-]
 LEARNERS = [
     DecisionTreeClassifier(),
     ExtraTreeClassifier(max_depth=4),
@@ -122,7 +113,6 @@ def test_probability_is_the_mean_of_the_smoothed_leaves(data, learner, request):
         np.testing.assert_allclose(stage, members[:k].mean(axis=0), atol=1e-11)
 
 
-@pytest.mark.parametrize("Ensemble", ENSEMBLES)
 @pytest.mark.parametrize("learner", LEARNERS[::2], ids=["tree", "forest"])
 def test_draws_are_those_of_the_plain_leaves(imbalanced, Ensemble, learner):
     X, y = imbalanced
@@ -295,7 +285,6 @@ class Pruned(DecisionTreeClassifier):
     """A subclass, which may answer otherwise than by its leaves."""
 
 
-@pytest.mark.parametrize("Ensemble", ENSEMBLES)
 @pytest.mark.parametrize(
     "learner",
     [
