@@ -75,7 +75,9 @@ def leaf_probabilities(member, leaves: np.ndarray, smoothing: float) -> np.ndarr
         return leaf_values(member, leaves, smoothing)
     trees = zip(member.estimators_, leaves.T, strict=True)
     # Added up first and divided last, as in scikit-learn: the same to the last bit.
-    total = sum(leaf_values(tree, column, smoothing) for tree, column in trees)
+    total = np.zeros(())
+    for tree, column in trees:
+        total = total + leaf_values(tree, column, smoothing)
     return total / len(member.estimators_)
 
 
