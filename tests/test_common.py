@@ -51,6 +51,7 @@ ESTIMATORS = [
 ]
 ESTIMATORS += [
     MesaClassifier(LogisticRegression(), n_estimators=5, meta_sampler="random"),
+    MesaClassifier(n_estimators=5, leaf_smoothing=2.0, n_candidates=3, refit=True),
     MetaSampler(n_estimators=3, n_random_steps=8, n_updates=8),
 ]
 

@@ -32,7 +32,7 @@ __all__ = [
     "fit_context",
     "is_plain_tree",
     "take_rows",
-    "tree_probabilities",
+    "tree_leaves",
     "validate_parameter_constraints",
 ]
 
@@ -140,14 +140,9 @@ def _max_features(value, n_features: int) -> int:
     return max(1, int(part(n_features) if part else value * n_features))
 
 
-def tree_probabilities(tree, X: np.ndarray) -> np.ndarray:
-    """Class probabilities of checked float32 rows: of class 1 only, if there are two."""
-    # Since scikit-learn 1.3 `value` holds fractions, for every tree with or without weights.
-    values = tree.tree_.value[:, 0, :]
-    leaves = tree.tree_.apply(X)
-    if values.shape[1] == 2:
-        return values[:, 1].take(leaves)
-    return values.take(leaves, axis=0)
+def tree_leaves(tree, X: np.ndarray) -> np.ndarray:
+    """The leaf that each of some checked float32 rows ends in."""
+    return tree.tree_.apply(X)
 
 
 def take_rows(X, rows: np.ndarray | slice):

@@ -6,6 +6,7 @@ import numpy as np
 
 from metasampler._sklearn_compat import Interval, fit_context
 from metasampler.ensemble import MesaClassifier
+from metasampler.ensemble._refit import check_refit
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._random import RandomStreams
 
@@ -44,6 +45,9 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
     calibration, threshold, n_iter_no_change, tol, validate_members : object
         As in :class:`~metasampler.MesaClassifier`.
 
+    leaf_smoothing, n_candidates, refit : object
+        As in :class:`~metasampler.MesaClassifier`; only the mu that was selected is refitted.
+
     n_jobs : int, default=None
         Threads that score rows, in `fit` and in prediction. The result is the same for any number.
 
@@ -67,7 +71,7 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
     estimators_samples_ : list of ndarray
         The rows of X each of them was trained on.
 
-    actions_, states_, scores_, meta_sampler_ : object
+    actions_, states_, scores_, meta_sampler_, n_candidates_ : object
         Of the ensemble that was kept; see :class:`~metasampler.MesaClassifier`.
 
     classes_ : ndarray of shape (n_classes,)
@@ -125,6 +129,9 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
+        leaf_smoothing=0.0,
+        n_candidates=1,
+        refit=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -140,6 +147,9 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
             n_iter_no_change=n_iter_no_change,
             tol=tol,
             validate_members=validate_members,
+            leaf_smoothing=leaf_smoothing,
+            n_candidates=n_candidates,
+            refit=refit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -170,9 +180,10 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
         """
         if len(self.mus) == 0:
             raise ValueError("mus must hold at least one number to choose from.")
+        check_refit(self)
         # One seed for all, also where random_state is None or a generator.
         seed = RandomStreams.from_random_state(self.random_state).entropy
-        options = self.get_params(deep=False) | {"random_state": seed}
+        options = self.get_params(deep=False) | {"random_state": seed, "refit": False}
         mus = options.pop("mus")
         scores: list[float] = []
         for mu in mus:
@@ -182,6 +193,8 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
             if not scores or score > max(scores):
                 best, self.mu_ = candidate, float(mu)
             scores.append(score)
+        if self.refit:
+            best.set_params(refit=True).fit(X, y, X_val, y_val)
         self.validation_scores_ = np.array(scores)
         self._check_features(X, reset=True)
         # All that a fit leaves behind, and so all that the answers need.

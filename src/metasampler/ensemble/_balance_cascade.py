@@ -55,8 +55,21 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     validate_members : bool, default=False
         Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
 
+    leaf_smoothing : float, default=0.0
+        Rows of each class added to every leaf of tree members, for smoother scores, see
+        :class:`MesaClassifier`. Rows are ranked by the plain leaves.
+
+    n_candidates : int, default=1
+        Candidates fitted for each member, of which the best on the validation rows joins the
+        ensemble, see :class:`MesaClassifier`.
+
+    refit : bool, default=False
+        Whether to grow the ensemble once more by the same rule, on training and validation rows
+        together, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+        Threads that score rows, in `fit` and in prediction, and that fit candidates. The result is
+        the same for any number.
 
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same ensemble in every call.
@@ -67,16 +80,21 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     Attributes
     ----------
     estimators_ : list of classifier
-        The members.
+        The members; those of the second growth after a `refit`.
 
     estimators_samples_ : list of ndarray
-        The rows of X each member was trained on.
+        The rows of X each member was trained on. After a `refit` these may be validation rows too;
+        rows of an X_val follow those of X: position ``len(X)`` is its first row.
 
     pool_sizes_ : ndarray of shape (n_estimators, n_classes)
-        The rows of each class that each member's were drawn from.
+        The rows of each class that each member's were drawn from; after a `refit`, of all rows.
 
     scores_ : ndarray of shape (n_estimators,)
         Score on the validation rows after each member; empty without such rows.
+
+    n_candidates_ : int
+        The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
+        hold fewer than 12 of some class.
 
     calibration_ : callable
         Maps the members' mean probabilities to those of `predict_proba`.
@@ -151,6 +169,9 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
+        leaf_smoothing=0.0,
+        n_candidates=1,
+        refit=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -166,6 +187,9 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
             n_iter_no_change=n_iter_no_change,
             tol=tol,
             validate_members=validate_members,
+            leaf_smoothing=leaf_smoothing,
+            n_candidates=n_candidates,
+            refit=refit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -197,10 +221,13 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
             The fitted ensemble.
         """
         growth = self._start_growth(X, y, X_val, y_val, sample_weight)
-        cascade = _Cascade(growth, self.n_estimators)
-        self._grow(growth, cascade)
-        self.pool_sizes_ = np.array(cascade.sizes).T
+        self._grow(growth)
         return self._finish_growth(growth)
+
+    def _selector(self, growth):
+        cascade = _Cascade(growth, self.n_estimators)
+        self.pool_sizes_ = np.array(cascade.sizes).T
+        return cascade
 
 
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:

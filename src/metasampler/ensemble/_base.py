@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import Interval
 from metasampler.growth._learner import make_learner
+from metasampler.growth._leaves import running_mean
 from metasampler.growth._validation import (
     check_table,
     copy_input_tags,
@@ -32,6 +33,9 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    #: By how much the leaves of the members are smoothed; set in the fit of those that smooth.
+    _smoothing: float = 0.0
 
     @abstractmethod
     def __init__(self, estimator=None, *, n_jobs=None):
@@ -60,14 +64,15 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _staged_totals(self, X):
         """Running sums of the members' probabilities; the array is the same in each step."""
         n_classes = len(self.classes_)
-        learner = make_learner(self.estimator_, [X], n_classes, self.n_jobs)
+        learner = make_learner(self.estimator_, [X], n_classes, self.n_jobs, self._smoothing)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for member in self.estimators_:
-            learner.add_probabilities(member, X, total)
+            learner.add_scores(member, X, total)
             yield total
 
-    @staticmethod
-    def _as_matrix(proba: np.ndarray) -> np.ndarray:
+    def _mean(self, total: np.ndarray, n_members: int) -> np.ndarray:
+        """Mean probability of each class, before calibration."""
+        proba = running_mean(total, n_members, self._smoothing)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def _calibrate(self, proba: np.ndarray) -> np.ndarray:
@@ -89,7 +94,7 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         X = self._check_predict_table(X)
         *_, total = self._staged_totals(X)
-        return self._calibrate(self._as_matrix(total / len(self.estimators_)))
+        return self._calibrate(self._mean(total, len(self.estimators_)))
 
     def staged_predict_proba(self, X):
         """Probability of each class after each member.
@@ -106,7 +111,7 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         X = self._check_predict_table(X)
         for n_members, total in enumerate(self._staged_totals(X), start=1):
-            yield self._calibrate(self._as_matrix(total / n_members))
+            yield self._calibrate(self._mean(total, n_members))
 
     def predict(self, X):
         """Most probable class of each row.

@@ -50,6 +50,20 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
     validate_members : bool, default=False
         Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
 
+    leaf_smoothing : float, default=0.0
+        Rows of each class added to every leaf of tree members, for smoother scores, see
+        :class:`MesaClassifier`. The default
+        base learner has no leaves to smooth.
+
+    n_candidates : int, default=1
+        Candidates fitted for each member, of which the best on the validation rows joins the
+        ensemble, see :class:`MesaClassifier`. Members are then fitted one after the other, and
+        their candidates side by side.
+
+    refit : bool, default=False
+        Whether to grow the ensemble once more by the same rule, on training and validation rows
+        together, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
         How many members are fitted at once, in processes, and the threads that score rows in
         prediction. The result is the same for any number.
@@ -67,13 +81,18 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
     Attributes
     ----------
     estimators_ : list of classifier
-        The members.
+        The members; those of the second growth after a `refit`.
 
     estimators_samples_ : list of ndarray
-        The rows of X each member was trained on.
+        The rows of X each member was trained on. After a `refit` these may be validation rows too;
+        rows of an X_val follow those of X: position ``len(X)`` is its first row.
 
     scores_ : ndarray of shape (n_estimators,)
         Score on the validation rows after each member; empty without such rows.
+
+    n_candidates_ : int
+        The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
+        hold fewer than 12 of some class.
 
     calibration_ : callable
         Maps the members' mean probabilities to those of `predict_proba`.

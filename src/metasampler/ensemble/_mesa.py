@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from metasampler._sklearn_compat import Interval, fit_context
+from metasampler.ensemble._policy import resolve_sampler
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
@@ -15,10 +16,6 @@ from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
 from metasampler.meta._sampler import MetaSampler
 
 __all__ = ["MesaClassifier"]
-
-# The constant that does best on average over imbalanced-learn's 27 data sets, until a
-# pretrained sampler is shipped.
-_DEFAULT_MU = 0.9
 
 
 class MesaClassifier(BaseUnderSamplingEnsemble):
@@ -111,8 +108,33 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         XGBoost) or ``X_val`` and ``y_val`` (HistGradientBoosting), for early stopping of theirs,
         which has to be switched on there (``early_stopping=True``, ``early_stopping_rounds=5``).
 
+    leaf_smoothing : float, default=0.0
+        Rows of each class that every leaf of tree members is thought to hold besides its own: a
+        leaf with n training rows, n_c of them of class c, gives that class the probability
+        ``(n_c + leaf_smoothing) / (n + leaf_smoothing * n_classes)``, where weighted rows count by
+        their weight. Leaves of trees that are grown to the end say 0 or 1, and k such members give
+        only k + 1 different scores; smoothed leaves give more, and large leaves more say. It is
+        for validation scores, predictions, calibration and threshold; draws and meta-states look
+        at the plain leaves. For scikit-learn's own decision trees, extra trees and forests of
+        them. Not part of the paper.
+
+    n_candidates : int, default=1
+        Look-ahead: how many candidates are fitted for each member, also the first, on different
+        draws with the same mu. The one with which the ensemble scores best on the validation rows
+        joins it, of equal ones the first. If the validation rows hold fewer than 12 of some class,
+        one candidate is used, because a choice by so few rows does harm; see `n_candidates_`. Not
+        part of the paper.
+
+    refit : bool, default=False
+        Whether to grow the ensemble a second time on all rows, training and validation rows
+        together, once everything that needs held-out rows is chosen. There are as many members,
+        with the same mu (and by look-ahead the random numbers of the candidate that was taken);
+        draws look at the errors of the second growth. Not together with `warm_start`,
+        `validate_members` or ``calibration="cross-fitted"``.
+
     n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+        Threads that score rows, in `fit` and in prediction, and that fit candidates. The result is
+        the same for any number.
 
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same ensemble in every call.
@@ -127,10 +149,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     Attributes
     ----------
     estimators_ : list of classifier
-        The members.
+        The members; those of the second growth after a `refit`.
 
     estimators_samples_ : list of ndarray
-        The rows of X each member was trained on.
+        The rows of X each member was trained on. After a `refit` these may be validation rows too;
+        rows of an X_val follow those of X: position ``len(X)`` is its first row.
 
     actions_ : ndarray of shape (n_estimators - 1,)
         The mu that was chosen for each member after the first.
@@ -141,6 +164,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     scores_ : ndarray of shape (n_estimators,)
         Score on the validation rows after each member, before calibration; empty without
         validation rows.
+
+    n_candidates_ : int
+        The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
+        hold fewer than 12 of some class.
 
     calibration_ : callable
         Maps the members' mean probabilities to those of `predict_proba`.
@@ -182,6 +209,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     Members are trained on balanced subsets, so the mean of their probabilities is that of a
     balanced world; `calibration` brings it to the real one. Calibration is fitted once, for the
     whole ensemble; `staged_predict_proba` uses it for all stages.
+
+    After a `refit` only the members are new. `actions_`, `states_`, `scores_`, `calibration_`,
+    `threshold_`, what is expected of it and `summary` are those of the growth with held-out rows:
+    there are none left by which the members on all rows could be judged. If no X_val was passed,
+    the members are, without look-ahead, those that ``validation_fraction=None`` gives with the
+    same mu.
+
+    Meta-training inside `fit` (``meta_sampler="fit"``) grows its ensembles with plain leaves and
+    one candidate, whatever `leaf_smoothing` and `n_candidates` are.
 
     References
     ----------
@@ -228,6 +264,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
+        leaf_smoothing=0.0,
+        n_candidates=1,
+        refit=False,
         n_jobs=None,
         random_state=None,
         warm_start=False,
@@ -244,6 +283,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             n_iter_no_change=n_iter_no_change,
             tol=tol,
             validate_members=validate_members,
+            leaf_smoothing=leaf_smoothing,
+            n_candidates=n_candidates,
+            refit=refit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -285,7 +327,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if resumes:
             sampler, needs_training = self.meta_sampler_, False
         else:
-            sampler, needs_training = self._resolve_sampler()
+            sampler, needs_training = resolve_sampler(self.meta_sampler, self.verbose)
         growth = self._start_growth(X, y, X_val, y_val, sample_weight, resume=resumes)
         reads_states = isinstance(sampler, MetaSampler)
         if reads_states and not growth.data.has_validation:
@@ -331,36 +373,20 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 return sampler.sample(state, growth.streams.generator(Stream.POLICY, n_members))
             return sampler.predict(state)
 
-        sigma = sampler.sigma if self.sigma is None else self.sigma
+        sigma = self._sigma(sampler)
         encoder = sampler.encoder_ if growth.data.has_validation else None
         loop = grow_by_policy(growth, self.n_estimators, encoder, choose_mu, sigma)
         for step in self._watch(growth, loop, lambda step: step.score):
             self._note(growth, step._asdict())
 
-    def _resolve_sampler(self):
-        """What chooses mu, and whether it has to be meta-trained on this data first."""
-        given = self.meta_sampler
-        if isinstance(given, MetaSampler):
-            fitted = given.__sklearn_is_fitted__()
-            if fitted:
-                given._check_unchanged()
-            # A copy, so that a later fit of the one given leaves this classifier alone.
-            return clone(given), not fitted
-        if isinstance(given, (ConstantPolicy, UniformPolicy)):
-            return given, False
-        if isinstance(given, Real) and not isinstance(given, bool):
-            if not 0 <= float(given) <= 1:
-                raise ValueError(f"meta_sampler as a number must be in [0, 1], got {given!r}.")
-            return ConstantPolicy(float(given)), False
-        if isinstance(given, str) and given == "default":
-            return ConstantPolicy(_DEFAULT_MU), False
-        if isinstance(given, str) and given == "random":
-            return UniformPolicy(), False
-        if isinstance(given, str) and given == "fit":
-            return MetaSampler(verbose=self.verbose), True
-        if isinstance(given, (str, os.PathLike)):
-            return MetaSampler.load(given), False
-        raise TypeError(
-            "meta_sampler must be a MetaSampler, a number in [0, 1], 'default', 'random', 'fit', "
-            f"or the name or path of a sampler; got {given!r}."
-        )
+    def _sigma(self, sampler) -> float:
+        return sampler.sigma if self.sigma is None else self.sigma
+
+    def _replay(self, growth, records):
+        sigma = self._sigma(self.meta_sampler_)
+        for record in records:
+            if record["mu"] is None:
+                growth.grow(candidate=record["candidate"])
+            else:
+                growth.grow_at(record["mu"], sigma, record["candidate"])
+            yield

@@ -73,8 +73,21 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     validate_members : bool, default=False
         Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
 
+    leaf_smoothing : float, default=0.0
+        Rows of each class added to every leaf of tree members, for smoother scores, see
+        :class:`MesaClassifier`. Hardness is that of the plain leaves.
+
+    n_candidates : int, default=1
+        Candidates fitted for each member, of which the best on the validation rows joins the
+        ensemble, see :class:`MesaClassifier`.
+
+    refit : bool, default=False
+        Whether to grow the ensemble once more by the same rule, on training and validation rows
+        together, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+        Threads that score rows, in `fit` and in prediction, and that fit candidates. The result is
+        the same for any number.
 
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same ensemble in every call.
@@ -85,13 +98,18 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     Attributes
     ----------
     estimators_ : list of classifier
-        The members.
+        The members; those of the second growth after a `refit`.
 
     estimators_samples_ : list of ndarray
-        The rows of X each member was trained on.
+        The rows of X each member was trained on. After a `refit` these may be validation rows too;
+        rows of an X_val follow those of X: position ``len(X)`` is its first row.
 
     scores_ : ndarray of shape (n_estimators,)
         Score on the validation rows after each member; empty without such rows.
+
+    n_candidates_ : int
+        The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
+        hold fewer than 12 of some class.
 
     calibration_ : callable
         Maps the members' mean probabilities to those of `predict_proba`.
@@ -174,6 +192,9 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
+        leaf_smoothing=0.0,
+        n_candidates=1,
+        refit=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -189,6 +210,9 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
             n_iter_no_change=n_iter_no_change,
             tol=tol,
             validate_members=validate_members,
+            leaf_smoothing=leaf_smoothing,
+            n_candidates=n_candidates,
+            refit=refit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -222,6 +246,10 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
             The fitted ensemble.
         """
         growth = self._start_growth(X, y, X_val, y_val, sample_weight)
+        self._grow(growth)
+        return self._finish_growth(growth)
+
+    def _selector(self, growth):
         hardness_of = _HARDNESS[self.hardness]
 
         def select(rows, keys, size):
@@ -229,8 +257,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
             alpha = self_paced_factor(growth.n_members, self.n_estimators)
             return rows[draw_self_paced(hardness, keys, size, alpha, self.k_bins)]
 
-        self._grow(growth, select)
-        return self._finish_growth(growth)
+        return select
 
 
 def self_paced_factor(member: int, n_members: int) -> float:

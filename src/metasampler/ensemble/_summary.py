@@ -2,7 +2,7 @@
 
 from io import StringIO
 
-__all__ = ["FitSummary"]
+__all__ = ["FitSummary", "summarise"]
 
 
 class FitSummary:
@@ -50,3 +50,45 @@ def _show(value) -> str:
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def summarise(ensemble, records: list[dict]) -> FitSummary:
+    """The summary of a fitted under-sampling ensemble.
+
+    Parameters
+    ----------
+    ensemble : BaseUnderSamplingEnsemble
+    records : list of dict
+        What is known of each member.
+    """
+    classes, minority = ensemble.classes_, ensemble.minority_class_
+    rows = []
+    for number, record in enumerate(records, start=1):
+        row: dict = {"member": number}
+        if any("mu" in other for other in records):
+            row["mu"] = record.get("mu")
+        row["rows"] = record["n_rows"]
+        if record.get("score") is not None:
+            row["score"] = record["score"]
+            for label, error in zip(classes.tolist(), record["errors"], strict=True):
+                row[f"error of {label}"] = float(error)
+        rows.append(row)
+    notes = []
+    if len(ensemble.scores_):
+        scoring = ensemble.scoring if isinstance(ensemble.scoring, str) else "score"
+        notes.append(
+            f"score: {scoring} of the validation rows; error: mean of 1 - p(true class) of the "
+            "validation rows, before calibration."
+        )
+    notes.append(f"Calibration: {ensemble.calibration_.name}.")
+    if len(classes) == 2:
+        label = classes[classes == minority].tolist()[0]
+        note = f"predict says {label!r} from a probability of {ensemble.threshold_:.4f} on"
+        if ensemble.expected_recall_ is not None:
+            precision = ensemble.expected_precision_
+            note += f"; of the held-out rows this finds {ensemble.expected_recall_:.0%}"
+            note += "" if precision is None else f", with a precision of {precision:.0%}"
+        notes.append(note + ".")
+    if ensemble.refit:
+        notes.append("All of this is about the fit with held-out rows, before the refit.")
+    return FitSummary(f"{type(ensemble).__name__}, {len(rows)} members", rows, notes)

@@ -55,6 +55,19 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     validate_members : bool, default=False
         Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
 
+    leaf_smoothing : float, default=0.0
+        Rows of each class added to every leaf of tree members, for smoother scores, see
+        :class:`MesaClassifier`.
+
+    n_candidates : int, default=1
+        Candidates fitted for each member, of which the best on the validation rows joins the
+        ensemble, see :class:`MesaClassifier`. Members are then fitted one after the other, and
+        their candidates side by side.
+
+    refit : bool, default=False
+        Whether to grow the ensemble once more by the same rule, on training and validation rows
+        together, see :class:`MesaClassifier`.
+
     n_jobs : int, default=None
         How many members are fitted at once, in threads if they are scikit-learn's trees and in
         processes otherwise, and the threads that score rows in prediction. The result is the
@@ -73,13 +86,18 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     Attributes
     ----------
     estimators_ : list of classifier
-        The members.
+        The members; those of the second growth after a `refit`.
 
     estimators_samples_ : list of ndarray
-        The rows of X each member was trained on.
+        The rows of X each member was trained on. After a `refit` these may be validation rows too;
+        rows of an X_val follow those of X: position ``len(X)`` is its first row.
 
     scores_ : ndarray of shape (n_estimators,)
         Score on the validation rows after each member; empty without such rows.
+
+    n_candidates_ : int
+        The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
+        hold fewer than 12 of some class.
 
     calibration_ : callable
         Maps the members' mean probabilities to those of `predict_proba`.
@@ -140,6 +158,7 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "warm_start": ["boolean"],
     }
+    _reads_errors = False
 
     def __init__(
         self,
@@ -154,6 +173,9 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
+        leaf_smoothing=0.0,
+        n_candidates=1,
+        refit=False,
         n_jobs=None,
         random_state=None,
         warm_start=False,
@@ -170,6 +192,9 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
             n_iter_no_change=n_iter_no_change,
             tol=tol,
             validate_members=validate_members,
+            leaf_smoothing=leaf_smoothing,
+            n_candidates=n_candidates,
+            refit=refit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -202,34 +227,43 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
             The fitted ensemble.
         """
         resume = self.warm_start and hasattr(self, "estimators_")
-        growth = self._start_growth(X, y, X_val, y_val, sample_weight, track=False, resume=resume)
-        numbers = np.arange(growth.n_members, self.n_estimators)
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(numbers))
-        # Whether to stop can only be seen one member after the other.
-        if n_jobs <= 1 or self.n_iter_no_change is not None:
+        growth = self._start_growth(X, y, X_val, y_val, sample_weight, resume=resume)
+        members = [(number, 0) for number in range(growth.n_members, self.n_estimators)]
+        # Whether to stop, and which candidate to take, can only be seen one member after the other.
+        by_steps = self.n_iter_no_change is not None or growth.n_candidates > 1
+        if by_steps or effective_n_jobs(self.n_jobs) == 1 or len(members) < 2:
             self._grow(growth)
-        else:
-            self._grow_at_once(growth, np.array_split(numbers, n_jobs), n_jobs)
+            return self._finish_growth(growth)
+        known = growth.data.has_validation
+        title, verbose = "Growing the ensemble", self.verbose > 0
+        with progress_bar(title, len(members), enabled=verbose) as advance:
+            for _ in self._grow_at_once(growth, members):
+                self._note(growth, {"score": growth.score("valid") if known else None})
+                advance()
         return self._finish_growth(growth)
 
-    def _grow_at_once(self, growth, batches, n_jobs):
-        """Fit batches of members side by side; each depends on its number alone."""
+    def _replay(self, growth, records):
+        members = [(number, record["candidate"]) for number, record in enumerate(records)]
+        return self._grow_at_once(growth, members)
+
+    def _grow_at_once(self, growth, members):
+        """Fit batches of members side by side; each depends on its two numbers alone."""
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(members))
+        batches = np.array_split(members, n_jobs)
         # Growing a tree lets other threads run; of other classifiers nothing is known.
         prefer = "threads" if isinstance(growth.learner, TreeLearner) else "processes"
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
-        total = sum(len(numbers) for numbers in batches)
-        with progress_bar("Growing the ensemble", total, enabled=self.verbose > 0) as advance:
-            for fitted in parallel(delayed(_fit_members)(growth, numbers) for numbers in batches):
-                for member, subset in fitted:
-                    growth.add(member, subset)
-                    known = growth.data.has_validation
-                    self._note(growth, {"score": growth.score("valid") if known else None})
-                advance(steps=len(fitted))
+        for fitted in parallel(delayed(_fit_members)(growth, batch) for batch in batches):
+            for member, subset in fitted:
+                growth.add(member, subset)
+                yield
 
 
-def _fit_members(growth, numbers):
-    """Fit the members with these numbers."""
+def _fit_members(growth, members):
+    """Fit the members with these numbers, of the candidates with these."""
     # A learner keeps things between fits, so that each thread needs its own.
     growth = copy(growth)
     growth.learner = deepcopy(growth.learner)
-    return [growth.fit_member(int(number)) for number in numbers]
+    return [
+        growth.fit_member(int(number), candidate=int(candidate)) for number, candidate in members
+    ]

@@ -1,74 +1,30 @@
 """What under-sampling ensembles share: how a fit runs, and how it ends in usable answers."""
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import Interval, StrOptions, take_rows
+from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._base import BaseGrownEnsemble
-from metasampler.ensemble._calibration import CALIBRATIONS, make_calibration
-from metasampler.ensemble._summary import FitSummary
-from metasampler.ensemble._threshold import check_threshold, choose_threshold
+from metasampler.ensemble._calibration import CALIBRATIONS
+from metasampler.ensemble._held_out import check_cross_fitted, decide
+from metasampler.ensemble._refit import check_refit, check_refit_rows, start_refit
+from metasampler.ensemble._stopping import StopRule
+from metasampler.ensemble._summary import summarise
+from metasampler.ensemble._threshold import check_threshold
 from metasampler.growth._data import GrowthData, Selector
 from metasampler.growth._learner import make_learner, weight_argument
+from metasampler.growth._leaves import check_leaf_smoothing
+from metasampler.growth._look_ahead import allowed_candidates
 from metasampler.growth._loop import Growth
-from metasampler.growth._random import RandomStreams, Stream
+from metasampler.growth._random import RandomStreams
 from metasampler.growth._validation import make_growth_data, resolve_estimator
 
-__all__ = ["BaseUnderSamplingEnsemble", "StopRule"]
-
-# Fits that a cross-fitted calibration takes on top of the ensemble's own.
-_CROSS_FIT_FOLDS = 5
-
-
-class StopRule:
-    """Whether the validation score has stopped to improve.
-
-    Parameters
-    ----------
-    n_iter_no_change : int or None
-        Members without improvement after which to stop; None never stops.
-    tol : float
-        What the best score must be exceeded by to count as improved.
-    scores : iterable of float
-        Scores of the members there are already.
-    """
-
-    def __init__(self, n_iter_no_change, tol, scores=()):
-        self.patience = n_iter_no_change
-        self.tol = tol
-        self.best = -np.inf
-        self.idle = 0
-        self.stopped = False
-        for score in scores:
-            self(score)
-
-    def __call__(self, score) -> bool:
-        """Take in the next score, and say whether to stop."""
-        if self.patience is None or score is None:
-            return False
-        if score > self.best + self.tol:
-            self.best, self.idle = score, 0
-        else:
-            self.idle += 1
-        self.stopped = self.idle >= self.patience
-        return self.stopped
-
-
-def _to_prior(codes, weights, prior):
-    """Weights of held-out rows by which the classes are as frequent as in the training rows.
-
-    The rows of a user may hold any share of the rare class; the probabilities speak of the world
-    of the training rows.
-    """
-    totals = np.bincount(codes, weights, len(prior))
-    factors = prior * totals.sum() / totals
-    return factors[codes] if weights is None else weights * factors[codes]
+__all__ = ["BaseUnderSamplingEnsemble"]
 
 
 class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
@@ -87,7 +43,14 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         "n_iter_no_change": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "validate_members": ["boolean"],
+        "leaf_smoothing": [Interval(Real, 0, None, closed="left")],
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "refit": ["boolean"],
     }
+
+    #: Whether draws look at the errors of the members before. Otherwise these are only computed
+    #: where there are validation rows.
+    _reads_errors = True
 
     def __init__(
         self,
@@ -102,6 +65,9 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
+        leaf_smoothing=0.0,
+        n_candidates=1,
+        refit=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -116,21 +82,23 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.validate_members = validate_members
+        self.leaf_smoothing = leaf_smoothing
+        self.n_candidates = n_candidates
+        self.refit = refit
         self.random_state = random_state
         self.verbose = verbose
 
     # ------------------------------------------------------------------ growth
 
-    def _start_growth(
-        self, X, y, X_val, y_val, sample_weight, *, track: bool = True, resume: bool = False
-    ) -> Growth:
+    def _start_growth(self, X, y, X_val, y_val, sample_weight, *, resume: bool = False) -> Growth:
         """Check what `fit` got and start an ensemble.
 
-        Without ``track`` members are scored only if there are validation rows. With ``resume``
-        the ensemble starts with the members there are, and grows on as the fit that made them
-        would have.
+        With ``resume`` it starts with the members there are, and grows on as the fit that made
+        them would have.
         """
         estimator = resolve_estimator(self._base_learner())
+        check_leaf_smoothing(self.leaf_smoothing, estimator)
+        check_refit(self)
         if resume:
             streams = RandomStreams(self._entropy)
         else:
@@ -150,7 +118,9 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         )
         check_threshold(self.threshold, data.n_classes)
         if self.calibration == "cross-fitted":
-            self._check_cross_fitted(data)
+            check_cross_fitted(data)
+        if self.refit:
+            check_refit_rows(data)
         if self.n_iter_no_change is not None and not data.has_validation:
             raise ValueError(
                 f"n_iter_no_change={self.n_iter_no_change} needs validation rows: pass X_val and "
@@ -168,10 +138,11 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             self._check_features(X_val, reset=False, name="X_val")
         growth = Growth(
             data,
-            make_learner(estimator, data.tables, data.n_classes, self.n_jobs),
+            make_learner(estimator, data.tables, data.n_classes, self.n_jobs, self.leaf_smoothing),
             streams,
-            track=track or data.has_validation,
+            track=self._reads_errors or data.has_validation,
             member_options=self._member_options(estimator, data),
+            n_candidates=allowed_candidates(self.n_candidates, data),
         )
         self._records: list[dict] = list(self._records) if resume else []
         if resume:
@@ -189,11 +160,8 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 "validate_members=True needs validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        rows = np.arange(len(data.codes))[data.rows["valid"]]
-        # They lie either in the first table or in one of their own, the second.
-        first = data.tables[0].shape[0]
-        table, local = (data.tables[0], rows) if rows[0] < first else (data.tables[1], rows - first)
-        X_val, y_val = take_rows(table, local), data.codes[rows].astype(np.intp)
+        X_val, codes = data.take("valid")
+        y_val = codes.astype(np.intp)
         if has_fit_parameter(estimator, "eval_X"):
             return {"eval_X": X_val, "eval_y": y_val}
         if has_fit_parameter(estimator, "eval_set"):
@@ -213,6 +181,9 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             "sampling_ratio": self.sampling_ratio,
             "validation_fraction": self.validation_fraction,
             "scoring": self.scoring,
+            "leaf_smoothing": self.leaf_smoothing,
+            "n_candidates": self.n_candidates,
+            "refit": self.refit,
         }
 
     def _check_resumable(self, data: GrowthData) -> None:
@@ -235,8 +206,13 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 f"y has {data.classes.tolist()}."
             )
 
-    def _grow(self, growth: Growth, select: Selector | None = None) -> None:
-        """Grow by a rule: the first member by a uniform draw, the others by ``select``."""
+    def _selector(self, growth: Growth) -> Selector | None:
+        """Hook for ensembles that grow by a rule: how members after the first are drawn."""
+        return None
+
+    def _grow(self, growth: Growth) -> None:
+        """Grow by a rule: the first member by a uniform draw, the others by the selector."""
+        select = self._selector(growth)
 
         def members():
             while True:
@@ -245,6 +221,28 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
 
         for score in self._watch(growth, members(), lambda score: score):
             self._note(growth, {"score": score})
+
+    def _replay(self, growth: Growth, records: list[dict]) -> Iterator[None]:
+        """Grow again, by the choices of the growth that left these records; one step a member."""
+        select = self._selector(growth)
+        for record in records:
+            growth.grow(select if growth.n_members else None, record["candidate"])
+            yield
+
+    def _refit(self, growth: Growth) -> None:
+        """Put the members of a second growth, on all rows, in place of those of the first."""
+        second = start_refit(growth, track=self._reads_errors)
+        records = self._records
+        with progress_bar(
+            "Refitting on all rows", len(records), enabled=self.verbose > 0
+        ) as advance:
+            for _ in self._replay(second, records):
+                advance()
+        self._set_members(second)
+
+    def _set_members(self, growth: Growth) -> None:
+        self.estimators_ = growth.members
+        self.estimators_samples_ = [growth.data.to_original(rows) for rows in growth.subsets]
 
     def _watch(self, growth: Growth, steps, score_of):
         """Pass steps on until the ensemble is complete or has stopped to improve."""
@@ -261,6 +259,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
     def _note(self, growth: Growth, record: dict) -> None:
         """Remember what the newest member was, for `scores_` and `summary`."""
         record["n_rows"] = len(growth.subsets[-1])
+        record["candidate"] = growth.candidate
         if growth.data.has_validation:
             codes = growth.data.codes[growth.data.rows["valid"]]
             weights = growth.weights("valid")
@@ -279,78 +278,17 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         self.estimator_ = growth.learner.estimator
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
-        self.estimators_ = growth.members
-        self.estimators_samples_ = [data.to_original(rows) for rows in growth.subsets]
+        self._set_members(growth)
         self.scores_ = np.array([r["score"] for r in self._records if r.get("score") is not None])
-
-        prior = data.class_weights() / data.class_weights().sum()
-        held_out: dict = {}
-        proba = None
-        if self.calibration == "cross-fitted":
-            held_out = {"codes": data.codes, "weights": data.weights}
-            proba = self._cross_fit(growth)
-        elif data.has_validation:
-            codes = data.codes[data.rows["valid"]]
-            held_out = {"codes": codes, "weights": _to_prior(codes, growth.weights("valid"), prior)}
-            proba = growth.proba("valid")
-        self.calibration_ = make_calibration(
-            self.calibration,
-            prior=prior,
-            drawn=data.drawn_shares(growth.subsets[0], weighted=growth.learner.takes_weights),
-            proba=proba,
-            **held_out,
-        )
+        self.n_candidates_ = growth.n_candidates
+        self._smoothing = growth.learner.leaf_smoothing
         self._rule = self.threshold
-        if data.n_classes == 2:
-            rows = {}
-            if held_out:
-                rows = {
-                    "scores": self.calibration_(proba)[:, data.minority],
-                    "positive": held_out["codes"] == data.minority,
-                    "weights": held_out["weights"],
-                }
-            decision = choose_threshold(
-                self.threshold, prior=self.calibration_.prior[data.minority], **rows
-            )
+        self.calibration_, decision = decide(self, growth)
+        if decision is not None:
             self.threshold_, self.expected_precision_, self.expected_recall_ = decision
+        if self.refit:
+            self._refit(growth)
         return self
-
-    def _check_cross_fitted(self, data: GrowthData) -> None:
-        if data.has_validation:
-            raise ValueError(
-                "calibration='cross-fitted' holds every row out in turn and is for fits without "
-                "validation rows: set validation_fraction=None and pass no X_val."
-            )
-        smallest = len(data.class_rows[data.minority])
-        if smallest < 2:
-            raise ValueError(
-                "calibration='cross-fitted' needs at least 2 rows of each class; the smallest has "
-                f"n_samples = {smallest}."
-            )
-
-    def _cross_fit(self, growth: Growth) -> np.ndarray:
-        """Uncalibrated probabilities of all rows, by ensembles that have not seen them."""
-        data, seeds = growth.data, growth.streams
-        X, labels = data.tables[0], data.classes[data.codes]
-        n_folds = min(_CROSS_FIT_FOLDS, len(data.class_rows[data.minority]))
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.integer(Stream.SPLIT, 1))
-        plain = {
-            "calibration": None,
-            "threshold": None,
-            "validate_members": False,
-            "verbose": 0,
-        }
-        proba = np.empty((len(labels), data.n_classes))
-        for number, (train, rest) in enumerate(folds.split(np.zeros(len(labels)), data.codes)):
-            seed = seeds.integer(Stream.SPLIT, 2 + number)
-            twin = clone(self).set_params(**plain, random_state=seed)
-            weights = None if data.weights is None else data.weights[train]
-            with warnings.catch_warnings():
-                # What there is to say of ratio and weights was said for the whole data.
-                warnings.simplefilter("ignore", UserWarning)
-                twin.fit(take_rows(X, train), labels[train], sample_weight=weights)
-            proba[rest] = twin.predict_proba(take_rows(X, rest))
-        return proba
 
     # ------------------------------------------------------------------ answers
 
@@ -389,31 +327,4 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             each class.
         """
         check_is_fitted(self)
-        rows = []
-        for number, record in enumerate(self._records, start=1):
-            row: dict = {"member": number}
-            if any("mu" in other for other in self._records):
-                row["mu"] = record.get("mu")
-            row["rows"] = record["n_rows"]
-            if record.get("score") is not None:
-                row["score"] = record["score"]
-                for label, error in zip(self.classes_.tolist(), record["errors"], strict=True):
-                    row[f"error of {label}"] = float(error)
-            rows.append(row)
-        notes = [f"Calibration: {self.calibration_.name}."]
-        if len(self.classes_) == 2:
-            label = self.classes_[self.classes_ == self.minority_class_].tolist()[0]
-            note = f"predict says {label!r} from a probability of {self.threshold_:.4f} on"
-            if self.expected_recall_ is not None:
-                precision = self.expected_precision_
-                note += f"; of the held-out rows this finds {self.expected_recall_:.0%}"
-                note += "" if precision is None else f", with a precision of {precision:.0%}"
-            notes.append(note + ".")
-        if len(self.scores_):
-            scoring = self.scoring if isinstance(self.scoring, str) else "score"
-            notes.insert(
-                0,
-                f"score: {scoring} of the validation rows; error: mean of 1 - p(true class) of the "
-                "validation rows, before calibration.",
-            )
-        return FitSummary(f"{type(self).__name__}, {len(rows)} members", rows, notes)
+        return summarise(self, self._records)

@@ -9,6 +9,7 @@ from metasampler._sklearn_compat import take_rows
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._sampling import draw_rows, race_keys, race_keys_of
 from metasampler.growth._scoring import bind_scorer
+from metasampler.growth._tables import join_tables
 
 __all__ = ["GrowthData", "Selector", "split_rows"]
 
@@ -60,8 +61,9 @@ class GrowthData:
     weights : ndarray of shape (n_rows,), default=None
         Positive weights of all rows.
     original_rows : ndarray of int, default=None
-        For each row of the first table its number in the table the user passed, if some of its
-        rows were left out.
+        For each row its number among the rows the user passed, if some of them were left out.
+    minority : int, default=None
+        The smallest class; None means the one with the fewest rows in the first table.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class GrowthData:
         scoring,
         weights=None,
         original_rows=None,
+        minority=None,
     ):
         self.tables = tables
         self.original_rows = original_rows
@@ -91,10 +94,12 @@ class GrowthData:
         self.n_train_table = tables[0].shape[0]
         self.class_rows = [train[codes[train] == k] for k in range(self.n_classes)]
         sizes = np.array([len(members) for members in self.class_rows])
-        # Counted before the split. Of equally small classes the last is the minority, as 1 is of
-        # 0 and 1.
-        counts = np.bincount(codes[: self.n_train_table], minlength=self.n_classes)
-        self.minority = self.n_classes - 1 - int(np.argmin(counts[::-1]))
+        if minority is None:
+            # Counted before the split. Of equally small classes the last is the minority, as 1 is
+            # of 0 and 1.
+            counts = np.bincount(codes[: self.n_train_table], minlength=self.n_classes)
+            minority = self.n_classes - 1 - int(np.argmin(counts[::-1]))
+        self.minority = minority
         self.draw_size = max(1, round(sampling_ratio * sizes[self.minority]))
         others = np.delete(sizes, self.minority)
         if np.any(others < self.draw_size):
@@ -106,6 +111,7 @@ class GrowthData:
             )
         self._parts = {}
         self._scorers = {}
+        self._taken = {}
 
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
         """The same task with a part of the training rows of each class, at least one.
@@ -135,6 +141,47 @@ class GrowthData:
                 weights=None if self.weights is None else self.weights[keep],
             )
 
+    def whole(self) -> "GrowthData":
+        """The same task with the validation rows among the training rows, and none held out.
+
+        The rows keep their numbers. Validation rows that are a table of their own are put below
+        the others, in a copy of both.
+        """
+        table = self.tables[0]
+        if self._table_of("valid"):
+            table = join_tables(table, self.tables[1])
+        n_rows = table.shape[0]
+        with warnings.catch_warnings():
+            # A ratio that is too large has been reported already.
+            warnings.simplefilter("ignore", UserWarning)
+            return GrowthData(
+                [table],
+                self.codes[:n_rows],
+                self.classes,
+                {"train": slice(0, n_rows)},
+                sampling_ratio=self.sampling_ratio,
+                scoring=self.scoring,
+                weights=None if self.weights is None else self.weights[:n_rows],
+                original_rows=self.original_rows,
+                minority=self.minority,
+            )
+
+    def take(self, role: str) -> tuple:
+        """The rows in a role other than training: their table, and their classes."""
+        if role not in self._taken:
+            rows = self.rows[role]
+            number = self._table_of(role)
+            table = self.tables[number] if number else take_rows(self.tables[0], rows)
+            self._taken[role] = table, self.codes[rows]
+        return self._taken[role]
+
+    def _table_of(self, role: str) -> int:
+        """Number of the table that the rows in a role lie in: the first, or one of their own."""
+        rows = self.rows[role]
+        first = rows.start if isinstance(rows, slice) else rows[0]
+        ends = np.cumsum([table.shape[0] for table in self.tables])
+        return int(np.searchsorted(ends, first, side="right"))
+
     def part(self, role: str, part: str):
         """Row numbers of a part ("all", "minority", "majority") of the rows in a role."""
         if part == "all":
@@ -161,11 +208,11 @@ class GrowthData:
         return "valid" in self.rows
 
     def to_original(self, subset: np.ndarray) -> np.ndarray:
-        """Row numbers in the table the user passed."""
+        """Row numbers among the rows the user passed."""
         return subset if self.original_rows is None else self.original_rows[subset]
 
     def from_original(self, rows: np.ndarray) -> np.ndarray:
-        """Row numbers here, of rows in the table the user passed."""
+        """Row numbers here, of rows the user passed."""
         return rows if self.original_rows is None else np.searchsorted(self.original_rows, rows)
 
     def member_weights(self, subset: np.ndarray) -> np.ndarray | None:

@@ -7,6 +7,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
+from metasampler.growth._leaves import leaf_probabilities
 
 __all__ = ["PublicLearner", "TreeLearner", "make_learner", "weight_argument"]
 
@@ -44,12 +45,15 @@ class PublicLearner:
     n_classes : int
     n_jobs : int or None
         Threads that score chunks of rows.
+    leaf_smoothing : float, default=0.0
+        How much leaves are smoothed for the scores, see `leaf_probabilities`.
     """
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None):
+    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
+        self.leaf_smoothing = leaf_smoothing
 
     @property
     def takes_weights(self) -> bool:
@@ -96,28 +100,63 @@ class PublicLearner:
             )
         return proba[:, 1] if self.n_classes == 2 else proba
 
-    def add_probabilities(self, member, X, total: np.ndarray) -> None:
-        """Add a member's probabilities of all rows of X to ``total``, in place."""
+    def leaves(self, member, X) -> np.ndarray:
+        """The leaves that rows end in: one a row, or one a row and tree."""
+        return member.apply(X)
 
-        def add(start):
+    def add_probabilities(
+        self, member, X, total: np.ndarray, smooth: np.ndarray | None = None
+    ) -> None:
+        """Add a member's probabilities of all rows of X to ``total``, in place.
+
+        With ``smooth`` those of smoothed leaves are added to it; the rows go through the trees
+        once for both.
+        """
+
+        def add(rows, X):
+            if smooth is None:
+                total[rows] += self.probabilities(member, X)
+                return
+            leaves = self.leaves(member, X)
+            total[rows] += leaf_probabilities(member, leaves, 0)
+            smooth[rows] += leaf_probabilities(member, leaves, self.leaf_smoothing)
+
+        self._by_chunks(add, X)
+
+    def add_scores(self, member, X, total: np.ndarray) -> None:
+        """Add what a member contributes to the ensemble's answer, in place."""
+        if not self.leaf_smoothing:
+            self.add_probabilities(member, X, total)
+            return
+
+        def add(rows, X):
+            leaves = self.leaves(member, X)
+            total[rows] += leaf_probabilities(member, leaves, self.leaf_smoothing)
+
+        self._by_chunks(add, X)
+
+    def _by_chunks(self, add, X) -> None:
+        """Call ``add(rows, X[rows])`` for slices that make up all rows of X."""
+
+        def add_from(start):
             rows = slice(start, start + _CHUNK)
-            total[rows] += self.probabilities(member, compat.take_rows(X, rows))
+            add(rows, compat.take_rows(X, rows))
 
         starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
-            total += self.probabilities(member, X)
+            add(slice(None), X)
         elif effective_n_jobs(self.n_jobs) == 1:
             for start in starts:
-                add(start)
+                add_from(start)
         else:
-            Parallel(self.n_jobs, require="sharedmem")(delayed(add)(start) for start in starts)
+            Parallel(self.n_jobs, require="sharedmem")(delayed(add_from)(start) for start in starts)
 
 
 class TreeLearner(PublicLearner):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
 
-    def __init__(self, estimator, n_classes, n_jobs=None):
-        super().__init__(estimator, n_classes, n_jobs)
+    def __init__(self, estimator, n_classes, n_jobs=None, leaf_smoothing=0.0):
+        super().__init__(estimator, n_classes, n_jobs, leaf_smoothing)
         self._builder = compat.TreeBuilder(estimator, n_classes)
 
     def fit(self, X, codes, rows, seed, sample_weight=None, **options):
@@ -128,10 +167,16 @@ class TreeLearner(PublicLearner):
 
     def probabilities(self, member, X):
         """Probabilities of some rows: of class 1 only, if there are two classes."""
-        return compat.tree_probabilities(member, X)
+        return leaf_probabilities(member, self.leaves(member, X), 0)
+
+    def leaves(self, member, X):
+        """The leaf that each row ends in."""
+        return compat.tree_leaves(member, X)
 
 
-def make_learner(estimator, tables, n_classes: int, n_jobs=None) -> PublicLearner:
+def make_learner(
+    estimator, tables, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0
+) -> PublicLearner:
     """Choose the quickest learner that these tables allow.
 
     Parameters
@@ -141,6 +186,7 @@ def make_learner(estimator, tables, n_classes: int, n_jobs=None) -> PublicLearne
         All that members will be fitted on or scored with.
     n_classes : int
     n_jobs : int or None
+    leaf_smoothing : float, default=0.0
     """
     fast = (
         compat.FAST_TREES
@@ -150,4 +196,5 @@ def make_learner(estimator, tables, n_classes: int, n_jobs=None) -> PublicLearne
             for X in tables
         )
     )
-    return (TreeLearner if fast else PublicLearner)(estimator, n_classes, n_jobs)
+    learner = TreeLearner if fast else PublicLearner
+    return learner(estimator, n_classes, n_jobs, leaf_smoothing)

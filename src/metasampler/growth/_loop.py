@@ -7,6 +7,8 @@ import numpy as np
 
 from metasampler.growth._data import GrowthData, Selector
 from metasampler.growth._learner import PublicLearner
+from metasampler.growth._leaves import running_mean
+from metasampler.growth._look_ahead import Candidate, fit_candidates
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._sampling import draw_rows, gaussian_log_weights
 
@@ -28,12 +30,17 @@ class Growth:
         Whether to score each new member. A loop that never looks at errors has no need to.
     member_options : dict, default=None
         Further arguments for the members' fit.
+    n_candidates : int, default=1
+        Candidates that are fitted for each member; the one with which the ensemble scores best on
+        the validation rows joins it.
 
     Attributes
     ----------
     members : list of classifier
     subsets : list of ndarray
         The row numbers each member was fitted on.
+    candidate : int
+        Which candidate the newest member was.
     """
 
     def __init__(
@@ -44,18 +51,23 @@ class Growth:
         *,
         track: bool = True,
         member_options: dict | None = None,
+        n_candidates: int = 1,
     ):
         self.track = track
         self.member_options = member_options or {}
+        self.n_candidates = n_candidates
+        self.candidate = 0
         self.data = data
         self.learner = learner
         self.streams = streams
         self.members: list = []
         self.subsets: list[np.ndarray] = []
-        self._draw_key = streams.row_key(Stream.DRAW)
         # Two classes need one number a row, the probability of class 1.
         width = () if data.n_classes == 2 else (data.n_classes,)
         self._total = np.zeros((len(data.codes), *width))
+        # Draws and states look at the members as they are; smoothed leaves are for scores only.
+        smooth = learner.leaf_smoothing and len(data.rows) > 1
+        self._smooth_total = np.zeros_like(self._total) if smooth else None
         self._errors: np.ndarray | None = None
 
     @property
@@ -63,7 +75,7 @@ class Growth:
         """Members so far."""
         return len(self.members)
 
-    def grow(self, select: Selector | None = None) -> None:
+    def grow(self, select: Selector | None = None, candidate: int | None = None) -> None:
         """Draw a balanced subset, fit a member on it and add it to the ensemble.
 
         Parameters
@@ -71,10 +83,16 @@ class Growth:
         select : callable, default=None
             How rows of the larger classes are chosen, see `GrowthData.draw`; None draws
             uniformly.
+        candidate : int, default=None
+            Which candidate to take; None takes the best.
         """
-        self.add(*self.fit_member(self.n_members, select))
+        if candidate is None and self.n_candidates > 1:
+            self.add(*self._best_candidate(select))
+        else:
+            self.candidate = candidate or 0
+            self.add(*self.fit_member(self.n_members, select, self.candidate))
 
-    def fit_member(self, number: int, select: Selector | None = None) -> tuple:
+    def fit_member(self, number: int, select: Selector | None = None, candidate: int = 0) -> tuple:
         """Fit the member with this number, without adding it to the ensemble.
 
         Without ``select`` it depends on its number alone, not on the members before it.
@@ -85,29 +103,48 @@ class Growth:
         subset : ndarray of int
             The row numbers it was fitted on.
         """
-        subset = self.data.draw(self._draw_key, number, select)
-        seed = self.streams.integer(Stream.MEMBER, number)
-        weights = self.data.member_weights(subset)
-        if weights is not None and not self.learner.takes_weights:
-            weights = None
+        drawn = self._draw(number, select, candidate)
         member = self.learner.fit(
-            self.data.tables[0], self.data.codes, subset, seed, weights, **self.member_options
+            self.data.tables[0],
+            self.data.codes,
+            drawn.subset,
+            drawn.seed,
+            drawn.weights,
+            **self.member_options,
         )
-        return member, subset
+        return member, drawn.subset
 
-    def grow_at(self, mu: float, sigma: float) -> None:
+    def _draw(self, number: int, select: Selector | None, candidate: int) -> Candidate:
+        """Draw what a member, or a candidate for it, is fitted on; the first is the member."""
+        streams = self.streams.child(Stream.CANDIDATE, candidate) if candidate else self.streams
+        subset = self.data.draw(streams.row_key(Stream.DRAW), number, select)
+        weights = self.data.member_weights(subset) if self.learner.takes_weights else None
+        return Candidate(subset, streams.integer(Stream.MEMBER, number), weights)
+
+    def _best_candidate(self, select: Selector | None) -> tuple:
+        """The candidate with which the ensemble scores best; of equal ones the first."""
+        number = self.n_members
+        # Drawn one after the other: they read the same errors, and a rule may keep notes.
+        drawn = [self._draw(number, select, j) for j in range(self.n_candidates)]
+        fitted = fit_candidates(self.learner, self.data, drawn, self.member_options)
+        so_far = self._score_total[self.data.rows["valid"]]
+        scores = [self._score_of(so_far + proba, number + 1, "valid") for _, proba in fitted]
+        self.candidate = int(np.argmax(scores))
+        return fitted[self.candidate][0], drawn[self.candidate].subset
+
+    def grow_at(self, mu: float, sigma: float, candidate: int | None = None) -> None:
         """Grow by a member whose larger classes are drawn around the error ``mu`` (Eq. 3)."""
 
         def select(rows, keys, size):
             keys -= self._gaussian_log_weights(rows, mu, sigma)
             return rows[draw_rows(keys, size)]
 
-        self.grow(select)
+        self.grow(select, candidate)
 
     def _gaussian_log_weights(self, rows, mu, sigma):
         # The errors are a copy already, and a long one: the weights take its place.
         errors = self.errors_of(rows)
-        if self.data.n_classes == 2:
+        if self.data.n_classes == 2 and self.n_candidates == 1:
             # Nobody reads them again before the new member changes them.
             self.free_errors()
         return gaussian_log_weights(errors, mu, sigma, out=errors)
@@ -117,7 +154,8 @@ class Growth:
         start = 0
         for X in self.data.tables if self.track else []:
             stop = start + X.shape[0]
-            self.learner.add_probabilities(member, X, self._total[start:stop])
+            smooth = None if self._smooth_total is None else self._smooth_total[start:stop]
+            self.learner.add_probabilities(member, X, self._total[start:stop], smooth)
             start = stop
         self.members.append(member)
         self.subsets.append(subset)
@@ -134,8 +172,9 @@ class Growth:
         return self.data.weights[self.data.part(role, part)]
 
     def proba(self, role: str = "valid") -> np.ndarray:
-        """Mean probability of each class, for the rows in a role."""
-        proba = self._total[self.data.rows[role]] / self.n_members
+        """Mean probability of each class, by smoothed leaves if there are any."""
+        total = self._score_total[self.data.rows[role]]
+        proba = running_mean(total, self.n_members, self.learner.leaf_smoothing)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def free_errors(self) -> None:
@@ -161,12 +200,20 @@ class Growth:
 
     def score(self, role: str = "valid") -> float:
         """Score of the ensemble on the rows in a role."""
-        proba = self._total[self.data.rows[role]] / self.n_members
-        score = self.data.scorer(role)(proba)
+        return self._score_of(self._score_total[self.data.rows[role]], self.n_members, role)
+
+    @property
+    def _score_total(self) -> np.ndarray:
+        """The sums that scores are computed from."""
+        return self._total if self._smooth_total is None else self._smooth_total
+
+    def _score_of(self, total: np.ndarray, n_members: int, role: str) -> float:
+        mean = running_mean(total, n_members, self.learner.leaf_smoothing)
+        score = self.data.scorer(role)(mean)
         if not np.isfinite(score):
             raise ValueError(
                 f"scoring={self.data.scoring!r} gives {score} on the {role} rows after "
-                f"{self.n_members} members; it must be a finite number."
+                f"{n_members} members; it must be a finite number."
             )
         return score
 

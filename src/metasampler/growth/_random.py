@@ -25,6 +25,7 @@ class Stream(IntEnum):
     EPISODE = 5
     LEARNER = 6
     TIES = 7
+    CANDIDATE = 8
 
 
 class RandomStreams:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import assert_all_finite
 from metasampler._sklearn_compat import check_sample_weight, is_plain_tree, take_rows
 from metasampler.growth._data import GrowthData, split_rows
 from metasampler.growth._random import RandomStreams
+from metasampler.growth._tables import is_frame
 
 __all__ = [
     "check_labels",
@@ -17,11 +18,6 @@ __all__ = [
     "make_growth_data",
     "resolve_estimator",
 ]
-
-
-def _is_frame(X) -> bool:
-    """Whether X is a data frame (pandas, polars): a table whose columns have types."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape")
 
 
 def resolve_estimator(estimator):
@@ -67,7 +63,7 @@ def check_table(X, estimator, *, name: str = "X", owner=None):
             input_name=name,
             estimator=owner,
         )
-    if _is_frame(X):
+    if is_frame(X):
         if X.shape[0] == 0 or X.shape[1] == 0:
             raise ValueError(f"{name} has shape {X.shape}; at least one row and column is needed.")
         return X
@@ -166,11 +162,11 @@ def make_growth_data(
         if (table is None) != (labels is None):
             raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
         # Compared here, because trees get arrays, which have lost the names.
-        if _is_frame(X) and _is_frame(table) and list(table.columns) != list(X.columns):
+        if is_frame(X) and is_frame(table) and list(table.columns) != list(X.columns):
             raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
     X = check_table(X, estimator, owner=owner)
     y = check_labels(y, X, owner=owner)
-    original_rows = None
+    original_rows, n_passed = None, X.shape[0]
     if sample_weight is not None:
         X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)
     classes, codes = np.unique(y, return_inverse=True)
@@ -210,6 +206,9 @@ def make_growth_data(
     if isinstance(rows["train"], np.ndarray):
         # The mask speaks of all tables, as every vector does.
         rows["train"] = np.pad(rows["train"], (0, start - len(rows["train"])))
+    if original_rows is not None:
+        others = np.arange(n_passed, n_passed + start - X.shape[0])
+        original_rows = np.concatenate([original_rows, others])
     data = GrowthData(
         tables,
         np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],

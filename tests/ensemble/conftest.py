@@ -1,0 +1,93 @@
+"""What tests of several options share: all ensembles, and Algorithm 2 without the growth loop."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler import MesaClassifier
+from metasampler.ensemble import (
+    BalanceCascadeClassifier,
+    EasyEnsembleClassifier,
+    SelfPacedEnsembleClassifier,
+    UnderBaggingClassifier,
+)
+from metasampler.growth import RandomStreams, Stream, draw_rows, gaussian_log_weights, race_keys
+
+
+def streams_of(seed, candidate):
+    streams = RandomStreams(seed)
+    return streams.child(Stream.CANDIDATE, candidate) if candidate else streams
+
+
+def fit_member(X, codes, train, members, mu, *, seed=0, candidate=0, sigma=0.2, weights=None):
+    """The next member of an ensemble and its rows.
+
+    Parameters
+    ----------
+    X, codes : ndarray
+        All rows and their classes.
+    train : ndarray of int
+        The rows that may be drawn.
+    members : list of classifier
+        The ensemble so far.
+    mu : float or None
+        None draws uniformly.
+    """
+    streams, number = streams_of(seed, candidate), len(members)
+    keys = race_keys(streams.row_key(Stream.DRAW), number, 0, len(X))
+    sizes = np.bincount(codes[train])
+    smallest = len(sizes) - 1 - np.argmin(np.bincount(codes)[::-1])
+    subset = []
+    for k in range(len(sizes)):
+        rows = train[codes[train] == k]
+        if k != smallest and len(rows) > sizes[smallest]:
+            own = keys[rows] - (0 if weights is None else np.log(weights[rows]))
+            if mu is not None:
+                total = sum(member.predict_proba(X[rows])[:, k] for member in members)
+                errors = (len(members) - total) / len(members)
+                own = own - gaussian_log_weights(errors, mu, sigma)
+            rows = rows[draw_rows(own, sizes[smallest])]
+        subset.append(rows)
+    subset = np.sort(np.concatenate(subset))
+    member = clone(DecisionTreeClassifier())
+    member.set_params(random_state=streams.integer(Stream.MEMBER, number))
+    member_weights = None
+    if weights is not None:
+        means = [weights[train[codes[train] == k]].mean() for k in range(len(sizes))]
+        drawn = codes[subset] != smallest
+        member_weights = np.where(drawn, np.array(means)[codes[subset]], weights[subset])
+    return member.fit(X[subset], codes[subset], sample_weight=member_weights), subset
+
+
+def grow(X, codes, train, mus, **options):
+    """An ensemble with these mu, the first of which is None: its members and their rows."""
+    members, subsets = [], []
+    candidates = options.pop("candidates", [0] * len(mus))
+    for mu, candidate in zip(mus, candidates, strict=True):
+        member, subset = fit_member(X, codes, train, members, mu, candidate=candidate, **options)
+        members.append(member)
+        subsets.append(subset)
+    return members, subsets
+
+
+@pytest.fixture(scope="session")
+def by_hand():
+    """Growth without the growth loop."""
+    return SimpleNamespace(fit_member=fit_member, grow=grow)
+
+
+@pytest.fixture(
+    params=[
+        MesaClassifier,
+        UnderBaggingClassifier,
+        SelfPacedEnsembleClassifier,
+        BalanceCascadeClassifier,
+        EasyEnsembleClassifier,
+    ]
+)
+def Ensemble(request):
+    """Every under-sampling ensemble in turn."""
+    return request.param
