@@ -37,7 +37,7 @@ def test_traces_are_means_over_fits(fits, imbalanced, covered):
     np.testing.assert_array_equal(display.lines_["0.3"].get_ydata(), [0.3] * 4)
     # One band: a single fit has no spread.
     (band,) = display.ax_.collections
-    upper = actions.mean(axis=0) + actions.std(axis=0, ddof=1)
+    upper = np.minimum(actions.mean(axis=0) + actions.std(axis=0, ddof=1), 1)
     assert band.get_datalim(display.ax_.transData).y1 == pytest.approx(upper.max())
     assert covered(display.figure_) == []
 

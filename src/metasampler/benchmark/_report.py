@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metasampler.benchmark._figures import FIGURES
-from metasampler.benchmark._rows import finished
+from metasampler.benchmark._rows import finished, last_rows
 from metasampler.benchmark._spec import Spec
 from metasampler.benchmark._summaries import SUMMARIES
 from metasampler.benchmark._tables import ResultTable, pivot_tables
@@ -43,7 +43,7 @@ def write_report(
     ValueError
         If there are no rows of this spec.
     """
-    own = [row for row in rows if row["spec"] == spec.name]
+    own = last_rows(row for row in rows if row["spec"] == spec.name)
     if not own:
         raise ValueError(f"There are no rows of {spec.name!r} yet; run it first.")
     folder = Path(folder)
@@ -51,7 +51,8 @@ def write_report(
     tables: list[ResultTable] = []
     parts: list[str] = []
     figures: list[Path] = []
-    for report in spec.reports:
+    # Where every cell failed there is nothing to show but the reasons.
+    for report in spec.reports if finished(own) else ():
         kind = report["kind"]
         if kind in FIGURES:
             for path in _save_figures(spec, own, report, folder):
@@ -67,7 +68,8 @@ def write_report(
         parts += [table.markdown() for table in made]
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
     page.write_text("\n\n".join([*_head(spec, own), *parts]).rstrip() + "\n", encoding="utf-8")
-    latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
+    if tables:
+        latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
     if console is not None:
         for table in tables:
             _print(console, table)
@@ -79,13 +81,16 @@ def _save_figures(
 ) -> Iterable[Path]:
     if importlib.util.find_spec("matplotlib") is None:
         return
+    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     for name, display in FIGURES[report["kind"]](spec, rows, report):
         path = folder / f"{spec.name}-{name}.png"
         display.figure_.savefig(path, dpi=_DPI)
-        # Without a date the same rows give the same file.
-        display.figure_.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+        # Without a date and with names that are not drawn at random, the same rows give the same
+        # file.
+        with mpl.rc_context({"svg.hashsalt": spec.name}):
+            display.figure_.savefig(path.with_suffix(".svg"), metadata={"Date": None})
         plt.close(display.figure_)
         yield path
 
@@ -99,7 +104,7 @@ def _head(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
         f"# {spec.title}",
         in_paper,
         spec.about.replace("\n", " "),
-        "Commands:\n\n```sh\n" + "\n".join(commands) + "\n```",
+        *(["Commands:\n\n```sh\n" + "\n".join(commands) + "\n```"] if commands else []),
         f"{len(finished(rows))} cells"
         + (f", {len(failed)} that failed or ran out of time" if failed else "")
         + f"; seed {_listed(rows, 'seed')}; {_versions(rows)}; commit {_listed(rows, 'commit')}; "

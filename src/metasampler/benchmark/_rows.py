@@ -9,12 +9,14 @@ import numpy as np
 
 from metasampler.benchmark._methods import METHODS
 from metasampler.benchmark._spec import AXES, Spec
+from metasampler.benchmark._store import cell_key
 
 __all__ = [
     "axis_order",
     "axis_value",
     "finished",
     "group_values",
+    "last_rows",
     "name_of",
     "paper_value",
     "per_set_means",
@@ -49,6 +51,11 @@ def finished(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if "error" not in row]
 
 
+def last_rows(rows: Iterable[Row]) -> list[Row]:
+    """The last row of each cell: a cell that was computed again has the old one before it."""
+    return list({(row["seed"], cell_key(row["cell"])): row for row in rows}.values())
+
+
 def select(rows: Iterable[Row], where: dict[str, Any] | None = None) -> list[Row]:
     """Rows whose cells have these values; a method without k counts for every k."""
     wanted = {} if where is None else where
@@ -74,14 +81,21 @@ def group_values(rows: Iterable[Row], axes: Sequence[str], name: str) -> dict[Ke
 
 
 def axis_order(spec: Spec, axis: str, found: Iterable[Any]) -> list[Any]:
-    """Values of an axis in the order of the spec; what it does not name comes last."""
+    """Values of an axis in the order of the spec; sizes and noise go by number."""
+    if axis in ("k", "noise"):
+        return sorted(set(found), key=lambda value: (value is None, value))
     listed = [
         tuple(value) if isinstance(value, list) else value
         for block in spec.blocks
         for value in block.get(axis, [AXES.get(axis)])
     ]
     order = {value: position for position, value in reversed(list(enumerate(listed)))}
-    return sorted(set(found), key=lambda value: (order.get(value, len(order)), str(value)))
+
+    def place(value: Any) -> tuple[int, bool, Any]:
+        number = isinstance(value, (int, float))
+        return order.get(value, len(order)), not number, value if number else str(value)
+
+    return sorted(set(found), key=place)
 
 
 def name_of(axis: str, value: Any) -> str:
@@ -106,7 +120,9 @@ def name_of(axis: str, value: Any) -> str:
 def paper_value(spec: Spec, cell: dict[str, Any], name: str) -> float | None:
     """What the paper says about a cell, if it does."""
     for entry in spec.values:
-        along = next((axis for axis in entry if axis in AXES and axis != name), None)
+        # A list is an axis; a number is a value, also where an axis ("rows") has its name.
+        axes = (axis for axis in entry if axis in AXES and axis != name)
+        along = next((axis for axis in axes if isinstance(entry[axis], list)), None)
         if name in entry and _speaks_of(entry["where"], cell, along):
             if along is None:
                 return float(entry[name])

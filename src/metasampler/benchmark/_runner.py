@@ -16,9 +16,10 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from metasampler.benchmark._measures import MEASURES, needs_sampler
+from metasampler.benchmark._measures import KEPT_ON_REQUEST, MEASURES, needs_sampler
 from metasampler.benchmark._samplers import SamplerCache
 from metasampler.benchmark._spec import Job, Spec
+from metasampler.benchmark._stand_in import STAND_IN, replace_absent
 from metasampler.benchmark._store import ResultStore, cell_key
 
 __all__ = ["Runner", "TimeLimitError"]
@@ -88,6 +89,7 @@ class Runner:
         methods: tuple[str, ...] = (),
         command: str | None = None,
         progress: Callable[[int, int, str], None] | None = None,
+        note: Callable[[str], None] | None = None,
     ) -> int:
         """Compute all cells of a spec that are not there yet.
 
@@ -100,6 +102,9 @@ class Runner:
             What the user typed, for the rows to tell.
         progress : callable, default=None
             Called with the jobs that are done, all jobs, and what was done last.
+        note : callable, default=None
+            Called with a sentence for each data set that is not on this machine, where a quick
+            look takes bundled data in its place.
 
         Returns
         -------
@@ -111,6 +116,11 @@ class Runner:
             raise ValueError(
                 f"Nothing of {spec.name!r} is left: datasets={datasets!r}, methods={methods!r}."
             )
+        if quick:
+            jobs, replaced = replace_absent(jobs, self.data_home)
+            for name in replaced:
+                if note is not None:
+                    note(f"{name!r} is not on this machine; {STAND_IN!r} takes its place.")
         cache = SamplerCache(self.folder / "samplers", self.seed, self.data_home)
         limit = self.limit or spec.limit
         facts = _environment(self.seed) | ({} if command is None else {"command": command})
@@ -173,7 +183,7 @@ class Runner:
                 key = cell_key(row["cell"])
                 if key in wanted and row["seed"] == self.seed and "score" in row:
                     del wanted[key]
-                    plain = {k: v for k, v in row.items() if k not in ("actions", "surface")}
+                    plain = {k: v for k, v in row.items() if k not in KEPT_ON_REQUEST}
                     yield {**plain, "spec": spec.name, "copied_from": row["spec"]}
 
     @staticmethod

@@ -174,11 +174,11 @@ class Spec:
         method = METHODS[cell["method"]] if kind == "scores" else None
         if method is None or method.prefix:
             yield Job(kind, cell, ks, self.keep)
-        elif method.sized:
+        elif method.sized and ks:
             for k in ks:
                 yield Job(kind, cell, (k,), self.keep)
         else:
-            # The number of members means nothing to it: one fit, and no k.
+            # The number of members means nothing to it, or is left to it: one fit, and no k.
             yield Job(kind, cell, (), self.keep)
 
 
@@ -238,12 +238,16 @@ def parse_spec(name: str, text: str) -> Spec:
     if unknown:
         raise ValueError(f"Spec {name!r}: unknown entries {sorted(unknown)}.")
     blocks = tuple(_expand(block) for block in content.get("cells", ()))
-    for block in blocks:
-        wrong = set(block) - set(AXES) - {"kind", "runs", "tasks", "watch"}
+    quick, values = content.get("quick", {}), content.get("values", ())
+    for part in (*blocks, quick, *(entry["where"] for entry in values)):
+        wrong = set(part) - set(AXES) - {"kind", "runs", "tasks", "watch"}
         if wrong:
             raise ValueError(f"Spec {name!r}: unknown axes {sorted(wrong)}.")
-        for method in block.get("method", ()):
-            find_method(method)
+        methods = part.get("method", ())
+        for method in [methods] if isinstance(methods, str) else methods:
+            # A title would do to find it, but cells are told apart by names.
+            if find_method(method).name != method:
+                raise ValueError(f"Spec {name!r}: {method!r} is no name of a method.")
     return Spec(
         name=name,
         title=content["title"],
@@ -253,10 +257,10 @@ def parse_spec(name: str, text: str) -> Spec:
         runs=content.get("runs", 10),
         folds=content.get("folds"),
         blocks=blocks,
-        quick=content.get("quick", {}),
+        quick=quick,
         keep=tuple(content.get("keep", ())),
         limit=content.get("limit"),
-        values=tuple(content.get("values", ())),
+        values=tuple(values),
         reports=tuple(content.get("report", ())),
     )
 

@@ -60,7 +60,10 @@ class ResultStore:
 
     def _parse(self, line: bytes, number: int) -> dict[str, Any]:
         try:
-            return json.loads(line)
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError("no JSON object")
+            return row
         except ValueError as error:
             raise ValueError(
                 f"Line {number} of {os.fspath(self.path)!r} is not a row of results: {error}. "
@@ -82,7 +85,8 @@ class ResultStore:
             If another process is writing to the file.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(self.path, flags, 0o666)
         try:
             _lock(descriptor, self.path)
             _drop_broken_line(descriptor)

@@ -31,7 +31,13 @@ def methods_of(spec: Spec, rows: Iterable[Row]) -> list[str]:
 
 
 def _standard_error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _with_error(values: np.ndarray) -> str:
+    """Mean and its standard error; one value has none."""
+    error = f" ± {_standard_error(values):.4f}" if len(values) > 1 else ""
+    return f"{values.mean():+.4f}{error}"
 
 
 def _sizes(rows: Iterable[Row]) -> list[int]:
@@ -56,7 +62,7 @@ def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Resul
             text = "-"
             if method != reference and reference in methods:
                 paired = means[:, number] - means[:, methods.index(reference)]
-                text = f"{paired.mean():+.4f} ± {_standard_error(paired):.4f}"
+                text = _with_error(paired)
             lines[method].append(Entry(text))
     return ResultTable(
         f"{spec.title}: mean over the data sets",
@@ -69,19 +75,21 @@ def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Resul
 
 def regret(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """How much each method loses against the best of a family, set by set, with hindsight."""
-    k = report["k"] if report["k"] in _sizes(rows) else max(_sizes(rows))
+    k = report["k"] if report["k"] in _sizes(rows) else max(_sizes(rows), default=report["k"])
     methods = methods_of(spec, rows)
     datasets, means = per_set_means(select(rows, {"k": k}), methods)
     family = [n for n, method in enumerate(methods) if method.startswith(report["family"])]
-    best = means[:, family].max(axis=1)
+    # Rows of the first minutes may have no set that all methods finished, or none of the family.
+    complete = bool(datasets and family)
+    best = means[:, family].max(axis=1) if complete else None
     lines = []
-    for number, method in enumerate(methods):
+    for number, method in enumerate(methods if complete else ()):
         loss = best - means[:, number]
         worst = int(loss.argmax())
         lines.append(
             [
                 Entry(METHODS[method].title),
-                Entry(f"{loss.mean():+.4f} ± {_standard_error(loss):.4f}"),
+                Entry(_with_error(loss)),
                 Entry(f"{loss[worst]:+.4f}"),
                 Entry(datasets[worst]),
                 Entry(f"{int((loss > 0.01).sum())}"),
@@ -107,9 +115,13 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
     # Ranks need the same sets for all: who did not finish some of them has none.
     ranked = [method for method in methods if n_finished[method] == max(n_finished.values())]
     datasets, means = per_set_means(rows, ranked)
-    ranks = rankdata(-means, axis=1).mean(axis=0)
+    if datasets:
+        ranks = rankdata(-means, axis=1).mean(axis=0)
+        wins = (means == means.max(axis=1, keepdims=True)).sum(axis=0)
+    else:
+        # Rows of the first minutes: each method may have finished another set.
+        ranked = []
     order = sorted(range(len(ranked)), key=lambda number: ranks[number])
-    wins = (means == means.max(axis=1, keepdims=True)).sum(axis=0)
     lines = []
     for number in order:
         method = ranked[number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,9 +34,18 @@ _TITLES = {
     "mu_early": "mu of the first 5 steps",
     "mu_late": "mu of the last 5 steps",
 }
+# A line of a table, where in it a score stands, and the score.
+_Place = tuple[list["Entry"], int, float]
 _WHOLE = ("rows", "n_rows", "n_features")
 _LATEX = str.maketrans(
-    {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "{": r"\{", "}": r"\}", "±": r"$\pm$"}
+    {
+        **{character: f"\\{character}" for character in "%&_#{}$"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "±": r"$\pm$",
+        "Δ": r"$\Delta$",
+    }
 )
 
 
@@ -52,7 +62,9 @@ class Entry:
 
     def latex(self) -> str:
         """As LaTeX."""
-        text = self.text.translate(_LATEX).replace("-0", "$-$0").replace("+", "$+$")
+        text = self.text.translate(_LATEX).replace("+", "$+$")
+        # The sign of a number, not the hyphen of a name.
+        text = re.sub(r"(?<!\w)-(?=\d)", "$-$", text)
         return rf"\textbf{{{text}}}" if self.bold else text
 
 
@@ -122,7 +134,7 @@ def format_value(name: str, value: float | None) -> str:
     if name in _WHOLE:
         return f"{value:,.0f}"
     if name.endswith("cpu"):
-        return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
     return f"{value:.1f}" if name == "imbalance_ratio" else f"{value:.3f}"
 
 
@@ -165,6 +177,7 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
     header = [_row_header(row_axes)]
     lines: list[list[Entry]] = [[Entry(_row_name(row_axes, key))] for key in row_keys]
     counts: list[list[int]] = [[] for _ in row_keys]
+    places: list[list[_Place]] = [[] for _ in row_keys]
     for name in report.get("values", ["score"]):
         groups = group_values(rows, [*row_axes, *column_axes], name)
         for column in column_keys:
@@ -173,7 +186,13 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
                 _paper(spec, rows, row_axes, key, column_axes, column, name) for key in row_keys
             ]
             column_title = _column_name(column_axes, column, name, report)
-            _add_column(header, lines, name, column_title, found, paper, row_axes, row_keys, report)
+            at = len(header)
+            means = _add_column(
+                header, lines, name, column_title, found, paper, row_axes, row_keys, report
+            )
+            if name == "score":
+                for line, own, mean in zip(lines, places, means, strict=True):
+                    own.append((line, at, float(mean)))
             for position, values in enumerate(found):
                 counts[position] += [len(values)] if len(values) else []
     # Where every place has one value there is nothing to count.
@@ -182,10 +201,28 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
         for line, count in zip(lines, counts, strict=True):
             text = f"{min(count)}" if count and min(count) == max(count) else "varies"
             line.append(Entry(text if count else "0"))
-    note = "± is the standard deviation over runs and folds; bold is the best of a column."
-    if spec.values and any("paper" in name for name in header):
-        note += " Differences are ours minus the paper's."
-    return ResultTable(title, header, lines, note if "fits" in header else "")
+    # Scores of different data sets say nothing about each other: there the best of a row counts.
+    by_row = "dataset" in row_axes
+    n_bold = sum(_mark_best(group) for group in (places if by_row else zip(*places, strict=True)))
+    notes = []
+    if "fits" in header:
+        notes.append("± is the standard deviation over runs and folds.")
+    if n_bold:
+        notes.append(f"Bold is the best of a {'row' if by_row else 'column'}.")
+    if "difference" in header:
+        notes.append("Differences are ours minus the paper's.")
+    return ResultTable(title, header, lines, " ".join(notes))
+
+
+def _mark_best(places: Iterable[_Place]) -> int:
+    """Make the best scores among these bold, where there is more than one; give their number."""
+    known = [place for place in places if np.isfinite(place[2])]
+    # Equal to what is shown: a difference nobody can read is no difference.
+    best = round(max((mean for *_, mean in known), default=0.0), 3)
+    chosen = [place for place in known if round(place[2], 3) == best] if len(known) > 1 else []
+    for line, at, _ in chosen:
+        line[at] = Entry(line[at].text, bold=True)
+    return len(chosen)
 
 
 def _add_column(
@@ -198,18 +235,21 @@ def _add_column(
     row_axes: list[str],
     row_keys: list[tuple[Any, ...]],
     report: dict[str, Any],
-) -> None:
-    """Append our values and, where there are any, the paper's and the difference."""
+) -> np.ndarray:
+    """Append our values and, where there are any, the paper's and the difference.
+
+    Returns
+    -------
+    means : ndarray
+        Our values.
+    """
     means = np.array([values.mean() if len(values) else np.nan for values in found])
-    best = np.nanmax(means) if name == "score" and not np.all(np.isnan(means)) else None
     header.append(title)
     for line, values, mean in zip(lines, found, means, strict=True):
         text = format_value(name, mean if len(values) else None)
-        if len(values) > 1 and name not in _WHOLE:
+        if len(values) > 1 and name not in _WHOLE and np.ptp(values) > 0:
             text += f" ± {format_value(name, values.std(ddof=1))}"
-        # Equal to what is shown: a difference nobody can read is no difference.
-        is_best = best is not None and round(float(mean), 3) == round(float(best), 3)
-        line.append(Entry(text, bold=is_best and len(lines) > 1))
+        line.append(Entry(text))
     if any(value is not None for value in paper):
         header += ["paper", "difference"]
         for line, mean, value in zip(lines, means, paper, strict=True):
@@ -220,6 +260,7 @@ def _add_column(
             line.append(Entry(sign + format_value(name, difference) if known else "-"))
     if name == "score" and "relative_to" in report:
         _add_relative(header, lines, means, paper, row_axes, row_keys, report["relative_to"])
+    return means
 
 
 def _add_relative(header, lines, means, paper, row_axes, row_keys, method):
@@ -231,7 +272,8 @@ def _add_relative(header, lines, means, paper, row_axes, row_keys, method):
         if reference is None or number == reference:
             line += [Entry("baseline" if number == reference else "-"), Entry("-")]
             continue
-        line.append(Entry(f"{mean / means[reference] - 1:+.1%}"))
+        change = mean / means[reference] - 1
+        line.append(Entry(f"{change:+.1%}" if np.isfinite(change) else "-"))
         known = value is not None and paper[reference] is not None
         line.append(Entry(f"{value / paper[reference] - 1:+.1%}" if known else "-"))
 

@@ -27,7 +27,12 @@ def bench(
         typer.Option(min=1, help="Only the first test folds of each run.", show_default=False),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A look in minutes: few cells, short meta-training.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="A look in seconds: few cells, short meta-training, and bundled data in the place "
+            "of real ones that are not on this machine.",
+        ),
     ] = False,
     jobs: Annotated[int, typer.Option(help="Fits at once; -1 for all cores.")] = 1,
     dataset: Annotated[
@@ -105,8 +110,17 @@ def bench(
             command=_command(name, runs, folds, quick, dataset, method, limit, seed),
         )
     from metasampler.benchmark._report import write_report
+    from metasampler.benchmark._rows import finished, last_rows
 
-    for path in write_report(spec, runner.store(spec).rows(), folder, console=console):
+    try:
+        rows = last_rows(runner.store(spec).rows())
+        paths = write_report(spec, rows, folder, console=console)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    n_failed = len(rows) - len(finished(rows))
+    if n_failed:
+        console.print(f"{n_failed} of {len(rows)} cells failed: {paths[0]} says why; --retry.")
+    for path in paths:
         console.print(f"{path}", markup=False, soft_wrap=True)
 
 
@@ -135,8 +149,11 @@ def _run(console: Any, runner: Any, spec: Any, **options: Any) -> None:
         def advance(done: int, total: int, what: str) -> None:
             bar.update(task, description=what, completed=done, total=total)
 
+        def say(text: str) -> None:
+            console.print(text, markup=False, soft_wrap=True)
+
         try:
-            added = runner.run(spec, progress=advance, **options)
+            added = runner.run(spec, progress=advance, note=say, **options)
         except KeyboardInterrupt:
             console.print("Interrupted. The same command goes on from here.")
             raise typer.Exit(130) from None

@@ -48,7 +48,8 @@ def load_tasks(
     for name in dict.fromkeys((*names, *unseen)):
         try:
             loaded[name] = _load(name, data_home, target)
-            _check(*loaded[name][:2], settings)
+            X, y, *_ = loaded[name]
+            _check(X, y, settings)
         # KeyError: an unknown name, where a loader looks it up.
         except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
             problems.append(f"{_title(name)}: {error}")

@@ -131,8 +131,9 @@ class PolicyTraceDisplay:
             if known.any():
                 ax.fill_between(
                     members,
-                    mean - spread,
-                    mean + spread,
+                    # mu lies in [0, 1], and so should what is drawn of it.
+                    np.clip(mean - spread, 0, 1),
+                    np.clip(mean + spread, 0, 1),
                     where=known,
                     color=style["color"],
                     alpha=0.15,
