@@ -58,7 +58,7 @@ def test_a_sampler_comes_out(run):
     assert "Sampler: sampler.npz" in text
     sampler = MetaSampler.load("sampler.npz")
     assert [task["name"] for task in sampler.summary_["tasks"]] == ["first", "second"]
-    assert sampler.summary_["command"].startswith("metasampler ")
+    assert sampler.summary_["command"].startswith("metasampler")
     assert sampler.summary_["seed"] == 0
     assert sampler.n_updates_ == 8
     X, y = load("third.npz")
