@@ -25,8 +25,9 @@ def load_tasks(
     Parameters
     ----------
     names, unseen : list of str
-        Names or files, as ``metasampler.datasets.load`` takes them. A name to train on may end
-        in "@0.25": then this part of the minority labels of its training rows is flipped.
+        Names or files, as ``metasampler.datasets.load`` takes them. "NAME:3" finds class 3 of
+        many among all others. A name to train on may end in "@0.25": then this part of the
+        minority labels of its training rows is flipped.
     data_home, target
         For ``metasampler.datasets.load``.
     settings : dict
@@ -80,6 +81,9 @@ def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, .
         X, y = _load(name, data_home, target)
         return _with_flipped_labels(X, y, float(ratio))
     options: dict[str, Any] = {"data_home": data_home, "return_X_y": True}
+    plain, one_class, positive = name.rpartition(":")
+    if one_class and not Path(name).exists():
+        name, options["positive"] = plain, positive
     if name.lower().endswith(TABLE_SUFFIXES):
         options["target"] = target
     return datasets.load(name, **options)

@@ -45,8 +45,8 @@ def meta_train(
         list[str],
         typer.Argument(
             metavar="TASK",
-            help="Data sets to learn from: names, or .npz, .csv or .parquet files. NAME@0.25 "
-            "flips this part of the minority's training labels.",
+            help="Data sets to learn from: names, or .npz, .csv or .parquet files. NAME:3 finds "
+            "class 3 of many; NAME@0.25 flips this part of the minority's training labels.",
             show_default=False,
         ),
     ],
@@ -85,6 +85,11 @@ def meta_train(
     random_steps: Annotated[
         int, typer.Option(min=0, help="Random actions at the start of sac.")
     ] = 500,
+    memory: Annotated[int, typer.Option(min=1, help="Transitions that sac remembers.")] = 1000,
+    batch: Annotated[int, typer.Option(min=1, help="Transitions in an update of sac.")] = 64,
+    lr_decay_steps: Annotated[
+        int, typer.Option(min=1, help="Updates of sac in which its learning rate falls by 1%.")
+    ] = 10,
     population: Annotated[
         int | None,
         typer.Option(min=4, help="Candidates of a generation of cma-es.", show_default=False),
@@ -131,6 +136,9 @@ def meta_train(
         "learner": learner.value,
         "hidden_layer_sizes": _layers(hidden),
         "n_random_steps": random_steps,
+        "memory_size": memory,
+        "batch_size": batch,
+        "lr_decay_steps": lr_decay_steps,
         "population_size": population,
         "tasks_per_round": tasks_per_round,
         "scale_tasks": scale_tasks,

@@ -54,11 +54,13 @@ class PublicLearner:
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        # Found once: to look into a signature takes as long as a small tree.
+        self.weight_argument = weight_argument(estimator)
 
     @property
     def takes_weights(self) -> bool:
         """Whether members can be fitted with sample weights."""
-        return weight_argument(self.estimator) is not None
+        return self.weight_argument is not None
 
     def fit(
         self,
@@ -79,7 +81,7 @@ class PublicLearner:
         if parameters:
             member.set_params(**parameters)
         if sample_weight is not None:
-            options[weight_argument(self.estimator) or "sample_weight"] = sample_weight
+            options[self.weight_argument or "sample_weight"] = sample_weight
         if rows is not None:
             X, codes = compat.take_rows(X, rows), codes[rows]
         return member.fit(X, codes.astype(np.intp), **options)
