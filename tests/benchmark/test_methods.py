@@ -45,7 +45,7 @@ def overlapping(request):
 
 def build(name, **options):
     classifier = METHODS[name].build(**options)
-    if name == "mesa-fit":
+    if METHODS[name].meta_trains:
         assert classifier.meta_sampler == "fit"
         classifier.set_params(meta_sampler=QUICK_SAMPLER)
     return classifier
@@ -71,7 +71,7 @@ def test_what_the_paper_compares_is_there():
     in_table = "none random-us nearmiss clean enn tomek allknn oss random-os smote adasyn"
     in_table += " borderline-smote smoteenn smotetomek"
     ensembles = "rusboost-paper under-bagging spe-paper cascade smoteboost smotebagging ramoboost"
-    controls = "mesa mesa-fit selected-mu random-mu random-policy uniform-draws"
+    controls = "mesa-fit selected-mu random-mu random-policy uniform-draws"
     constants = " ".join(f"constant-{mu / 10:g}" for mu in range(11))
     names = list(METHODS)
     for group in (in_table, ensembles, f"{controls} {constants}"):
@@ -143,8 +143,10 @@ def test_others_need_a_fit_for_each_size(name, imbalanced):
         ("cascade", 3 * 2 * 66),
         ("smoteboost", 3 * (600 + 100)),
         ("smotebagging", 3 * 2 * 534),
-        # A fifth of the rows is held out.
-        ("mesa", 3 * 2 * 53),
+        # A fifth of the rows is held out, and taken back by a refit.
+        ("mesa-universal", 3 * 2 * 53),
+        ("mesa", 3 * 2 * 66),
+        ("mesa-fast", 3 * 2 * 66),
         ("selected-mu", 3 * 2 * 53),
         ("tree", 600),
         ("random-forest", 100 * 600),
@@ -201,10 +203,41 @@ def test_random_state_and_n_jobs_arrive():
         assert 2 in jobs or not {"n_jobs", "sampler__n_jobs"} & set(parameters)
 
 
-def test_constants_and_the_default():
-    assert METHODS["constant-0.3"].build().meta_sampler == 0.3
+def test_the_default_and_the_presets():
     assert METHODS["mesa"].build().get_params() == MesaClassifier().get_params()
-    assert METHODS["mesa-fit"].build().meta_sampler == "fit"
+    for name in ("fast", "best"):
+        preset = MesaClassifier.from_preset(name)
+        assert repr(METHODS[f"mesa-{name}"].build().get_params()) == repr(preset.get_params())
+    # A number that is asked for is taken, though a comparison leaves it to the preset.
+    assert METHODS["mesa-fast"].build(n_estimators=7).n_estimators == 7
+
+
+PAPER = "mesa-fit mesa-refit mesa-soft mesa-ahead mesa-universal random-mu uniform-draws"
+PAPER += " random-policy constant-0 constant-0.3 constant-1"
+
+
+@pytest.mark.parametrize("name", PAPER.split())
+def test_the_paper_does_not_follow_the_defaults(name):
+    built = METHODS[name].build()
+    assert repr(built.estimator) == "DecisionTreeClassifier()"
+    assert built.n_estimators == 10
+    assert built.leaf_smoothing == (2 if name == "mesa-soft" else 0)
+    assert built.refit == (name == "mesa-refit")
+    assert built.n_candidates == (8 if name == "mesa-ahead" else 1)
+    assert METHODS[name].meta_trains == (built.meta_sampler == "fit")
+    if name.startswith("constant-"):
+        assert built.meta_sampler == float(name.removeprefix("constant-"))
+
+
+def test_members_of_the_default_with_other_policies():
+    names = [name for name in METHODS if name.startswith("default-")]
+    assert len(names) == 13
+    for name in names:
+        built = METHODS[name].build()
+        same = MesaClassifier(n_estimators=10, meta_sampler=built.meta_sampler, refit=False)
+        assert {**built.get_params(), "sigma": None} == same.get_params()
+    assert METHODS["default-universal"].build().meta_sampler == "universal"
+    assert METHODS["default-constant-0.7"].build().meta_sampler == 0.7
 
 
 @pytest.mark.parametrize("package", ["lightgbm", "xgboost"])

@@ -106,7 +106,7 @@ MINIMAL = """
 title = "Small"
 [[cells]]
 dataset = ["digits-8"]
-method = ["mesa", "spe"]
+method = ["constant-0.9", "spe"]
 k = [5, 10]
 """
 
@@ -218,7 +218,7 @@ def test_prefixes_are_read_off_one_fit_and_others_are_fitted_for_each_size():
     text = MINIMAL.replace('"spe"', '"spe", "tree"')
     jobs = parse_spec("small", text).jobs(runs=1, folds=1)
     assert [(job.cell["method"], job.ks) for job in jobs] == [
-        ("mesa", (5, 10)),
+        ("constant-0.9", (5, 10)),
         ("spe", (5,)),
         ("spe", (10,)),
         ("tree", ()),
@@ -227,7 +227,7 @@ def test_prefixes_are_read_off_one_fit_and_others_are_fitted_for_each_size():
     # Without any size each method has its own.
     jobs = parse_spec("small", text.replace("k = [5, 10]", "")).jobs(runs=1, folds=1)
     assert [(job.cell["method"], job.ks) for job in jobs] == [
-        ("mesa", ()),
+        ("constant-0.9", ()),
         ("spe", ()),
         ("tree", ()),
     ]
@@ -252,8 +252,10 @@ def test_which_cells():
     assert numbers == {(run, fold) for run in range(10) for fold in range(4)}
     numbers = {(job.cell["run"], job.cell["fold"]) for job in spec.jobs(runs=2, folds=1)}
     assert numbers == {(0, 0), (1, 0)}
-    jobs = spec.jobs(runs=1, datasets=("arch-low",), methods=("mesa",))
-    assert {(job.cell["dataset"], job.cell["method"]) for job in jobs} == {("arch-low", "mesa")}
+    jobs = spec.jobs(runs=1, datasets=("arch-low",), methods=("constant-0.9",))
+    assert {(job.cell["dataset"], job.cell["method"]) for job in jobs} == {
+        ("arch-low", "constant-0.9")
+    }
     assert spec.jobs(datasets=("wine",)) == []
     # The authors' split is one fold, and a block may have fewer runs than the spec.
     fixed = MINIMAL.replace("digits-8", "mammography-authors") + "runs = 1"
@@ -263,7 +265,7 @@ def test_which_cells():
 
 
 def test_short_words_for_long_lists():
-    text = MINIMAL.replace('["digits-8"]', '"zenodo"').replace('["mesa", "spe"]', '"all"')
+    text = MINIMAL.replace('["digits-8"]', '"zenodo"').replace('["constant-0.9", "spe"]', '"all"')
     jobs = parse_spec("long", text).jobs(runs=1, folds=1)
     assert {job.cell["dataset"] for job in jobs} == set(ZENODO_NAMES)
     assert {job.cell["method"] for job in jobs} == set(METHODS)

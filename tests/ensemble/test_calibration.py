@@ -93,9 +93,12 @@ def test_order_is_kept_and_the_level_is_right(split, Ensemble, method):
 
 def test_auto_takes_what_the_validation_rows_allow(split):
     X, _, y, _ = split
-    assert MesaClassifier(random_state=0).fit(X, y).calibration_.name == "sigmoid"
+    assert MesaClassifier(n_estimators=10, random_state=0).fit(X, y).calibration_.name == "sigmoid"
     few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:20]])
-    assert MesaClassifier(random_state=0).fit(X[few], y[few]).calibration_.name == "prior"
+    assert (
+        MesaClassifier(n_estimators=10, random_state=0).fit(X[few], y[few]).calibration_.name
+        == "prior"
+    )
     assert UnderBaggingClassifier(random_state=0).fit(X, y).calibration_.name == "prior"
 
 

@@ -50,7 +50,13 @@ def test_each_step_takes_the_best_of_its_candidates(data, weighted, by_hand, req
     # Powers of two of mean 1, so that nothing is rounded on the way.
     weights = np.tile([0.5, 1.5], len(y))[: len(y)] if weighted else None
     clf = MesaClassifier(
-        n_estimators=5, meta_sampler=0.8, n_candidates=4, calibration=None, random_state=3
+        DecisionTreeClassifier(),
+        n_estimators=5,
+        meta_sampler=0.8,
+        n_candidates=4,
+        calibration=None,
+        leaf_smoothing=0,
+        random_state=3,
     )
     clf.fit(X, y, X[valid], y[valid], sample_weight=weights)
     assert clf.n_candidates_ == 4
@@ -79,11 +85,12 @@ def test_each_step_takes_the_best_of_its_candidates(data, weighted, by_hand, req
 
 
 def test_one_candidate_is_the_fit_without_look_ahead(imbalanced, by_hand):
-    """What a fit with default parameters is, by hand: it must stay this to the last bit."""
+    """What the paper's fit with a constant mu is, by hand: it must stay this to the last bit."""
     X, y = imbalanced
     X = X.astype(np.float32)
-    for options in ({}, {"leaf_smoothing": 0.0, "n_candidates": 1, "refit": False}):
-        clf = MesaClassifier(calibration=None, random_state=5, **options).fit(X, y)
+    for options in ({}, {"n_candidates": 1, "validate_members": False}):
+        clf = MesaClassifier.from_preset("paper", meta_sampler=0.9, random_state=5, **options)
+        clf.fit(X, y)
         held_out = np.setdiff1d(np.arange(len(y)), clf.estimators_samples_[0])
         data = make_growth_data(
             X,
@@ -104,12 +111,14 @@ def test_one_candidate_is_the_fit_without_look_ahead(imbalanced, by_hand):
         assert clf.scores_[-1] == average_precision_score(y[valid], total[valid])
 
 
-def test_the_new_parameters_are_off_by_default(imbalanced, Ensemble):
+def test_the_new_parameters_by_default(imbalanced, Ensemble):
     X, y = imbalanced
     options = {"n_estimators": 3, "validation_fraction": 0.3, "random_state": 0}
     plain = Ensemble(**options).fit(X, y)
-    off = Ensemble(leaf_smoothing=0.0, n_candidates=1, refit=False, **options).fit(X, y)
-    assert_same(plain, off, X)
+    usual = {"leaf_smoothing": 0.0, "n_candidates": 1, "refit": False}
+    if Ensemble is MesaClassifier:
+        usual |= {"leaf_smoothing": 1.0, "refit": True}
+    assert_same(plain, Ensemble(**usual, **options).fit(X, y), X)
     assert plain.n_candidates_ == 1
 
 
@@ -237,7 +246,7 @@ def test_candidates_are_scored_on_the_validation_rows_only(imbalanced):
 @pytest.mark.parametrize("Ensemble", [MesaClassifier, UnderBaggingClassifier])
 def test_warm_start(imbalanced, Ensemble):
     X, y = imbalanced
-    options = {"n_candidates": 3, "validation_fraction": 0.3, "random_state": 0}
+    options = {"n_candidates": 3, "validation_fraction": 0.3, "refit": False, "random_state": 0}
     whole = Ensemble(n_estimators=6, **options).fit(X, y)
     warm = Ensemble(n_estimators=3, warm_start=True, **options).fit(X, y)
     assert_same(whole, warm.set_params(n_estimators=6).fit(X, y), X)
@@ -255,7 +264,8 @@ def test_a_learned_policy_and_a_selected_mu(imbalanced):
         pickle.loads(pickle.dumps(clf)).predict_proba(X), clf.predict_proba(X)
     )
     selected = SelectedMuClassifier(mus=(0.2, 0.9), **options).fit(X, y)
-    own = MesaClassifier(meta_sampler=selected.mu_, **options).fit(X, y)
+    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0, "refit": False}
+    own = MesaClassifier(meta_sampler=selected.mu_, **plain, **options).fit(X, y)
     assert_same(selected, own, X)
     assert selected.n_candidates_ == 3
 

@@ -47,7 +47,7 @@ def test_record_of_a_fit(imbalanced):
 
 def test_members_are_balanced_and_hold_the_whole_minority(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, refit=False, random_state=0).fit(X, y)
     minority = {tuple(rows[y[rows] == 1]) for rows in clf.estimators_samples_}
     assert len(minority) == 1
     for rows in clf.estimators_samples_:
@@ -63,14 +63,16 @@ def test_sampling_ratio(imbalanced):
 
 def test_too_large_a_sampling_ratio_takes_what_there_is(imbalanced):
     X, y = imbalanced
+    clf = MesaClassifier(sampling_ratio=50, n_estimators=2, refit=False, random_state=0)
     with pytest.warns(UserWarning, match=r"sampling_ratio=50 asks for \d+ rows .* only \d+"):
-        clf = MesaClassifier(sampling_ratio=50, n_estimators=2, random_state=0).fit(X, y)
+        clf.fit(X, y)
     assert np.sum(y[clf.estimators_samples_[0]] == 0) == round(0.8 * np.sum(y == 0))
 
 
 def test_probability_is_the_mean_of_the_members(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(calibration=None, threshold=None, random_state=0).fit(X, y)
+    clf = MesaClassifier.from_preset("paper", meta_sampler=0.9, threshold=None, random_state=0)
+    clf.fit(X, y)
     members = np.array([member.predict_proba(X) for member in clf.estimators_])
     np.testing.assert_allclose(clf.predict_proba(X), members.mean(axis=0), atol=1e-12)
     stages = list(clf.staged_predict_proba(X))
@@ -83,19 +85,19 @@ def test_probability_is_the_mean_of_the_members(imbalanced):
 def test_scores_are_those_of_the_validation_rows(imbalanced):
     X, y = imbalanced
     X_val, y_val = X[::4], y[::4]
-    clf = MesaClassifier(random_state=0).fit(X, y, X_val, y_val)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y, X_val, y_val)
     stages = clf.staged_predict_proba(X_val)
     expected = [average_precision_score(y_val, stage[:, 1]) for stage in stages]
     np.testing.assert_allclose(clf.scores_, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("meta_sampler", ["default", "random", 0.3, "sampler"])
+@pytest.mark.parametrize("meta_sampler", ["universal", "random", 0.3, "sampler"])
 def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypatch):
     monkeypatch.setattr("metasampler.growth._learner._CHUNK", 100)
     X, y = imbalanced
     given = sampler if meta_sampler == "sampler" else meta_sampler
     one, two = (
-        MesaClassifier(meta_sampler=given, random_state=3, n_jobs=n_jobs).fit(X, y)
+        MesaClassifier(n_estimators=10, meta_sampler=given, random_state=3, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (1, 2)
     )
     assert_same_ensemble(one, two, X)
@@ -113,7 +115,9 @@ def test_warm_start_gives_what_one_longer_fit_gives(imbalanced, sampler, meta_sa
     first = clf.estimators_[0]
     clf.set_params(n_estimators=7).fit(X, y)
     assert clf.estimators_[0] is first
-    longer = MesaClassifier(n_estimators=7, meta_sampler=given, random_state=5).fit(X, y)
+    # Growing on and a refit exclude each other: with warm_start "auto" means no refit.
+    longer = MesaClassifier(n_estimators=7, meta_sampler=given, refit=False, random_state=5)
+    longer.fit(X, y)
     assert_same_ensemble(clf, longer, X)
 
 
@@ -141,7 +145,10 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
     ("change", "words"),
     [
         ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
-        ({"estimator": GaussianNB()}, "estimator was 'NoneType' and is now 'GaussianNB'"),
+        (
+            {"estimator": GaussianNB()},
+            "estimator was 'DecisionTreeClassifier' and is now 'GaussianNB'",
+        ),
         ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
         ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),
     ],
@@ -198,10 +205,14 @@ def test_policies_that_learn_nothing_can_be_passed(imbalanced, policy):
 def test_fit_meta_trains_first(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 3, "n_random_steps": 6, "n_updates": 4}
-    clf = MesaClassifier(meta_sampler=MetaSampler(**options), random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, meta_sampler=MetaSampler(**options), random_state=0).fit(
+        X, y
+    )
     assert clf.meta_sampler_.n_updates_ == 4
     assert len(clf.meta_sampler_.history_) == 5
-    again = MesaClassifier(meta_sampler=MetaSampler(**options), random_state=0).fit(X, y)
+    again = MesaClassifier(
+        n_estimators=10, meta_sampler=MetaSampler(**options), random_state=0
+    ).fit(X, y)
     assert_same_ensemble(clf, again, X)
     # The sampler that was passed stays as it was.
     assert not hasattr(clf.meta_sampler, "policy_")
@@ -218,7 +229,8 @@ def test_meta_training_never_sees_the_held_out_rows(imbalanced):
             return super().fit(X, y)
 
     sampler = MetaSampler(n_estimators=3, n_random_steps=6, n_updates=4)
-    MesaClassifier(Spy(), n_estimators=2, meta_sampler=sampler, random_state=0).fit(X, y)
+    options = {"n_estimators": 2, "refit": False, "random_state": 0}
+    MesaClassifier(Spy(), meta_sampler=sampler, **options).fit(X, y)
     positives = {row.tobytes() for rows in drawn for row in rows}
     train = {row.tobytes() for row in X[y == 1]}
     assert len(positives & train) == round(0.8 * np.sum(y == 1))
@@ -226,7 +238,8 @@ def test_meta_training_never_sees_the_held_out_rows(imbalanced):
 
 def test_uniform_policy_uses_the_seed(imbalanced):
     X, y = imbalanced
-    a, b = (MesaClassifier(meta_sampler="random", random_state=s).fit(X, y) for s in (0, 1))
+    options = {"n_estimators": 10, "meta_sampler": "random"}
+    a, b = (MesaClassifier(random_state=s, **options).fit(X, y) for s in (0, 1))
     assert isinstance(a.meta_sampler_, UniformPolicy)
     assert len(np.unique(a.actions_)) == 9
     assert np.all((a.actions_ >= 0) & (a.actions_ <= 1))
@@ -237,9 +250,9 @@ def test_sampler_from_a_file(imbalanced, sampler, tmp_path):
     X, y = imbalanced
     path = tmp_path / "sampler.npz"
     sampler.save(path)
-    direct = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    direct = MesaClassifier(meta_sampler=sampler, n_estimators=10, random_state=0).fit(X, y)
     for given in (path, str(path)):
-        loaded = MesaClassifier(meta_sampler=given, random_state=0).fit(X, y)
+        loaded = MesaClassifier(meta_sampler=given, n_estimators=10, random_state=0).fit(X, y)
         assert_same_ensemble(direct, loaded, X)
 
 
@@ -257,7 +270,7 @@ def test_sigma_of_the_sampler_and_of_the_classifier(imbalanced):
 @pytest.mark.parametrize("copy", [lambda c: pickle.loads(pickle.dumps(c)), "joblib"])
 def test_fitted_classifiers_survive_being_stored(imbalanced, sampler, copy, tmp_path):
     X, y = imbalanced
-    clf = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=10, random_state=0).fit(X, y)
     if copy == "joblib":
         joblib.dump(clf, tmp_path / "clf.joblib")
         again = joblib.load(tmp_path / "clf.joblib")
@@ -268,7 +281,7 @@ def test_fitted_classifiers_survive_being_stored(imbalanced, sampler, copy, tmp_
 
 def test_clone_keeps_a_meta_trained_sampler(imbalanced, sampler):
     X, y = imbalanced
-    clf = MesaClassifier(meta_sampler=sampler, random_state=0)
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=10, random_state=0)
     twin = clone(clf)
     assert not hasattr(twin, "estimators_")
     assert_same_ensemble(clf.fit(X, y), twin.fit(X, y), X)
@@ -304,7 +317,9 @@ def test_hard_draws_beat_uniform_ones_on_mammography(mammography):
 
     def score(**options):
         fits = [
-            MesaClassifier(n_estimators=20, random_state=seed, **options).fit(X, y, X_val, y_val)
+            MesaClassifier.from_preset(
+                "paper", n_estimators=20, random_state=seed, **{"meta_sampler": 0.9, **options}
+            ).fit(X, y, X_val, y_val)
             for seed in range(3)
         ]
         return np.mean(

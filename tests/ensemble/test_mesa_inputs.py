@@ -67,8 +67,8 @@ def test_base_learners(learner, data, request):
 )
 def test_labels_of_any_type(imbalanced, labels):
     X, y = imbalanced
-    clf = MesaClassifier(random_state=0).fit(X, labels[y])
-    reference = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, labels[y])
+    reference = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert clf.minority_class_ == labels[1]
     column = list(clf.classes_).index(labels[1])
     # Members see class numbers: where the order of the labels turns, trees break ties otherwise.
@@ -84,13 +84,13 @@ def test_labels_of_any_type(imbalanced, labels):
 def test_pandas_labels(imbalanced):
     X, y = imbalanced
     series = pd.Series(np.where(y == 1, "rare", "often"), dtype="category", index=range(5, 605))
-    clf = MesaClassifier(random_state=0).fit(X, series)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, series)
     assert list(clf.classes_) == ["often", "rare"]
 
 
 def test_many_classes_are_drawn_down_to_the_smallest(three_classes):
     X, y = three_classes
-    clf = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, refit=False, random_state=0).fit(X, y)
     assert clf.minority_class_ == "one"
     for rows in clf.estimators_samples_:
         assert {np.sum(y[rows] == label) for label in ("zero", "one", "two")} == {16}
@@ -143,7 +143,7 @@ def test_categories_and_missing_values_reach_the_members(learner):
             return super().fit(X, y, **options)
 
     spy = Spy(**learner.get_params())
-    clf = MesaClassifier(spy, n_estimators=3, random_state=0).fit(X, y)
+    clf = MesaClassifier(spy, n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert list(clf.feature_names_in_) == ["amount", "kind"]
     assert clf.predict_proba(X).shape == (400, 2)
     assert len(seen) == 3
@@ -167,12 +167,12 @@ def test_polars_frames_pass_through_a_pipeline():
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, np.asarray, list])
 def test_the_container_makes_no_difference_to_trees(imbalanced, container):
     X, y = imbalanced
-    reference = MesaClassifier(random_state=0).fit(X, y).predict_proba(X)
+    reference = MesaClassifier(n_estimators=10, random_state=0).fit(X, y).predict_proba(X)
     if container in (pd.DataFrame, pl.DataFrame):
         table = container({f"c{j}": X[:, j] for j in range(X.shape[1])})
     else:
         table = container(X)
-    clf = MesaClassifier(random_state=0).fit(table, y)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(table, y)
     np.testing.assert_array_equal(clf.predict_proba(table), reference)
 
 
@@ -190,7 +190,7 @@ def test_missing_values_with_trees(imbalanced):
     X, y = imbalanced
     X = X.copy()
     X[::5, 2] = np.nan
-    clf = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
@@ -208,7 +208,7 @@ def test_rows_are_not_copied_once_a_member(imbalanced):
             scored.append(np.shares_memory(rows, X))
             return super().predict_proba(rows)
 
-    MesaClassifier(Spy(), n_estimators=3, random_state=0).fit(X, y)
+    MesaClassifier(Spy(), n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert max(sizes) == 2 * round(0.8 * np.sum(y == 1))
     assert scored == [True] * 3
 
@@ -248,8 +248,9 @@ def test_one_class_only(imbalanced):
 def test_a_class_of_one_row(imbalanced):
     X, y = imbalanced
     y = np.where(np.arange(len(y)) == 3, 2, y)
-    with pytest.raises(ValueError, match=r"Class 2 has .* 1 row"):
-        MesaClassifier().fit(X, y)
+    for given in (0.9, "fit", "adapt"):
+        with pytest.raises(ValueError, match=r"Class 2 has .* 1 row"):
+            MesaClassifier(meta_sampler=given).fit(X, y)
     # With validation rows of their own there is nothing to hold out.
     clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, y, X, y)
     assert len(clf.estimators_samples_[0]) == 3

@@ -37,7 +37,10 @@ def test_members_are_those_of_a_fit_without_hold_out(Ensemble, data, weighted, r
     X, y = request.getfixturevalue(data)
     weights = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else None
     options = {"estimator": DecisionTreeClassifier(), "n_estimators": 5, "random_state": 0}
-    held = Ensemble(validation_fraction=0.25, **options).fit(X, y, sample_weight=weights)
+    if Ensemble is MesaClassifier:
+        options["meta_sampler"] = 0.9
+    held = Ensemble(validation_fraction=0.25, refit=False, **options)
+    held.fit(X, y, sample_weight=weights)
     clf = Ensemble(validation_fraction=0.25, refit=True, **options).fit(X, y, sample_weight=weights)
     whole = Ensemble(validation_fraction=None, **options).fit(X, y, sample_weight=weights)
     same_members(clf, whole, X)
@@ -76,8 +79,8 @@ def test_the_same_mus_by_hand(data, own, by_hand, request):
         given = X[rows[:n_train]], y[rows[:n_train]], X[rows[n_train:]], y[rows[n_train:]]
     else:
         given = X, y
-    options = {"n_estimators": 5, "calibration": None, "refit": True, "random_state": 2}
-    clf = MesaClassifier(meta_sampler="random", **options).fit(*given)
+    options = {"n_estimators": 5, "threshold": None, "refit": True, "random_state": 2}
+    clf = MesaClassifier.from_preset("paper", meta_sampler="random", **options).fit(*given)
     assert len(np.unique(clf.actions_)) == 4
     members, subsets = by_hand.grow(
         X[rows], codes[rows], np.arange(len(y)), [None, *clf.actions_], seed=2
@@ -119,7 +122,8 @@ def test_a_stopped_fit_is_refitted_at_its_length(imbalanced, by_hand, n_candidat
     X = X.astype(np.float32)
     options = {"n_estimators": 30, "validation_fraction": 0.3, "n_iter_no_change": 2}
     options |= {"n_candidates": n_candidates, "random_state": 0}
-    held = MesaClassifier(**options).fit(X, y)
+    options |= {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0}
+    held = MesaClassifier(refit=False, **options).fit(X, y)
     clf = MesaClassifier(refit=True, **options).fit(X, y)
     assert len(clf.estimators_) == len(held.estimators_) < 30
     # The random numbers are those of the candidates that were taken.
@@ -172,7 +176,8 @@ def test_a_learned_policy_and_a_selected_mu(imbalanced):
     without = SelectedMuClassifier(mus=(0.2, 0.9), **options).fit(X, y)
     assert selected.mu_ == without.mu_
     assert_array_equal(selected.validation_scores_, without.validation_scores_)
-    own = MesaClassifier(meta_sampler=selected.mu_, refit=True, **options).fit(X, y)
+    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0}
+    own = MesaClassifier(meta_sampler=selected.mu_, refit=True, **plain, **options).fit(X, y)
     same_members(selected, own, X)
     with pytest.raises(ValueError, match="validate_members=True"):
         SelectedMuClassifier(refit=True, validate_members=True).fit(X, y)
@@ -264,7 +269,7 @@ def test_a_warm_start_cannot_go_on_from_a_refit(imbalanced, Ensemble):
     with pytest.raises(ValueError, match="warm_start=True would grow on"):
         Ensemble(refit=True, warm_start=True, **options).fit(X, y)
     clf = Ensemble(refit=True, **options).fit(X, y)
-    with pytest.raises(ValueError, match="refit was True and is now False"):
+    with pytest.raises(ValueError, match="the members were refitted on all rows"):
         clf.set_params(refit=False, warm_start=True, n_estimators=4).fit(X, y)
 
 
@@ -282,7 +287,9 @@ def test_all_rows_order_better(imbalanced):
         np.mean(
             [
                 cross_val_score(
-                    MesaClassifier(validation_fraction=0.4, refit=refit, random_state=seed),
+                    MesaClassifier(
+                        n_estimators=10, validation_fraction=0.4, refit=refit, random_state=seed
+                    ),
                     X,
                     y,
                     scoring="average_precision",
@@ -298,8 +305,7 @@ def test_all_rows_order_better(imbalanced):
 
 def test_linear_members(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(LogisticRegression(), n_estimators=3, refit=True, random_state=0)
-    whole = MesaClassifier(
-        LogisticRegression(), n_estimators=3, validation_fraction=None, random_state=0
-    )
+    options = {"n_estimators": 3, "meta_sampler": 0.9, "random_state": 0}
+    clf = MesaClassifier(LogisticRegression(), refit=True, **options)
+    whole = MesaClassifier(LogisticRegression(), validation_fraction=None, **options)
     same_members(clf.fit(X, y), whole.fit(X, y), X)

@@ -117,7 +117,7 @@ def test_probability_is_the_mean_of_the_smoothed_leaves(data, learner, request):
 def test_draws_are_those_of_the_plain_leaves(imbalanced, Ensemble, learner):
     X, y = imbalanced
     options = {"n_estimators": 4, "validation_fraction": 0.3, "random_state": 0}
-    plain = Ensemble(learner, **options).fit(X, y)
+    plain = Ensemble(learner, leaf_smoothing=0, **options).fit(X, y)
     soft = Ensemble(learner, leaf_smoothing=2, **options).fit(X, y)
     for a, b in zip(plain.estimators_samples_, soft.estimators_samples_, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -216,7 +216,7 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_chunks_and_threads_change_nothing(imbalanced, n_jobs, monkeypatch):
     X, y = imbalanced
-    options = {"leaf_smoothing": 2, "random_state": 0}
+    options = {"n_estimators": 10, "leaf_smoothing": 2, "random_state": 0}
     expected = MesaClassifier(**options).fit(X, y)
     monkeypatch.setattr("metasampler.growth._learner._CHUNK", 64)
     clf = MesaClassifier(n_jobs=n_jobs, **options).fit(X, y)
@@ -231,7 +231,7 @@ def test_no_second_sum_where_nobody_asks_for_it(imbalanced, monkeypatch):
     monkeypatch.setattr(
         MesaClassifier, "_finish_growth", lambda self, g: (growths.append(g), finish(self, g))[1]
     )
-    MesaClassifier(n_estimators=2).fit(X, y)
+    MesaClassifier(n_estimators=2, leaf_smoothing=0).fit(X, y)
     MesaClassifier(n_estimators=2, leaf_smoothing=1, validation_fraction=None).fit(X, y)
     MesaClassifier(n_estimators=2, leaf_smoothing=1).fit(X, y)
     assert [growth._smooth_total is None for growth in growths] == [True, True, False]
@@ -248,7 +248,7 @@ def test_without_held_out_rows(imbalanced, calibration):
 
 def test_stored_and_cloned(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(leaf_smoothing=2, random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, leaf_smoothing=2, random_state=0).fit(X, y)
     proba = clf.predict_proba(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict_proba(X), proba)
     assert clone(clf).leaf_smoothing == 2
@@ -259,7 +259,7 @@ def test_stored_and_cloned(imbalanced):
 
 def test_warm_start(imbalanced):
     X, y = imbalanced
-    options = {"leaf_smoothing": 2, "random_state": 0}
+    options = {"leaf_smoothing": 2, "refit": False, "random_state": 0}
     whole = MesaClassifier(n_estimators=6, **options).fit(X, y)
     warm = MesaClassifier(n_estimators=3, warm_start=True, **options).fit(X, y)
     warm.set_params(n_estimators=6).fit(X, y)
@@ -299,7 +299,7 @@ def test_members_without_leaves(Ensemble, learner):
     with pytest.raises(ValueError, match="leaf_smoothing=2 needs members with leaves"):
         # Before any work: not even the rows are looked at.
         Ensemble(learner, leaf_smoothing=2).fit(None, None)
-    assert Ensemble(learner).leaf_smoothing == 0
+    assert Ensemble(learner).leaf_smoothing == ("auto" if Ensemble is MesaClassifier else 0)
 
 
 def test_the_default_of_easy_ensemble_has_no_leaves(imbalanced):

@@ -134,7 +134,7 @@ def test_predict_follows_the_threshold(split, goal):
 
 def test_balanced_is_more_probable_than_frequent(split):
     X, _, y, _ = split
-    clf = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
     raw = MesaClassifier(calibration=None, random_state=0).fit(X, y)
     assert raw.threshold_ == 0.5
@@ -155,7 +155,7 @@ def test_many_classes(three_classes):
     usual = MesaClassifier(threshold=None, random_state=0).fit(X, y)
     proba = usual.predict_proba(X)
     np.testing.assert_array_equal(usual.predict(X), usual.classes_[proba.argmax(axis=1)])
-    balanced = MesaClassifier(random_state=0).fit(X, y)
+    balanced = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     assert np.sum(balanced.predict(X) == "one") >= np.sum(usual.predict(X) == "one")
     with pytest.raises(ValueError, match="'f1' is for two classes, y has 3"):
         MesaClassifier(threshold="f1").fit(X, y)
@@ -200,7 +200,7 @@ def test_validation_rows_with_another_share_of_the_rare_class(split, share):
     rare, often = np.flatnonzero(y_test == 1), np.flatnonzero(y_test == 0)
     n_rare = min(len(rare), max(5, int(share * len(often))))
     rows = np.concatenate([rare[:n_rare], often[: int(n_rare / share) - n_rare]])
-    clf = MesaClassifier(random_state=0).fit(X, y, X_test[rows], y_test[rows])
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y, X_test[rows], y_test[rows])
     assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
     assert np.mean(clf.predict(X)) < 0.4
 

@@ -53,8 +53,10 @@ def test_a_weight_of_zero_leaves_the_row_out(imbalanced, Ensemble, learner):
 
 def test_equal_weights_change_nothing(imbalanced):
     X, y = imbalanced
-    plain = MesaClassifier(random_state=0).fit(X, y)
-    weighted = MesaClassifier(random_state=0).fit(X, y, sample_weight=np.full(len(y), 3.0))
+    plain = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    weighted = MesaClassifier(n_estimators=10, random_state=0).fit(
+        X, y, sample_weight=np.full(len(y), 3.0)
+    )
     for a, b in zip(plain.estimators_samples_, weighted.estimators_samples_, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_allclose(plain.scores_, weighted.scores_, atol=1e-12)
@@ -239,7 +241,7 @@ def test_members_without_an_evaluation_set(imbalanced):
         UnderBaggingClassifier(LGBMClassifier(verbose=-1), validate_members=True).fit(X, y)
 
 
-@pytest.mark.parametrize("meta_sampler", ["default", "random", 0.5])
+@pytest.mark.parametrize("meta_sampler", ["universal", "random", 0.5])
 def test_no_hold_out(imbalanced, meta_sampler):
     X, y = imbalanced
     clf = MesaClassifier(
@@ -255,14 +257,15 @@ def test_no_hold_out(imbalanced, meta_sampler):
 def test_learned_policies_need_validation_rows(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2, random_state=0).fit(X, y)
-    for given in (sampler, "fit"):
+    for given in (sampler, "fit", "adapt"):
         with pytest.raises(ValueError, match="reads errors of validation rows"):
             MesaClassifier(meta_sampler=given, validation_fraction=None).fit(X, y)
 
 
 def test_summary(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=4, random_state=0).fit(X, np.where(y, "fraud", "fair"))
+    clf = MesaClassifier(n_estimators=4, meta_sampler=0.9, refit=False, random_state=0)
+    clf.fit(X, np.where(y, "fraud", "fair"))
     summary = clf.summary()
     assert [row["member"] for row in summary.rows] == [1, 2, 3, 4]
     assert [row["mu"] for row in summary.rows] == [None, 0.9, 0.9, 0.9]
@@ -292,6 +295,6 @@ def test_summary_of_a_rule(imbalanced):
 
 def test_permutation_importance(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     found = permutation_importance(clf, X, y, scoring="average_precision", random_state=0)
     assert np.argmax(found.importances_mean) in np.argsort(clf.feature_importances_)[-3:]

@@ -63,10 +63,10 @@ def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
 
 def test_a_fit_is_the_same_without_the_shortcut(imbalanced, monkeypatch):
     X, y = imbalanced
-    fast = MesaClassifier(random_state=0).fit(X, y)
+    fast = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     proba = fast.predict_proba(X)
     monkeypatch.setattr(_sklearn_compat, "FAST_TREES", False)
-    public = MesaClassifier(random_state=0).fit(X, y)
+    public = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
     for a, b in zip(fast.estimators_, public.estimators_, strict=True):
         _same_tree(a, b)
     np.testing.assert_array_equal(proba, public.predict_proba(X))

@@ -39,7 +39,7 @@ def classifiers(halves):
     X, y, _, _ = halves
     return {
         "tree": DecisionTreeClassifier(random_state=0).fit(X, y),
-        "MESA": MesaClassifier(random_state=0).fit(X, y),
+        "MESA": MesaClassifier(n_estimators=10, random_state=0).fit(X, y),
         "ridge": RidgeClassifier().fit(X, y),
     }
 

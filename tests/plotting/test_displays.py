@@ -88,7 +88,7 @@ def test_a_threshold_that_calls_nobody():
 
 
 def test_threshold_needs_two_classes(three_classes, imbalanced):
-    clf = MesaClassifier(random_state=0).fit(*three_classes)
+    clf = MesaClassifier(n_estimators=10, random_state=0).fit(*three_classes)
     with pytest.raises(ValueError, match="MesaClassifier has no threshold_"):
         ThresholdDisplay.from_estimator(clf, *three_classes)
     tree = DecisionTreeClassifier().fit(*imbalanced)

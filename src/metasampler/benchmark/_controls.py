@@ -3,6 +3,7 @@
 from numbers import Real
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._sklearn_compat import Interval, fit_context
 from metasampler.ensemble import MesaClassifier
@@ -71,7 +72,7 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
     estimators_samples_ : list of ndarray
         The rows of X each of them was trained on.
 
-    actions_, states_, scores_, meta_sampler_, n_candidates_ : object
+    actions_, states_, scores_, meta_sampler_, n_candidates_, leaf_smoothing_, refit_ : object
         Of the ensemble that was kept; see :class:`~metasampler.MesaClassifier`.
 
     classes_ : ndarray of shape (n_classes,)
@@ -184,6 +185,8 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
         # One seed for all, also where random_state is None or a generator.
         seed = RandomStreams.from_random_state(self.random_state).entropy
         options = self.get_params(deep=False) | {"random_state": seed, "refit": False}
+        if self.estimator is None:
+            options["estimator"] = DecisionTreeClassifier()
         mus = options.pop("mus")
         scores: list[float] = []
         for mu in mus:
@@ -194,7 +197,7 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
                 best, self.mu_ = candidate, float(mu)
             scores.append(score)
         if self.refit:
-            best.set_params(refit=True).fit(X, y, X_val, y_val)
+            best.set_params(refit=self.refit).fit(X, y, X_val, y_val)
         self.validation_scores_ = np.array(scores)
         self._check_features(X, reset=True)
         # All that a fit leaves behind, and so all that the answers need.

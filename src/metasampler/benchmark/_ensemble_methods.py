@@ -39,6 +39,9 @@ __all__ = ["LIU_2009", "ensemble_methods", "policy_methods", "reweighting_method
 #: So wide that all errors weigh the same: MESA's loop with uniform draws.
 _SIGMA_OF_UNIFORM_DRAWS = 1e6
 
+#: The constants that a policy has to beat.
+_MUS = tuple(tenths / 10 for tenths in range(11))
+
 LIU_2009 = (
     "X.-Y. Liu, J. Wu, Z.-H. Zhou, Exploratory undersampling for class-imbalance learning, "
     "IEEE Transactions on Systems, Man, and Cybernetics B 39, 2009"
@@ -230,12 +233,25 @@ def ensemble_methods() -> Iterator[Method]:
 
 
 def policy_methods() -> Iterator[Method]:
-    """MESA, and what its policy has to beat."""
+    """MESA as users get it, MESA as the paper has it, and what its policy has to beat."""
+    yield from _presets()
+    yield from _paper_rows()
+    yield from _default_rows()
 
-    def mesa(name: str, title: str, family: str, **options: Any) -> Method:
-        def make(estimator: Any, n_estimators: int, random_state: Any, n_jobs: int | None) -> Any:
-            return MesaClassifier(
-                estimator, n_estimators, n_jobs=n_jobs, random_state=random_state, **options
+
+def _presets() -> Iterator[Method]:
+    """MESA's presets but the paper's, which is the row "mesa-fit"."""
+
+    def preset(
+        name: str, title: str, family: str, preset: str, *, uses_validation: bool, base: bool = True
+    ) -> Method:
+        def make(
+            estimator: Any, n_estimators: int | None, random_state: Any, n_jobs: int | None
+        ) -> Any:
+            given = {"estimator": estimator, "n_estimators": n_estimators}
+            chosen = {key: value for key, value in given.items() if value is not None}
+            return MesaClassifier.from_preset(
+                preset, n_jobs=n_jobs, random_state=random_state, **chosen
             )
 
         return Method(
@@ -245,14 +261,67 @@ def policy_methods() -> Iterator[Method]:
             make,
             rows_of_subsets,
             _LIU_2020_MESA,
-            prefix=True,
-            uses_validation=True,
+            uses_base_learner=base,
+            sized=False,
+            uses_validation=uses_validation,
         )
 
-    yield mesa("mesa", "MESA, default", "IE+ML", meta_sampler="default")
+    yield preset("mesa", "MESA, default", "IE+ML", "default", uses_validation=True)
+    # With a constant mu nothing is learned.
+    yield preset("mesa-fast", "MESA, fast", "IE+US", "fast", uses_validation=False)
+    yield preset("mesa-best", "MESA, best", "IE+ML", "best", uses_validation=True, base=False)
+
+
+def _mesa(
+    name: str, title: str, family: str, own_estimator: Callable[[], Any], **options: Any
+) -> Method:
+    """MESA with members and a policy of its own, and any number of members."""
+
+    def make(estimator: Any, n_estimators: int, random_state: Any, n_jobs: int | None) -> Any:
+        return MesaClassifier(
+            own_estimator() if estimator is None else estimator,
+            n_estimators,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            **options,
+        )
+
+    return Method(
+        name,
+        title,
+        family,
+        make,
+        rows_of_subsets,
+        _LIU_2020_MESA,
+        prefix=True,
+        uses_validation=True,
+        meta_trains=options["meta_sampler"] == "fit",
+    )
+
+
+def _paper_rows() -> Iterator[Method]:
+    """The paper's ensemble, whatever the defaults are: plain trees and leaves, and no refit."""
+
+    def mesa(name: str, title: str, family: str, **options: Any) -> Method:
+        plain = {"leaf_smoothing": 0.0, "refit": False}
+        return _mesa(name, title, family, DecisionTreeClassifier, **{**plain, **options})
+
     yield mesa("mesa-fit", "MESA, meta-trained", "IE+ML", meta_sampler="fit")
-    for tenths in range(11):
-        mu = tenths / 10
+    yield mesa(
+        "mesa-refit", "MESA, meta-trained, refitted", "IE+ML", meta_sampler="fit", refit=True
+    )
+    yield mesa(
+        "mesa-soft",
+        "MESA, meta-trained, soft leaves",
+        "IE+ML",
+        meta_sampler="fit",
+        leaf_smoothing=2,
+    )
+    yield mesa(
+        "mesa-ahead", "MESA, meta-trained, look-ahead", "IE+ML", meta_sampler="fit", n_candidates=8
+    )
+    yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
+    for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
     yield Method(
         "selected-mu",
@@ -279,3 +348,23 @@ def policy_methods() -> Iterator[Method]:
         "IE+US",
         meta_sampler=MetaSampler(n_random_steps=0, n_updates=0),
     )
+
+
+def _default_rows() -> Iterator[Method]:
+    """The members of the default, any number of them, with the policies that the paper's get."""
+
+    def mesa(name: str, title: str, family: str, meta_sampler: Any) -> Method:
+        return _mesa(
+            f"default-{name}",
+            f"default members, {title}",
+            family,
+            lambda: None,
+            meta_sampler=meta_sampler,
+            leaf_smoothing="auto",
+            refit=False,
+        )
+
+    yield mesa("universal", "universal sampler", "IE+ML", "universal")
+    for mu in _MUS:
+        yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", mu)
+    yield mesa("random-mu", "uniformly random mu", "IE+US", "random")

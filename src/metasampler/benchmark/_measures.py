@@ -30,7 +30,7 @@ _RESOLUTION = 60
 
 def needs_sampler(job: Job) -> bool:
     """Whether a job uses a sampler that is meta-trained beforehand."""
-    return job.kind == "scores" and job.cell["method"] == "mesa-fit"
+    return job.kind == "scores" and METHODS[job.cell["method"]].meta_trains
 
 
 class TimedTree(DecisionTreeClassifier):
@@ -69,7 +69,7 @@ def _build(job: Job, cache: SamplerCache) -> tuple[Any, dict[str, Any]]:
         # A full tree leaves nothing to boost on the rows it saw.
         base = TimedTree(max_depth=3 if method.family == "IE+RW" else None)
     seed = fit_seed(cell["run"], cell["fold"], cache.seed)
-    model = method.build(base, max(job.ks, default=10), seed, n_jobs=1)
+    model = method.build(base, max(job.ks, default=None), seed, n_jobs=1)
     facts: dict[str, Any] = {}
     if needs_sampler(job):
         sampler, facts = cache.get(cell)
@@ -118,7 +118,7 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
         if method.uses_validation and len(scores):
             row["valid_score"] = round(float(scores[(k or len(scores)) - 1]), 6)
         if "actions" in job.keep and hasattr(model, "actions_"):
-            row["actions"] = np.round(model.actions_[: (k or 0) - 1], 4).tolist()
+            row["actions"] = np.round(model.actions_[: k and k - 1], 4).tolist()
         if "surface" in job.keep:
             row |= _surface(model, parts)
         results.append(row)
@@ -235,8 +235,9 @@ def measure_joint(job: Job, cache: SamplerCache) -> list[Row]:
         )
         seed = 1000 * cell["run"] + len(episodes)
         for name, rows in parts.items():
-            model = MesaClassifier(
-                meta_sampler=policy, calibration=None, threshold=None, random_state=seed
+            # The ensembles that it is meta-trained with.
+            model = MesaClassifier.from_preset(
+                "paper", meta_sampler=policy, threshold=None, random_state=seed
             ).fit(*rows[:4])
             probability = model.predict_proba(rows.X_test)[:, 1]
             curves[name].append(round(float(average_precision_score(rows.y_test, probability)), 4))

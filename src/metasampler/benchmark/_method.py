@@ -16,6 +16,9 @@ __all__ = [
     "rows_recorded",
 ]
 
+#: Members of an ensemble if nothing is said, as in the paper.
+_N_MEMBERS = 10
+
 #: The letters that the paper's comparison of families is written in.
 LETTERS = {
     "RW": "reweighting",
@@ -60,7 +63,8 @@ class Method:
         One of ``FAMILIES``, in the paper's letters; "-" for none of them.
     make : callable
         ``make(estimator, n_estimators, random_state, n_jobs)`` gives an unfitted classifier; it
-        imports what it makes, so that listing the methods costs nothing.
+        imports what it makes, so that listing the methods costs nothing. Only methods that are not
+        `sized` have to take None for the number of members.
     count_rows : callable
         ``count_rows(fitted, n_rows, n_members)``; see `n_training_rows`.
     reference : str, default=""
@@ -68,13 +72,17 @@ class Method:
     uses_base_learner : bool, default=True
         Whether the base learner can be chosen.
     sized : bool, default=True
-        Whether the number of members has any effect.
+        Whether the number of members is for the comparison to choose. Otherwise it is part of the
+        method, or there are none.
     prefix : bool, default=False
         Whether the first members of a fit are a smaller fit, so that several sizes can be read
         off one fit with `staged_predict_proba`. The members are the same; a calibration is that
         of the whole ensemble, so compare the order of rows, or set ``calibration=None``.
     uses_validation : bool, default=False
         Whether the method chooses by validation rows, so that its fit should get them.
+    meta_trains : bool, default=False
+        Whether the fit meta-trains a sampler first; one that was meta-trained before can be set in
+        its place, as `meta_sampler`.
     requires : str, default=None
         The extra of this package that has to be installed.
     """
@@ -82,19 +90,20 @@ class Method:
     name: str
     title: str
     family: str
-    make: Callable[[Any, int, Any, int | None], Any]
+    make: Callable[[Any, Any, Any, int | None], Any]
     count_rows: Callable[[Any, int, int | None], int]
     reference: str = ""
     uses_base_learner: bool = True
     sized: bool = True
     prefix: bool = False
     uses_validation: bool = False
+    meta_trains: bool = False
     requires: str | None = None
 
     def build(
         self,
         estimator: Any = None,
-        n_estimators: int = 10,
+        n_estimators: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Any:
@@ -104,8 +113,8 @@ class Method:
         ----------
         estimator : classifier, default=None
             The base learner; None means the method's own choice, mostly a decision tree.
-        n_estimators : int, default=10
-            Members of an ensemble; see `sized`.
+        n_estimators : int, default=None
+            Members of an ensemble. None means 10, or the method's own number if it is not `sized`.
         random_state : int, RandomState instance or None, default=None
             Decides all that is random in the fit.
         n_jobs : int, default=None
@@ -125,6 +134,8 @@ class Method:
             raise ValueError(
                 f"{self.name!r} ({self.title}) has no base learner to choose; leave estimator=None."
             )
+        if n_estimators is None and self.sized:
+            n_estimators = _N_MEMBERS
         try:
             return self.make(estimator, n_estimators, random_state, n_jobs)
         except ImportError as error:

@@ -42,7 +42,15 @@ def compare(
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
-    n_estimators: Annotated[int, typer.Option(min=1, help="Members of each ensemble.")] = 10,
+    n_estimators: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Members of each ensemble, also of MESA's presets. Default: 100; presets keep "
+            "their own number.",
+            show_default=False,
+        ),
+    ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(

@@ -22,6 +22,9 @@ from threadpoolctl import threadpool_limits
 from metasampler.benchmark import METHODS
 from metasampler.cli._table_input import Task
 
+#: Members of the ensembles that have no number of their own: as many as MESA and forests have.
+USUAL_SIZE = 100
+
 
 @dataclass
 class Result:
@@ -52,11 +55,14 @@ def cross_validate(
     methods: list[str],
     *,
     folds: int,
-    n_estimators: int,
+    n_estimators: int | None,
     seed: int,
     n_jobs: int = 1,
 ) -> list[Result]:
-    """Run methods on the same folds; a method that raises loses its own row only."""
+    """Run methods on the same folds; a method that raises loses its own row only.
+
+    Without ``n_estimators`` ensembles have `USUAL_SIZE` members, or what is their own number.
+    """
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
     results = []
     with _progress(len(methods) * folds) as progress:
@@ -66,7 +72,8 @@ def cross_validate(
             try:
                 for train, test in splits:
                     progress(name, None)
-                    model = METHODS[name].build(None, n_estimators, seed, n_jobs)
+                    size = n_estimators or (USUAL_SIZE if METHODS[name].sized else None)
+                    model = METHODS[name].build(None, size, seed, n_jobs)
                     _run_fold(result, task, model, train, test, n_jobs)
                     progress(name, 1)
             except Exception as error:

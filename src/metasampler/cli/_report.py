@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from metasampler.cli._evaluation import Result
+from metasampler.cli._evaluation import USUAL_SIZE, Result
 from metasampler.cli._table_input import Task
 
 
@@ -26,12 +26,12 @@ def describe(task: Task) -> str:
     return f"[bold]{escape(task.name)}[/]: " + ", ".join(parts)
 
 
-def table(task: Task, results: list[Result], *, folds: int, n_estimators: int) -> Table:
+def table(task: Task, results: list[Result], *, folds: int, n_estimators: int | None) -> Table:
     """Results as one table: best average precision first and in bold, failures last."""
     many = len(task.labels) > 2
     caption = (
-        f"Means over {folds} folds (± standard deviation); ensembles of {n_estimators} members, "
-        "forests and gradient boosting of up to 100. "
+        f"Means over {folds} folds (± standard deviation); ensembles of "
+        f"{n_estimators or USUAL_SIZE} members, forests and gradient boosting of up to 100. "
         + ("Scores are macro averages, each class against the rest. " if many else "")
         + "Times are of one fit; rows used are summed over the final members: rows for validation "
         "or meta-training are not counted."

@@ -34,9 +34,6 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "verbose": ["verbose"],
     }
 
-    #: By how much the leaves of the members are smoothed; set in the fit of those that smooth.
-    _smoothing: float = 0.0
-
     @abstractmethod
     def __init__(self, estimator=None, *, n_jobs=None):
         self.estimator = estimator
@@ -45,6 +42,11 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _base_learner(self):
         """The base learner; None means a decision tree."""
         return self.estimator
+
+    @property
+    def _smoothing(self) -> float:
+        """By how much the leaves of the members are smoothed."""
+        return getattr(self, "leaf_smoothing_", 0.0)
 
     def _check_features(self, X, *, reset: bool, name: str = "X") -> None:
         """Set, or compare with, the number and the names of the columns."""

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._sklearn_compat import Interval, fit_context
-from metasampler.ensemble._policy import resolve_sampler
+from metasampler.ensemble._policy import UNIVERSAL, blind_policy, resolve_sampler
+from metasampler.ensemble._presets import preset_settings
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
@@ -30,19 +32,24 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     Parameters
     ----------
     estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
-        trained on class numbers 0, 1, ..., the positions in `classes_`.
+        The base learner; None means ``DecisionTreeClassifier(criterion="entropy",
+        max_features="sqrt")``. Members are trained on class numbers 0, 1, ..., the positions in
+        `classes_`.
 
-    n_estimators : int, default=10
+    n_estimators : int, default=100
         Number of members.
 
-    meta_sampler : MetaSampler, str, path or float, default="default"
+    meta_sampler : MetaSampler, str, path or float, default="universal"
         What chooses mu:
 
-        - ``"default"``: the constant 0.9;
+        - ``"universal"``: the sampler that comes with the package, meta-trained on many data
+          sets. It reads errors of validation rows: where there are none, because
+          `validation_fraction` is None or a class has a single row, mu is the constant 0.9;
+        - ``"adapt"``: the universal sampler, fine-tuned on this data first;
+        - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
+          as in the paper;
         - a float in [0, 1]: that constant;
         - ``"random"``: uniformly random mu;
-        - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first;
         - a :class:`~metasampler.MetaSampler`: used as it is if it is fitted; otherwise a copy
           of it is meta-trained on this data first (on the rows, with the base learner, the
           scoring, the sampling ratio and, if given, the sigma of this classifier);
@@ -60,7 +67,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     validation_fraction : float, default=0.2
         Part of each class that is held out if `fit` gets no validation rows: for the meta-state,
         `scores_`, calibration and threshold. None trains on all rows; only policies that look at
-        no state, constant and random mu, can do without.
+        no state, constant and random mu, can do without (``"universal"`` becomes one).
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
@@ -108,7 +115,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         XGBoost) or ``X_val`` and ``y_val`` (HistGradientBoosting), for early stopping of theirs,
         which has to be switched on there (``early_stopping=True``, ``early_stopping_rounds=5``).
 
-    leaf_smoothing : float, default=0.0
+    leaf_smoothing : float or "auto", default="auto"
         Rows of each class that every leaf of tree members is thought to hold besides its own: a
         leaf with n training rows, n_c of them of class c, gives that class the probability
         ``(n_c + leaf_smoothing) / (n + leaf_smoothing * n_classes)``, where weighted rows count by
@@ -116,7 +123,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         only k + 1 different scores; smoothed leaves give more, and large leaves more say. It is
         for validation scores, predictions, calibration and threshold; draws and meta-states look
         at the plain leaves. For scikit-learn's own decision trees, extra trees and forests of
-        them. Not part of the paper.
+        them: ``"auto"`` means 1 for these and 0 for any other base learner. Not part of the
+        paper.
 
     n_candidates : int, default=1
         Look-ahead: how many candidates are fitted for each member, also the first, on different
@@ -125,12 +133,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         one candidate is used, because a choice by so few rows does harm; see `n_candidates_`. Not
         part of the paper.
 
-    refit : bool, default=False
+    refit : bool or "auto", default="auto"
         Whether to grow the ensemble a second time on all rows, training and validation rows
         together, once everything that needs held-out rows is chosen. There are as many members,
         with the same mu (and by look-ahead the random numbers of the candidate that was taken);
         draws look at the errors of the second growth. Not together with `warm_start`,
-        `validate_members` or ``calibration="cross-fitted"``.
+        `validate_members` or ``calibration="cross-fitted"``. ``"auto"`` refits where the
+        validation rows were held out from X, and neither of these is set: rows that the user
+        passed as X_val stay validation rows. Not part of the paper.
 
     n_jobs : int, default=None
         Threads that score rows, in `fit` and in prediction, and that fit candidates. The result is
@@ -168,6 +178,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     n_candidates_ : int
         The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
         hold fewer than 12 of some class.
+
+    leaf_smoothing_ : float
+        By how much leaves are smoothed.
+
+    refit_ : bool
+        Whether the members were refitted on all rows.
 
     calibration_ : callable
         Maps the members' mean probabilities to those of `predict_proba`.
@@ -234,8 +250,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> clf = MesaClassifier(random_state=0).fit(X_train, y_train)
     >>> clf.predict_proba(X_test).shape
     (500, 2)
-    >>> len(clf.estimators_), clf.actions_[:3].tolist()
-    (10, [0.9, 0.9, 0.9])
+    >>> len(clf.estimators_), clf.actions_.shape, clf.leaf_smoothing_, clf.refit_
+    (100, (99,), 1.0, True)
     """
 
     _parameter_constraints: dict = {
@@ -252,9 +268,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def __init__(
         self,
         estimator=None,
-        n_estimators=10,
+        n_estimators=100,
         *,
-        meta_sampler="default",
+        meta_sampler="universal",
         sigma=None,
         sampling_ratio=1.0,
         validation_fraction=0.2,
@@ -264,9 +280,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         n_iter_no_change=None,
         tol=1e-4,
         validate_members=False,
-        leaf_smoothing=0.0,
+        leaf_smoothing="auto",
         n_candidates=1,
-        refit=False,
+        refit="auto",
         n_jobs=None,
         random_state=None,
         warm_start=False,
@@ -293,6 +309,44 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.meta_sampler = meta_sampler
         self.sigma = sigma
         self.warm_start = warm_start
+
+    @classmethod
+    def from_preset(cls, name, **overrides):
+        """Make a classifier with a set of settings that go together.
+
+        Parameters
+        ----------
+        name : {"default", "fast", "best", "paper"}
+            - ``"default"``: what the constructor gives;
+            - ``"fast"``: 30 members on all rows, with a constant mu: nothing is held out, so that
+              probabilities are calibrated by the class ratios alone;
+            - ``"best"``: ten members, each of them gradient boosting and extra trees together, for
+              when time does not matter;
+            - ``"paper"``: MESA as it was published, for two classes (for more, pass
+              ``threshold=None``): ten plain trees, meta-trained on the data first, without
+              calibration, soft leaves or refit.
+
+        **overrides
+            Parameters that are to differ from the preset.
+
+        Returns
+        -------
+        classifier : MesaClassifier
+            Not fitted.
+
+        Examples
+        --------
+        >>> from metasampler import MesaClassifier
+        >>> MesaClassifier.from_preset("fast", random_state=0)
+        MesaClassifier(meta_sampler=0.9, n_estimators=30, random_state=0,
+                       validation_fraction=None)
+        """
+        return cls(**{**preset_settings(name), **overrides})
+
+    def _base_learner(self):
+        if self.estimator is None:
+            return DecisionTreeClassifier(criterion="entropy", max_features="sqrt")
+        return self.estimator
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
@@ -328,7 +382,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             sampler, needs_training = self.meta_sampler_, False
         else:
             sampler, needs_training = resolve_sampler(self.meta_sampler, self.verbose)
-        growth = self._start_growth(X, y, X_val, y_val, sample_weight, resume=resumes)
+        # The default has to work where nothing can be held out.
+        is_universal = isinstance(self.meta_sampler, str) and self.meta_sampler == UNIVERSAL
+        growth = self._start_growth(
+            X, y, X_val, y_val, sample_weight, resume=resumes, must_hold_out=not is_universal
+        )
+        if is_universal and not growth.data.has_validation:
+            sampler = blind_policy()
         reads_states = isinstance(sampler, MetaSampler)
         if reads_states and not growth.data.has_validation:
             raise ValueError(

@@ -6,12 +6,12 @@ from metasampler.growth._learner import make_learner
 from metasampler.growth._loop import Growth
 from metasampler.growth._tables import join_tables
 
-__all__ = ["check_refit", "check_refit_rows", "start_refit"]
+__all__ = ["check_refit", "check_refit_rows", "resolve_refit", "start_refit"]
 
 
 def check_refit(ensemble) -> None:
     """Refuse what cannot go together with a refit; the rows are not looked at."""
-    if not ensemble.refit:
+    if not ensemble.refit or ensemble.refit == "auto":
         return
     if ensemble.calibration == "cross-fitted":
         raise ValueError(
@@ -28,6 +28,15 @@ def check_refit(ensemble) -> None:
             "refit=True replaces the members that warm_start=True would grow on: set one of them "
             "to False."
         )
+
+
+def resolve_refit(ensemble, data: GrowthData) -> bool:
+    """Whether to refit: "auto" does where rows were taken from X, and may be given back."""
+    if ensemble.refit != "auto":
+        return bool(ensemble.refit)
+    taken_from_X = data.has_validation and len(data.tables) == 1
+    resumable = getattr(ensemble, "warm_start", False)
+    return taken_from_X and not ensemble.validate_members and not resumable
 
 
 def check_refit_rows(data: GrowthData) -> None:

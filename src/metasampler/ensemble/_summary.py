@@ -89,6 +89,6 @@ def summarise(ensemble, records: list[dict]) -> FitSummary:
             note += f"; of the held-out rows this finds {ensemble.expected_recall_:.0%}"
             note += "" if precision is None else f", with a precision of {precision:.0%}"
         notes.append(note + ".")
-    if ensemble.refit:
+    if ensemble.refit_:
         notes.append("All of this is about the fit with held-out rows, before the refit.")
     return FitSummary(f"{type(ensemble).__name__}, {len(rows)} members", rows, notes)

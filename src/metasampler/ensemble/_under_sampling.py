@@ -12,13 +12,18 @@ from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._held_out import check_cross_fitted, decide
-from metasampler.ensemble._refit import check_refit, check_refit_rows, start_refit
+from metasampler.ensemble._refit import (
+    check_refit,
+    check_refit_rows,
+    resolve_refit,
+    start_refit,
+)
 from metasampler.ensemble._stopping import StopRule
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._threshold import check_threshold
 from metasampler.growth._data import GrowthData, Selector
 from metasampler.growth._learner import make_learner, weight_argument
-from metasampler.growth._leaves import check_leaf_smoothing
+from metasampler.growth._leaves import resolve_leaf_smoothing
 from metasampler.growth._look_ahead import allowed_candidates
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import RandomStreams
@@ -43,9 +48,9 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         "n_iter_no_change": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "validate_members": ["boolean"],
-        "leaf_smoothing": [Interval(Real, 0, None, closed="left")],
+        "leaf_smoothing": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "refit": ["boolean"],
+        "refit": ["boolean", StrOptions({"auto"})],
     }
 
     #: Whether draws look at the errors of the members before. Otherwise these are only computed
@@ -90,14 +95,24 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
 
     # ------------------------------------------------------------------ growth
 
-    def _start_growth(self, X, y, X_val, y_val, sample_weight, *, resume: bool = False) -> Growth:
+    def _start_growth(
+        self,
+        X,
+        y,
+        X_val,
+        y_val,
+        sample_weight,
+        *,
+        resume: bool = False,
+        must_hold_out: bool = True,
+    ) -> Growth:
         """Check what `fit` got and start an ensemble.
 
         With ``resume`` it starts with the members there are, and grows on as the fit that made
-        them would have.
+        them would have. ``must_hold_out`` is that of `make_growth_data`.
         """
         estimator = resolve_estimator(self._base_learner())
-        check_leaf_smoothing(self.leaf_smoothing, estimator)
+        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, estimator)
         check_refit(self)
         if resume:
             streams = RandomStreams(self._entropy)
@@ -115,11 +130,12 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             scoring=self.scoring,
             streams=streams,
             owner=self,
+            must_hold_out=must_hold_out,
         )
         check_threshold(self.threshold, data.n_classes)
         if self.calibration == "cross-fitted":
             check_cross_fitted(data)
-        if self.refit:
+        if resolve_refit(self, data):
             check_refit_rows(data)
         if self.n_iter_no_change is not None and not data.has_validation:
             raise ValueError(
@@ -138,7 +154,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             self._check_features(X_val, reset=False, name="X_val")
         growth = Growth(
             data,
-            make_learner(estimator, data.tables, data.n_classes, self.n_jobs, self.leaf_smoothing),
+            make_learner(estimator, data.tables, data.n_classes, self.n_jobs, smoothing),
             streams,
             track=self._reads_errors or data.has_validation,
             member_options=self._member_options(estimator, data),
@@ -183,11 +199,15 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             "scoring": self.scoring,
             "leaf_smoothing": self.leaf_smoothing,
             "n_candidates": self.n_candidates,
-            "refit": self.refit,
         }
 
     def _check_resumable(self, data: GrowthData) -> None:
         """Refuse a warm start that cannot continue the fit before it."""
+        if self.refit_:
+            raise ValueError(
+                "warm_start=True cannot grow on: the members were refitted on all rows. Set "
+                "warm_start=True, or refit=False, before the first fit."
+            )
         facts = {**self._resume_facts(), "the number of rows": len(data.codes)}
         for name, value in facts.items():
             if value != self._facts[name]:
@@ -281,12 +301,13 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         self._set_members(growth)
         self.scores_ = np.array([r["score"] for r in self._records if r.get("score") is not None])
         self.n_candidates_ = growth.n_candidates
-        self._smoothing = growth.learner.leaf_smoothing
+        self.leaf_smoothing_ = growth.learner.leaf_smoothing
+        self.refit_ = resolve_refit(self, data)
         self._rule = self.threshold
         self.calibration_, decision = decide(self, growth)
         if decision is not None:
             self.threshold_, self.expected_precision_, self.expected_recall_ = decision
-        if self.refit:
+        if self.refit_:
             self._refit(growth)
         return self
 

@@ -14,7 +14,10 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from metasampler._sklearn_compat import is_plain_tree
 
-__all__ = ["check_leaf_smoothing", "leaf_probabilities", "leaf_values", "running_mean"]
+__all__ = ["leaf_probabilities", "leaf_values", "resolve_leaf_smoothing", "running_mean"]
+
+# What "auto" means for members with leaves: Laplace's rule.
+_AUTO = 1.0
 
 
 def _is_forest(estimator) -> bool:
@@ -22,14 +25,18 @@ def _is_forest(estimator) -> bool:
     return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
 
 
-def check_leaf_smoothing(smoothing: float, estimator) -> None:
-    """Refuse to smooth the leaves of a base learner that has none."""
-    if smoothing and not (is_plain_tree(estimator) or _is_forest(estimator)):
+def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
+    """By how much leaves are smoothed; "auto" leaves a base learner that has none alone."""
+    has_leaves = is_plain_tree(estimator) or _is_forest(estimator)
+    if isinstance(smoothing, str):
+        return _AUTO if has_leaves else 0.0
+    if smoothing and not has_leaves:
         raise ValueError(
             f"leaf_smoothing={smoothing} needs members with leaves, scikit-learn's own "
             "DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier or "
             f"ExtraTreesClassifier; the estimator is {estimator!r}. Set leaf_smoothing=0."
         )
+    return float(smoothing)
 
 
 def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:

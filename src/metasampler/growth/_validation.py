@@ -1,5 +1,7 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
+import warnings
+
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
@@ -151,11 +153,14 @@ def make_growth_data(
     scoring,
     streams: RandomStreams,
     owner=None,
+    must_hold_out: bool = True,
 ) -> GrowthData:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
-    stay where they are and only their row numbers are taken aside. None holds out nothing.
+    stay where they are and only their row numbers are taken aside. None holds out nothing. Of a
+    class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
+    and no validation rows.
     """
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
@@ -179,17 +184,19 @@ def make_growth_data(
     rows: dict = {}
     if X_val is None and validation_fraction is not None:
         counts = np.bincount(codes)
-        if counts.min() < 2:
-            rare = classes.tolist()[int(np.argmin(counts))]
-            raise ValueError(
-                f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
-                "validation rows. Pass X_val and y_val, or more rows of this class."
+        if counts.min() >= 2:
+            rows["train"], rows["valid"] = split_rows(
+                all_codes[0], len(classes), validation_fraction, streams
             )
-        rows["train"], rows["valid"] = split_rows(
-            all_codes[0], len(classes), validation_fraction, streams
-        )
-    else:
-        rows["train"] = slice(0, X.shape[0])
+        else:
+            rare = classes.tolist()[int(np.argmin(counts))]
+            lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
+            if must_hold_out:
+                raise ValueError(
+                    f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
+                )
+            warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=3)
+    rows.setdefault("train", slice(0, X.shape[0]))
 
     start = X.shape[0]
     for role, (suffix, table, labels) in given.items():

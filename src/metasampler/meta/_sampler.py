@@ -465,6 +465,10 @@ class MetaSampler(FittedSampler):
         >>> adapted.n_updates_, sampler.n_updates_
         (36, 18)
         """
+        return self._before_adapting(**settings).fit(X, y, X_val, y_val)
+
+    def _before_adapting(self, **settings):
+        """A copy that its next fit fine-tunes; see `adapt`."""
         check_is_fitted(self)
         n_updates = settings.get("n_updates", 200)
         usual = {
@@ -478,8 +482,7 @@ class MetaSampler(FittedSampler):
             "n_bins": self.encoder_.n_bins,
             "hidden_layer_sizes": self.policy_.hidden,
         }
-        twin = clone(self).set_params(**{**usual, **settings, "warm_start": True})
-        return twin.fit(X, y, X_val, y_val)
+        return clone(self).set_params(**{**usual, **settings, "warm_start": True})
 
     def _train(self, data, names, streams, *, callback=None, checkpoint=None, checkpoint_every=10):
         """Set up the training, play all rounds and take over what was learned."""

@@ -1,0 +1,59 @@
+"""Settings of MESA that go together, by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    VotingClassifier,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+__all__ = ["PRESETS", "preset_settings"]
+
+
+def _paper() -> dict[str, Any]:
+    return {
+        "estimator": DecisionTreeClassifier(),
+        "n_estimators": 10,
+        "meta_sampler": "fit",
+        "calibration": None,
+        "threshold": 0.5,
+        "leaf_smoothing": 0.0,
+        "n_candidates": 1,
+        "refit": False,
+    }
+
+
+def _fast() -> dict[str, Any]:
+    return {"n_estimators": 30, "validation_fraction": None, "meta_sampler": 0.9}
+
+
+def _best() -> dict[str, Any]:
+    # Two kinds of member that err in different places. Subsets are small: so are the leaves.
+    boosting = HistGradientBoostingClassifier(max_iter=50, min_samples_leaf=5, early_stopping=False)
+    parts = [("boosting", boosting), ("forest", ExtraTreesClassifier(20))]
+    return {
+        "estimator": VotingClassifier(parts, voting="soft"),
+        "n_estimators": 10,
+        "meta_sampler": "universal",
+    }
+
+
+#: What differs from the defaults of the constructor. Functions, so that no two classifiers share a
+#: base learner.
+PRESETS: dict[str, Callable[[], dict[str, Any]]] = {
+    "default": dict,
+    "fast": _fast,
+    "best": _best,
+    "paper": _paper,
+}
+
+
+def preset_settings(name: str) -> dict[str, Any]:
+    """The parameters that a preset sets."""
+    if name not in PRESETS:
+        names = ", ".join(map(repr, PRESETS))
+        raise ValueError(f"There is no preset {name!r}; the names are {names}.")
+    return PRESETS[name]()

@@ -1,0 +1,228 @@
+"""What MESA does if nothing is said, and the presets."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.benchmark import SelectedMuClassifier
+from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.ensemble._policy import _universal
+from metasampler.ensemble._presets import PRESETS
+from metasampler.meta import ConstantPolicy, pretrained_names
+
+
+def test_the_defaults_spelled_out(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    assert len(clf.estimators_) == 100
+    assert (clf.leaf_smoothing_, clf.refit_, clf.n_candidates_) == (1.0, True, 1)
+    for member in clf.estimators_:
+        assert (member.criterion, member.max_features) == ("entropy", "sqrt")
+    spelled = MesaClassifier(
+        DecisionTreeClassifier(criterion="entropy", max_features="sqrt"),
+        100,
+        meta_sampler=MetaSampler.load("universal"),
+        leaf_smoothing=1,
+        refit=True,
+        random_state=0,
+    ).fit(X, y)
+    assert_array_equal(clf.predict_proba(X), spelled.predict_proba(X))
+    assert_array_equal(clf.actions_, spelled.actions_)
+    # All rows of the smallest class, held out before or not.
+    assert np.sum(y[clf.estimators_samples_[0]] == 1) == np.sum(y == 1)
+
+
+def test_the_published_methods_keep_plain_trees_and_leaves(imbalanced):
+    for Ensemble in (UnderBaggingClassifier, SelectedMuClassifier):
+        clf = Ensemble(random_state=0).fit(*imbalanced)
+        assert len(clf.estimators_) == 10
+        assert (clf.leaf_smoothing_, clf.refit_) == (0, False)
+        tree = clf.estimators_[0]
+        assert (tree.criterion, tree.max_features) == ("gini", None)
+
+
+# The universal sampler
+
+
+def test_the_universal_sampler_comes_with_the_package():
+    assert "universal" in pretrained_names()
+    sampler = MetaSampler.load("universal")
+    assert sampler.encoder_.kind == "summary"
+    assert sampler.history_
+
+
+def test_a_file_of_that_name_does_not_take_its_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "universal").write_text("something else")
+    assert MetaSampler.load("universal").encoder_.kind == "summary"
+    with pytest.raises(ValueError, match="not a usable sampler file"):
+        MetaSampler.load("./universal")
+
+
+def test_its_file_is_read_once(imbalanced, monkeypatch):
+    MesaClassifier(n_estimators=2).fit(*imbalanced)
+    monkeypatch.setattr(MetaSampler, "load", None)
+    a, b = (MesaClassifier(n_estimators=3, random_state=0).fit(*imbalanced) for _ in range(2))
+    # Each has a copy: to train one of them changes no other.
+    assert a.meta_sampler_ is not b.meta_sampler_
+    before = b.meta_sampler_.policy_.parameters.copy()
+    retrained = a.meta_sampler_.set_params(
+        learner="sac", n_estimators=3, n_random_steps=4, n_updates=4, warm_start=True, n_jobs=None
+    )
+    retrained.set_params(policy_delay=0, verbose=0).fit(*imbalanced)
+    assert not np.array_equal(a.meta_sampler_.policy_.parameters, before)
+    assert_array_equal(b.meta_sampler_.policy_.parameters, before)
+    assert_array_equal(_universal().policy_.parameters, before)
+
+
+def test_nothing_held_out_means_a_constant(imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=3, validation_fraction=None, random_state=0).fit(X, y)
+    assert clf.meta_sampler_ == ConstantPolicy(0.9)
+    assert_array_equal(clf.actions_, [0.9, 0.9])
+    assert not clf.refit_
+    # One that was passed must not be replaced in silence.
+    with pytest.raises(ValueError, match="reads errors of validation rows"):
+        clf.set_params(meta_sampler=MetaSampler.load("universal")).fit(X, y)
+
+
+def test_a_class_of_one_row(imbalanced):
+    X, y = imbalanced
+    y = np.where(np.arange(len(y)) == 3, 2, y)
+    clf = MesaClassifier(n_estimators=3, random_state=0)
+    with pytest.warns(UserWarning, match=r"Class 2 has .* 1 row.*: there are none"):
+        clf.fit(X, y)
+    assert clf.meta_sampler_ == ConstantPolicy(0.9)
+    assert clf.calibration_.name == "prior"
+    assert [len(rows) for rows in clf.estimators_samples_] == [3, 3, 3]
+
+
+def test_adapt_goes_on_from_it(imbalanced):
+    X, y = imbalanced
+    options = {"n_estimators": 4, "meta_sampler": "adapt", "random_state": 0}
+    clf = MesaClassifier(GaussianNB(), sigma=0.3, **options).fit(X, y)
+    sampler = clf.meta_sampler_
+    assert sampler.n_updates_ == sampler.n_updates > 0
+    assert (sampler.learner, sampler.sigma) == ("sac", 0.3)
+    assert sampler.summary_["estimator"] == "GaussianNB()"
+    assert sampler.summary_["started_from"] == _universal().summary_
+    start, end = (s.policy_.parameters for s in (_universal(), sampler))
+    assert not np.array_equal(start, end)
+    again = MesaClassifier(GaussianNB(), sigma=0.3, **options).fit(X, y)
+    assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
+
+
+# "auto"
+
+
+@pytest.mark.parametrize(
+    ("learner", "smoothing"),
+    [
+        (DecisionTreeClassifier(), 1.0),
+        (ExtraTreeClassifier(), 1.0),
+        (RandomForestClassifier(3), 1.0),
+        (ExtraTreesClassifier(3), 1.0),
+        (AdaBoostClassifier(n_estimators=3), 0.0),
+        (HistGradientBoostingClassifier(max_iter=3), 0.0),
+        (LogisticRegression(), 0.0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_leaves_are_smoothed_where_there_are_any(imbalanced, learner, smoothing):
+    X, y = imbalanced
+    fits = [
+        MesaClassifier(learner, n_estimators=2, leaf_smoothing=s, random_state=0).fit(X, y)
+        for s in ("auto", smoothing)
+    ]
+    assert fits[0].leaf_smoothing_ == smoothing
+    assert_array_equal(fits[0].predict_proba(X), fits[1].predict_proba(X))
+
+
+def test_auto_in_a_baseline(imbalanced):
+    options = {"n_estimators": 3, "validation_fraction": 0.3, "random_state": 0}
+    clf = UnderBaggingClassifier(leaf_smoothing="auto", refit="auto", **options).fit(*imbalanced)
+    assert (clf.leaf_smoothing_, clf.refit_) == (1.0, True)
+
+
+def test_auto_refits_rows_that_were_taken_from_X_only(imbalanced):
+    X, y = imbalanced
+    options = {"n_estimators": 2, "random_state": 0}
+    assert MesaClassifier(**options).fit(X, y).refit_
+    assert not MesaClassifier(**options).fit(X, y, X[::3], y[::3]).refit_
+    assert not MesaClassifier(warm_start=True, **options).fit(X, y).refit_
+    boosting = HistGradientBoostingClassifier(max_iter=3, early_stopping=True)
+    clf = MesaClassifier(boosting, validate_members=True, **options).fit(X, y)
+    assert not clf.refit_
+    crossed = MesaClassifier(calibration="cross-fitted", validation_fraction=None, **options)
+    assert not crossed.fit(X, y).refit_
+    selected = SelectedMuClassifier(mus=(0.9,), refit="auto", **options)
+    assert selected.fit(X, y).refit_
+    assert not selected.fit(X, y, X[::3], y[::3]).refit_
+
+
+def test_a_refitted_default_cannot_be_grown_on(imbalanced):
+    clf = MesaClassifier(n_estimators=2, random_state=0).fit(*imbalanced)
+    with pytest.raises(ValueError, match="the members were refitted on all rows"):
+        clf.set_params(warm_start=True, n_estimators=4).fit(*imbalanced)
+    assert clf.refit_
+
+
+# Presets
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets(name, imbalanced):
+    X, y = imbalanced
+    clf = MesaClassifier.from_preset(name, n_jobs=2, random_state=0)
+    assert clf.n_jobs == 2
+    twin = clone(clf)
+    assert repr(twin.get_params()) == repr(clf.get_params())
+    twin.set_params(n_estimators=2)
+    if name == "paper":
+        twin.set_params(meta_sampler=MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2))
+    assert twin.fit(X, y).predict_proba(X).shape == (600, 2)
+
+
+def test_what_the_presets_are():
+    assert MesaClassifier.from_preset("default").get_params() == MesaClassifier().get_params()
+    paper = MesaClassifier.from_preset("paper", random_state=7)
+    assert repr(paper.estimator) == "DecisionTreeClassifier()"
+    settings = paper.get_params(deep=False)
+    assert (
+        settings.items()
+        >= {
+            "n_estimators": 10,
+            "meta_sampler": "fit",
+            "leaf_smoothing": 0,
+            "refit": False,
+            "n_candidates": 1,
+            "calibration": None,
+            "threshold": 0.5,
+            "sigma": None,
+            "sampling_ratio": 1.0,
+            "random_state": 7,
+        }.items()
+    )
+    assert MesaClassifier.from_preset("fast").n_estimators == 30
+    assert MesaClassifier.from_preset("fast", n_estimators=5).n_estimators == 5
+    # No two share a base learner.
+    a, b = (MesaClassifier.from_preset("best").estimator for _ in range(2))
+    assert a is not b
+
+
+def test_unknown_presets_and_parameters():
+    with pytest.raises(ValueError, match=r"no preset 'quick'; the names are 'default', 'fast', "):
+        MesaClassifier.from_preset("quick")
+    with pytest.raises(TypeError, match="n_trees"):
+        MesaClassifier.from_preset("fast", n_trees=5)
