@@ -117,6 +117,9 @@ def meta_train(
     log: Annotated[
         Path | None, typer.Option(help="File for one line of JSON a round.", dir_okay=False)
     ] = None,
+    history: Annotated[
+        bool, typer.Option(help="Keep every episode's scores and actions in the file.")
+    ] = True,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = 1,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the training.")] = 0,
 ) -> None:
@@ -183,8 +186,10 @@ def meta_train(
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.secho(message, err=True)
     watch.choose(sampler)
-    sampler.summary_["command"] = shlex.join(["metasampler", *sys.argv[1:]])
-    sampler.save(output)
+    # Of files only the names: the card is for others, who have other folders.
+    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+    sampler.summary_["command"] = shlex.join(["metasampler", *words])
+    sampler.save(output, history=history)
     _report(sampler, output)
     if sampler.summary_["interrupted"]:
         raise typer.Exit(code=130)

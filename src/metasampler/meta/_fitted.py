@@ -99,7 +99,7 @@ class FittedSampler(BaseEstimator):
         state = self._check_state(state)
         return self.policy_.sample(state, rng)
 
-    def save(self, path):
+    def save(self, path, *, history=True):
         """Write the sampler to a file, whole or not at all.
 
         The file holds the policy, the settings, the history and the summary; not the base
@@ -110,6 +110,8 @@ class FittedSampler(BaseEstimator):
         ----------
         path : str or path
             The file, usually called ``*.npz``.
+        history : bool, default=True
+            Whether to write `history_` too, which may be most of the file.
         """
         check_is_fitted(self)
         settings = self.get_params(deep=False)
@@ -118,7 +120,7 @@ class FittedSampler(BaseEstimator):
         settings |= {"state": self.encoder_.kind, "n_bins": self.encoder_.n_bins}
         content = {
             "settings": plain_entries(settings),
-            "history": self.history_,
+            "history": self.history_ if history else [],
             "summary": self.summary_,
             "n_updates": self.n_updates_,
         }
