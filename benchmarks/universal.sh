@@ -10,7 +10,7 @@ cd "$(dirname "$0")"
 metasampler meta-train $(cat universal-tasks.txt) \
   --output "${1:-universal.npz}" --state summary --scale-tasks --tasks-per-round 10 \
   --random-steps 4000 --updates 30000 --memory 35000 --batch 128 --lr-decay-steps 130 \
-  --validation-task adbench_12_fault --validation-task adbench_7_Cardiotocography \
-  --validation-task adbench_41_Waveform --validation-task keel_vehicle1 \
+  --validation-task adbench_7_Cardiotocography --validation-task adbench_7_Cardiotocography%0.1 \
+  --validation-task adbench_41_Waveform --validation-task keel_vehicle1 --validation-task keel_vehicle1%0.2 \
   --validation-task keel_poker-8-9_vs_5 --validation-task keel_cleveland-0_vs_4 \
   --validate-every 60 --validation-seeds 8 --seed 0 --no-history

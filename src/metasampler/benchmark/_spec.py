@@ -144,8 +144,10 @@ class Spec:
     ) -> Iterator[Job]:
         values = {**block, **({} if not quick else self.quick)}
         if quick:
-            # Only axes that the block has: a quick look is part of the whole.
+            # Only axes and methods that the block has: a quick look is part of the whole.
             values = {name: value for name, value in values.items() if name in block}
+            if "method" in block:
+                values["method"] = [name for name in values["method"] if name in block["method"]]
         ks = tuple(values.pop("k", ()))
         kind = values.pop("kind", self.kind)
         bases = tuple(values.pop("base", ())) if kind == "resampling" else ()

@@ -26,8 +26,8 @@ def load_tasks(
     ----------
     names, unseen : list of str
         Names or files, as ``metasampler.datasets.load`` takes them. "NAME:3" finds class 3 of
-        many among all others. A name to train on may end in "@0.25": then this part of the
-        minority labels of its training rows is flipped.
+        many among all others; "NAME%0.1" keeps a tenth of the minority. A name to train on may
+        end in "@0.25": then this part of the minority labels of its training rows is flipped.
     data_home, target
         For ``metasampler.datasets.load``.
     settings : dict
@@ -80,6 +80,10 @@ def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, .
     if flipped:
         X, y = _load(name, data_home, target)
         return _with_flipped_labels(X, y, float(ratio))
+    name, thinned, part = name.partition("%")
+    if thinned:
+        X, y = _load(name, data_home, target)
+        return _with_fewer_positives(X, y, float(part))
     options: dict[str, Any] = {"data_home": data_home, "return_X_y": True}
     plain, one_class, positive = name.rpartition(":")
     if one_class and not Path(name).exists():
@@ -87,6 +91,18 @@ def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, .
     if name.lower().endswith(TABLE_SUFFIXES):
         options["target"] = target
     return datasets.load(name, **options)
+
+
+def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
+    """Rows with only a part of the minority, for tasks as imbalanced as those to come."""
+    import numpy as np
+
+    labels, counts = np.unique(y, return_counts=True)
+    minority = np.flatnonzero(y == labels[counts.argmin()])
+    n_kept = max(1, round(part * len(minority)))
+    kept = np.random.default_rng(0).choice(minority, n_kept, replace=False)
+    rows = np.sort(np.concatenate([np.flatnonzero(~np.isin(np.arange(len(y)), minority)), kept]))
+    return (X.iloc[rows] if hasattr(X, "iloc") else X[rows]), np.asarray(y)[rows]
 
 
 def _with_flipped_labels(X: Any, y: Any, ratio: float) -> tuple[Any, Any, Any, Any]:

@@ -46,7 +46,8 @@ def meta_train(
         typer.Argument(
             metavar="TASK",
             help="Data sets to learn from: names, or .npz, .csv or .parquet files. NAME:3 finds "
-            "class 3 of many; NAME@0.25 flips this part of the minority's training labels.",
+            "class 3 of many; NAME%0.1 keeps a tenth of the minority; NAME@0.25 flips this part of "
+            "the minority's training labels.",
             show_default=False,
         ),
     ],
