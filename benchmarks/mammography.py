@@ -32,9 +32,10 @@ SIGMA_OF_UNIFORM_DRAWS = 1e6
 
 def test_scores(parts, meta_sampler, seed, **options):
     """Average precision on the test rows after 5, 10 and 20 members, and the actions."""
-    clf = MesaClassifier(
-        n_estimators=max(SIZES), meta_sampler=meta_sampler, random_state=seed, **options
-    ).fit(*parts["train"], *parts["valid"])
+    options = {"n_estimators": max(SIZES), "meta_sampler": meta_sampler, **options}
+    clf = MesaClassifier.from_preset("paper", random_state=seed, **options).fit(
+        *parts["train"], *parts["valid"]
+    )
     X, y = parts["test"]
     stages = [average_precision_score(y, proba[:, 1]) for proba in clf.staged_predict_proba(X)]
     return [stages[k - 1] for k in SIZES], clf.actions_

@@ -17,7 +17,8 @@ from sklearn.model_selection import train_test_split
 from metasampler import MesaClassifier
 
 REVIEW_COST = 5.0  # what it costs to look at one transaction
-SETTINGS = {"n_estimators": 30, "random_state": 0}
+# A constant mu: the figures stay the same when the universal sampler is trained anew.
+SETTINGS = {"n_estimators": 30, "meta_sampler": 0.9, "random_state": 0}
 
 
 def make_transactions(n_rows=20_000, random_state=0):
@@ -97,7 +98,7 @@ def main(save=None):
 
     # 4. What the fit did.
     print()
-    print(MesaClassifier(n_estimators=5, random_state=0).fit(X_train, y_train).summary())
+    print(MesaClassifier(**{**SETTINGS, "n_estimators": 5}).fit(X_train, y_train).summary())
     if save is not None:
         save_pictures(Path(save), raw, chosen, X_test, y_test)
 

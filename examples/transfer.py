@@ -27,7 +27,7 @@ def main(n_updates=1000):
     X, y = X[keep], (y[keep] == 0).astype(int)
     folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=5, random_state=0)
     for name, policy in {"learned on digits": sampler, "uniform mu": "random"}.items():
-        clf = MesaClassifier(meta_sampler=policy, random_state=0)
+        clf = MesaClassifier.from_preset("paper", meta_sampler=policy, random_state=0)
         scores = cross_val_score(clf, X, y, scoring="average_precision", cv=folds)
         print(f"{name}: average precision {scores.mean():.3f} on the diagnosis")
 

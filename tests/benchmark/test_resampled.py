@@ -183,7 +183,9 @@ def test_selected_mu_is_the_best_constant(imbalanced):
     X, y = imbalanced
     mus = (0.1, 0.5, 0.9)
     clf = SelectedMuClassifier(n_estimators=4, mus=mus, random_state=0).fit(X, y)
-    fits = [MesaClassifier(n_estimators=4, meta_sampler=mu, random_state=0).fit(X, y) for mu in mus]
+    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0, "refit": False}
+    plain |= {"n_estimators": 4, "random_state": 0}
+    fits = [MesaClassifier(meta_sampler=mu, **plain).fit(X, y) for mu in mus]
     scores = [fitted.scores_[-1] for fitted in fits]
     np.testing.assert_array_equal(clf.validation_scores_, scores)
     best = int(np.argmax(scores))

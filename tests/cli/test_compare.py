@@ -68,6 +68,19 @@ def rows_of(text):
     return {match[1]: match.groups()[1:] for match in re.finditer(pattern, text)}
 
 
+def test_members_by_default_and_by_number(run):
+    def rows_used(*options):
+        names = ("mesa", "mesa-fast", "under-bagging")
+        chosen = [part for name in names for part in ("--method", name)]
+        rows = rows_of(run("compare", "--folds", "2", *chosen, *options))
+        titles = [METHODS[name].title for name in names]
+        return [int(rows[title][-1].replace(",", "")) for title in titles]
+
+    # Members x 2 classes x 27 rows; presets keep their number unless one is asked for.
+    assert rows_used() == [100 * 54, 30 * 54, 100 * 54]
+    assert rows_used("--n-estimators", "4") == [4 * 54] * 3
+
+
 def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
     # Meta-training on each fold belongs to the tests of the meta-sampler.
     quick = dataclasses.replace(METHODS["mesa-fit"], make=METHODS["mesa"].make)

@@ -34,8 +34,8 @@ def test_it_is_the_ensemble_that_a_classifier_grows(imbalanced):
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.25, stratify=y, random_state=7
     )
-    clf = MesaClassifier(
-        meta_sampler=sampler, n_estimators=4, calibration=None, random_state=7
+    clf = MesaClassifier.from_preset(
+        "paper", meta_sampler=sampler, n_estimators=4, random_state=7
     ).fit(X_train, y_train)
     assert score == pytest.approx(roc_auc_score(y_test, clf.predict_proba(X_test)[:, 1]))
 

@@ -17,7 +17,8 @@ from metasampler.plotting import ErrorHistogramDisplay, MetaTrainingDisplay, Pol
 @pytest.fixture(scope="module")
 def fits(imbalanced):
     return [
-        MesaClassifier(meta_sampler="random", random_state=i).fit(*imbalanced) for i in range(3)
+        MesaClassifier(n_estimators=10, meta_sampler="random", random_state=i).fit(*imbalanced)
+        for i in range(3)
     ]
 
 

@@ -21,7 +21,7 @@ _STYLES = {
     "under-bagging": ("#0072B2", "-"),
     "balanced-forest": ("#56B4E9", "-"),
     "rusboost": ("#009E73", "-"),
-    "easy-ensemble": ("#CC79A7", "-"),
+    "spe": ("#CC79A7", "-"),
     "tree": ("#777777", ":"),
     "random-forest": ("#000000", "--"),
     "gradient-boosting": ("#009E73", "--"),

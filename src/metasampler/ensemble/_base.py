@@ -63,18 +63,18 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self._check_features(X, reset=False)
         return table
 
-    def _staged_totals(self, X):
+    def _staged_totals(self, X, smoothing: float):
         """Running sums of the members' probabilities; the array is the same in each step."""
         n_classes = len(self.classes_)
-        learner = make_learner(self.estimator_, [X], n_classes, self.n_jobs, self._smoothing)
+        learner = make_learner(self.estimator_, [X], n_classes, self.n_jobs, smoothing)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for member in self.estimators_:
             learner.add_scores(member, X, total)
             yield total
 
-    def _mean(self, total: np.ndarray, n_members: int) -> np.ndarray:
+    def _mean(self, total: np.ndarray, n_members: int, smoothing: float) -> np.ndarray:
         """Mean probability of each class, before calibration."""
-        proba = running_mean(total, n_members, self._smoothing)
+        proba = running_mean(total, n_members, smoothing)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def _calibrate(self, proba: np.ndarray) -> np.ndarray:
@@ -95,8 +95,8 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             In the order of `classes_`.
         """
         X = self._check_predict_table(X)
-        *_, total = self._staged_totals(X)
-        return self._calibrate(self._mean(total, len(self.estimators_)))
+        *_, total = self._staged_totals(X, self._smoothing)
+        return self._calibrate(self._mean(total, len(self.estimators_), self._smoothing))
 
     def staged_predict_proba(self, X):
         """Probability of each class after each member.
@@ -112,8 +112,8 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             What an ensemble of the first 1, 2, ... members predicts.
         """
         X = self._check_predict_table(X)
-        for n_members, total in enumerate(self._staged_totals(X), start=1):
-            yield self._calibrate(self._mean(total, n_members))
+        for n_members, total in enumerate(self._staged_totals(X, self._smoothing), start=1):
+            yield self._calibrate(self._mean(total, n_members, self._smoothing))
 
     def predict(self, X):
         """Most probable class of each row.

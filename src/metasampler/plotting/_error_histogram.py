@@ -190,11 +190,11 @@ def _fractions(errors, n_bins):
 
 
 def _staged_means(estimator, X):
-    """Probabilities after each member, before calibration."""
+    """Probabilities after each member as draws and states see them: plain, and not calibrated."""
     if not isinstance(estimator, BaseUnderSamplingEnsemble):
         # Others are not calibrated; a boosting's stages are no means of its members.
         yield from estimator.staged_predict_proba(X)
         return
     table = estimator._check_predict_table(X)
-    for n_members, total in enumerate(estimator._staged_totals(table), start=1):
-        yield estimator._as_matrix(total / n_members)
+    for n_members, total in enumerate(estimator._staged_totals(table, 0.0), start=1):
+        yield estimator._mean(total, n_members, 0.0)

@@ -44,7 +44,8 @@ class PolicyTraceDisplay:
     >>> from metasampler import MesaClassifier
     >>> from metasampler.plotting import PolicyTraceDisplay
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> fits = [MesaClassifier(meta_sampler="random", random_state=i).fit(X, y) for i in range(3)]
+    >>> options = {"n_estimators": 10, "meta_sampler": "random"}
+    >>> fits = [MesaClassifier(random_state=i, **options).fit(X, y) for i in range(3)]
     >>> display = PolicyTraceDisplay.from_estimators({"random": fits})
     >>> display.lines_["random"].get_xdata().tolist()
     [2, 3, 4, 5, 6, 7, 8, 9, 10]
