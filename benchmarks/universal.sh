@@ -13,4 +13,4 @@ metasampler meta-train $(cat universal-tasks.txt) \
   --validation-task adbench_7_Cardiotocography --validation-task adbench_7_Cardiotocography%0.1 \
   --validation-task adbench_41_Waveform --validation-task keel_vehicle1 --validation-task keel_vehicle1%0.2 \
   --validation-task keel_poker-8-9_vs_5 --validation-task keel_cleveland-0_vs_4 \
-  --validate-every 60 --validation-seeds 8 --seed 0 --no-history
+  --mu-min 0.7 --validate-every 60 --validation-seeds 8 --seed 0 --no-history

@@ -74,6 +74,9 @@ def meta_train(
     estimator: Annotated[
         BaseLearner, typer.Option(help="What the members are.")
     ] = BaseLearner.TREE,
+    mu_min: Annotated[
+        float, typer.Option(min=0, max=0.99, help="Smallest mu that the policy can choose.")
+    ] = 0.0,
     members: Annotated[int, typer.Option(min=2, help="Members of an ensemble.")] = 10,
     updates: Annotated[
         int | None,
@@ -136,6 +139,7 @@ def meta_train(
     settings: dict[str, Any] = {
         "estimator": _make_estimator(estimator),
         "n_estimators": members,
+        "mu_min": mu_min,
         "state": state.value,
         "learner": learner.value,
         "hidden_layer_sizes": _layers(hidden),

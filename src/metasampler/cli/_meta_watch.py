@@ -76,7 +76,8 @@ class Watch:
         notes = progress.notes
         if "constants" not in notes:
             notes["constants"] = self._score_constants()
-        scores = self.unseen.score(progress.policy, progress.encoder)
+        sampler = progress.sampler()
+        scores = self.unseen.score(sampler, sampler.encoder_)
         result = {"round": progress.n_rounds_done, "mean": _mean(scores), "scores": scores}
         notes.setdefault("rounds", []).append(result)
         if result["mean"] > notes.get("best_mean", -np.inf):

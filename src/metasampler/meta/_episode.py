@@ -12,7 +12,7 @@ from metasampler.growth._random import RandomStreams, Stream
 from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._state import StateEncoder
 
-__all__ = ["Assignment", "Episode", "play_episode", "play_in_worker"]
+__all__ = ["Assignment", "Episode", "play_episode", "play_in_worker", "spread_action"]
 
 
 class Assignment(NamedTuple):
@@ -26,6 +26,11 @@ class Assignment(NamedTuple):
     n_random: int = 0
     #: Whether the policy draws its actions, or acts by its mean.
     explores: bool = True
+
+
+def spread_action(action, mu_min: float):
+    """The mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
+    return mu_min + (1 - mu_min) * action
 
 
 class Episode(NamedTuple):
@@ -48,6 +53,7 @@ def play_episode(
     n_random: int,
     streams: RandomStreams,
     explores: bool = True,
+    mu_min: float = 0.0,
 ) -> Episode:
     """Grow one ensemble, by random actions at first and then by actions of the policy.
 
@@ -67,24 +73,30 @@ def play_episode(
         The episode's randomness.
     explores : bool, default=True
         Whether actions are drawn from the policy, or are its mean.
+    mu_min : float, default=0.0
+        The mu of action 0; that of action 1 is 1.
 
     Returns
     -------
     episode : Episode
     """
     rng = streams.generator(Stream.POLICY)
+    actions = []
 
     def choose_mu(state, n_so_far):
         if n_so_far <= n_random:
-            return float(rng.random())
-        return policy.sample(state, rng) if explores else policy.predict(state)
+            action = float(rng.random())
+        else:
+            action = policy.sample(state, rng) if explores else policy.predict(state)
+        actions.append(action)
+        return spread_action(action, mu_min)
 
     growth = Growth(data, learner, streams)
     first, *steps = grow_by_policy(growth, n_members, encoder, choose_mu, sigma)
     validation = np.array([first.score, *(step.score for step in steps)])
     return Episode(
         states=np.array([step.state for step in steps]).reshape(len(steps), encoder.size),
-        actions=np.array([step.mu for step in steps], dtype=float),
+        actions=np.array(actions, dtype=float),
         rewards=np.diff(validation),
         scores={
             role: float(validation[-1]) if role == "valid" else growth.score(role)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler.meta._episode import spread_action
 from metasampler.meta._files import plain_entries, read_sampler, write_sampler
 from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._pretrained import find_sampler
@@ -79,7 +80,7 @@ class FittedSampler(BaseEstimator):
             In [0, 1].
         """
         state = self._check_state(state)
-        return self.policy_.predict(state)
+        return spread_action(self.policy_.predict(state), self.mu_min)
 
     def sample(self, state, rng):
         """Draw mu for a state from the policy.
@@ -97,7 +98,7 @@ class FittedSampler(BaseEstimator):
             In [0, 1].
         """
         state = self._check_state(state)
-        return self.policy_.sample(state, rng)
+        return spread_action(self.policy_.sample(state, rng), self.mu_min)
 
     def save(self, path, *, history=True):
         """Write the sampler to a file, whole or not at all.

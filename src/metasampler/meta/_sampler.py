@@ -47,6 +47,10 @@ class MetaSampler(FittedSampler):
     sigma : float, default=0.2
         Width of the Gaussian over errors.
 
+    mu_min : float, default=0.0
+        The smallest mu: the policy's actions, in [0, 1], are spread over [mu_min, 1]. Easy rows
+        teach little on most tasks, and a policy that cannot ask for them cannot fail by it.
+
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
 
@@ -201,6 +205,7 @@ class MetaSampler(FittedSampler):
         "estimator": [None, object],
         "n_estimators": [Interval(Integral, 2, None, closed="left")],
         "sigma": [Interval(Real, 0, None, closed="neither")],
+        "mu_min": [Interval(Real, 0, 1, closed="left")],
         "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
         "learner": [StrOptions({"sac", "cma-es"})],
         "state": [StrOptions(set(STATE_KINDS))],
@@ -239,6 +244,7 @@ class MetaSampler(FittedSampler):
         n_estimators=10,
         *,
         sigma=DEFAULT_SIGMA,
+        mu_min=0.0,
         sampling_ratio=1.0,
         state="all",
         n_bins=5,
@@ -273,6 +279,7 @@ class MetaSampler(FittedSampler):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sigma = sigma
+        self.mu_min = mu_min
         self.sampling_ratio = sampling_ratio
         self.state = state
         self.n_bins = n_bins

@@ -39,6 +39,7 @@ def make_training(
         _make_learner(sampler, encoder, streams, start, len(data), round_size),
         n_members=sampler.n_estimators,
         sigma=sampler.sigma,
+        mu_min=sampler.mu_min,
         round_size=round_size,
         streams=streams,
     )

@@ -15,7 +15,13 @@ from metasampler.growth._data import GrowthData
 from metasampler.growth._learner import make_learner
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.meta._checkpoint import Checkpoint
-from metasampler.meta._episode import Assignment, Episode, play_episode, play_in_worker
+from metasampler.meta._episode import (
+    Assignment,
+    Episode,
+    play_episode,
+    play_in_worker,
+    spread_action,
+)
 from metasampler.meta._learners import Learner
 from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._state import StateEncoder
@@ -43,7 +49,7 @@ class MetaTraining:
         What improves the policy.
     n_members : int
         Members of the ensemble in an episode.
-    sigma : float
+    sigma, mu_min : float
         Width of the Gaussian.
     round_size : int
         Tasks of a round; if there are more, each round draws its own.
@@ -73,6 +79,7 @@ class MetaTraining:
         *,
         n_members: int,
         sigma: float,
+        mu_min: float,
         round_size: int,
         streams: RandomStreams,
     ):
@@ -83,6 +90,7 @@ class MetaTraining:
         self.learner = learner
         self.n_members = n_members
         self.sigma = sigma
+        self.mu_min = mu_min
         self.round_size = round_size
         self.streams = streams
         self.history: list[dict] = []
@@ -149,6 +157,7 @@ class MetaTraining:
         options = {
             "n_members": self.n_members,
             "sigma": self.sigma,
+            "mu_min": self.mu_min,
             "n_random": assignment.n_random,
             "streams": self.streams.child(Stream.EPISODE, assignment.number),
             "explores": assignment.explores,
@@ -173,7 +182,9 @@ class MetaTraining:
                     "train_score": scores["train"],
                     "valid_score": scores["valid"],
                     "test_score": scores.get("test"),
-                    "actions": np.mean([episode.actions for episode in played], axis=0).tolist(),
+                    "actions": spread_action(
+                        np.mean([episode.actions for episode in played], axis=0), self.mu_min
+                    ).tolist(),
                     "n_random_actions": first[number].n_random,
                 }
             )
