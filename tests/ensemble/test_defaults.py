@@ -59,7 +59,7 @@ def test_the_universal_sampler_comes_with_the_package():
     assert "universal" in pretrained_names()
     sampler = MetaSampler.load("universal")
     assert sampler.encoder_.kind == "summary"
-    assert sampler.history_
+    assert {"tasks", "command", "commit", "validation"} <= set(sampler.summary_)
 
 
 def test_a_file_of_that_name_does_not_take_its_place(tmp_path, monkeypatch):
@@ -216,8 +216,9 @@ def test_what_the_presets_are():
     )
     assert MesaClassifier.from_preset("fast").n_estimators == 30
     assert MesaClassifier.from_preset("fast", n_estimators=5).n_estimators == 5
+    assert MesaClassifier.from_preset("best").n_estimators == 300
     # No two share a base learner.
-    a, b = (MesaClassifier.from_preset("best").estimator for _ in range(2))
+    a, b = (MesaClassifier.from_preset("paper").estimator for _ in range(2))
     assert a is not b
 
 
