@@ -107,7 +107,7 @@ def bench(
             quick=quick,
             datasets=tuple(dataset or ()),
             methods=_method_names(method),
-            command=_command(name, runs, folds, quick, dataset, method, limit, seed),
+            command=_command(name, runs, folds, quick, limit, seed),
         )
     from metasampler.benchmark._report import write_report
     from metasampler.benchmark._rows import finished, last_rows
@@ -176,18 +176,14 @@ def _command(
     runs: int | None,
     folds: int | None,
     quick: bool,
-    datasets: list[str] | None,
-    methods: list[str] | None,
     limit: float | None,
     seed: int,
 ) -> str:
-    """The command that gives these rows, without what has no effect on them."""
+    """A command that gives these rows; what only left other rows out is not repeated in each."""
     words = ["metasampler bench", name]
     words += [] if runs is None else [f"--runs {runs}"]
     words += [] if folds is None else [f"--folds {folds}"]
     words += ["--quick"] if quick else []
-    words += [f"--dataset {dataset}" for dataset in datasets or ()]
-    words += [f"--method {method}" for method in methods or ()]
     words += [] if limit is None else [f"--limit {limit:g}"]
     words += [f"--seed {seed}"] if seed else []
     return " ".join(words)
