@@ -23,6 +23,9 @@ from metasampler.benchmark._summaries import methods_of
 
 __all__ = ["FIGURES"]
 
+# More bands than this cover each other.
+_MOST_BANDS = 4
+
 
 def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """A number against another, a panel a data set and a line a method."""
@@ -34,7 +37,9 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     for panel in axis_order(spec, panel_axis, (axis_value(r["cell"], panel_axis) for r in rows)):
         part = finished(select(rows, {panel_axis: panel}))
         lines = curves.setdefault(name_of(panel_axis, panel), {})
-        for line in axis_order(spec, line_axis, (axis_value(r["cell"], line_axis) for r in part)):
+        found = axis_order(spec, line_axis, (axis_value(r["cell"], line_axis) for r in part))
+        shown = [line for line in found if line in report.get("lines", found)]
+        for line in shown:
             own = select(part, {line_axis: line})
             # Rows used are no axis: the points are the sizes, at the mean of their rows.
             axis = "k" if x_name == "rows" else x_name
@@ -42,7 +47,11 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
             at = group_values(own, ["k"], "rows") if x_name == "rows" else None
             keys = sorted(y)
             x = [float(key[0]) if at is None else float(at[key].mean()) for key in keys]
-            spread = [y[key].std(ddof=1) if len(y[key]) > 1 else 0.0 for key in keys]
+            spread = (
+                [y[key].std(ddof=1) if len(y[key]) > 1 else 0.0 for key in keys]
+                if len(shown) <= _MOST_BANDS
+                else None
+            )
             lines[name_of(line_axis, line)] = (x, [y[key].mean() for key in keys], spread)
     yield (
         "curve" if y_name == "score" else y_name.replace("_", "-"),
