@@ -269,7 +269,7 @@ def _presets() -> Iterator[Method]:
     yield preset("mesa", "MESA, default", "IE+ML", "default", uses_validation=True)
     # With a constant mu nothing is learned.
     yield preset("mesa-fast", "MESA, fast", "IE+US", "fast", uses_validation=False)
-    yield preset("mesa-best", "MESA, best", "IE+ML", "best", uses_validation=True, base=False)
+    yield preset("mesa-best", "MESA, best", "IE+ML", "best", uses_validation=True)
 
 
 def _mesa(
@@ -312,7 +312,7 @@ def _paper_rows() -> Iterator[Method]:
     )
     yield mesa(
         "mesa-soft",
-        "MESA, meta-trained, soft leaves",
+        "MESA, meta-trained, soft leaves (2)",
         "IE+ML",
         meta_sampler="fit",
         leaf_smoothing=2,

@@ -233,7 +233,7 @@ def measure_joint(job: Job, cache: SamplerCache) -> list[Row]:
         policy = MetaSampler.from_policy(
             progress.policy, state=sampler.state, n_bins=sampler.n_bins
         )
-        seed = 1000 * cell["run"] + len(episodes)
+        seed = fit_seed(cell["run"], cell["fold"], cache.seed) + len(episodes)
         for name, rows in parts.items():
             # The ensembles that it is meta-trained with.
             model = MesaClassifier.from_preset(

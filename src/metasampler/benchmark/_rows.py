@@ -42,6 +42,9 @@ def row_value(row: Row, name: str) -> float | None:
         if not actions:
             return None
         return float(np.mean(actions[:_N_ENDS] if name == "mu_early" else actions[-_N_ENDS:]))
+    if name == "total_cpu":
+        # What was meta-trained for a fit is part of its cost.
+        return None if "cpu" not in row else float(row["cpu"]) + float(row.get("meta_cpu", 0.0))
     value = row.get(name)
     return None if value is None else float(value)
 

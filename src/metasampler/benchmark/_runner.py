@@ -22,7 +22,7 @@ from metasampler.benchmark._spec import Job, Spec
 from metasampler.benchmark._stand_in import STAND_IN, replace_absent
 from metasampler.benchmark._store import ResultStore, cell_key
 
-__all__ = ["Runner", "TimeLimitError"]
+__all__ = ["Runner", "TimeLimitError", "source_commit"]
 
 _PACKAGES = ("metasampler", "scikit-learn", "imbalanced-learn", "numpy", "scipy")
 
@@ -244,10 +244,10 @@ def _environment(seed: int) -> dict[str, Any]:
     """What every row says about how it came about."""
     versions = {"python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
-    return {"seed": seed, "versions": versions, "commit": _commit()}
+    return {"seed": seed, "versions": versions, "commit": source_commit()}
 
 
-def _commit() -> str | None:
+def source_commit() -> str | None:
     """Commit of the source tree the package was imported from, with "+" if it was changed."""
     folder = Path(__file__).parent
 

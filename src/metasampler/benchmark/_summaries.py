@@ -56,6 +56,8 @@ def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Resul
             continue
         averages = means.mean(axis=0)
         header += [f"k = {k}", "difference"]
+        if len(datasets) != max(n_sets):
+            header[-2] += f" ({len(datasets)} sets)"
         for number, method in enumerate(methods):
             best = round(averages[number], 4) == round(averages.max(), 4)
             lines[method].append(Entry(f"{averages[number]:.4f}", bold=best))
@@ -148,13 +150,13 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
         lines,
         f"Ranks of {len(ranked)} methods on {len(datasets)} data sets, by mean scores over the "
         f"runs and folds that all of them have (of {n_cells} at the most). CPU is the geometric "
-        "mean over the sets of the ratio of fit times.",
+        "mean over the sets of the ratio of fit times, meta-training included.",
     )
 
 
 def _cost(rows: list[Row], method: str, reference: str) -> str:
     """Ratio of fit times to those of another method, as a geometric mean over the sets."""
-    datasets, means = per_set_means(select(rows), [method, reference], "cpu")
+    datasets, means = per_set_means(select(rows), [method, reference], "total_cpu")
     if not datasets:
         return "-"
     ratio = float(np.exp(np.log(means[:, 0] / means[:, 1]).mean()))

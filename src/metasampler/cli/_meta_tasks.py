@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,10 @@ def load_tasks(
         problems.append(
             f"{title}: named more than once; a task to validate on must not be trained on"
         )
+    rows_of = {re.split("[@%:]", title)[0] for title in map(_title, names)}
+    for name in unseen:
+        if re.split("[@%:]", _title(name))[0] in rows_of and _title(name) not in names:
+            problems.append(f"{name}: a task to train on has the same rows")
     loaded = {}
     for name in dict.fromkeys((*names, *unseen)):
         try:

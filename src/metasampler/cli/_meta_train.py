@@ -158,6 +158,7 @@ def meta_train(
         settings["n_generations" if learner is Learner.CMA_ES else "n_updates"] = updates
 
     from metasampler import MetaSampler
+    from metasampler.benchmark._runner import source_commit
     from metasampler.cli._meta_tasks import load_tasks
     from metasampler.cli._meta_watch import Watch
     from metasampler.meta._unseen import UnseenTasks
@@ -194,6 +195,7 @@ def meta_train(
     # Of files only the names: the card is for others, who have other folders.
     words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
     sampler.summary_["command"] = shlex.join(["metasampler", *words])
+    sampler.summary_["commit"] = source_commit()
     sampler.save(output, history=history)
     _report(sampler, output)
     if sampler.summary_["interrupted"]:

@@ -40,7 +40,7 @@ class FittedSampler(BaseEstimator):
     def _training_settings(self) -> dict:
         """The settings that decide what is learned, as far as they can be compared."""
         settings = self.get_params(deep=False)
-        for name in ("estimator", "n_jobs", "random_state", "sigma", "verbose"):
+        for name in ("estimator", "n_jobs", "random_state", "sigma", "verbose", "warm_start"):
             del settings[name]
         return plain_entries(settings)
 

@@ -36,6 +36,6 @@ def find_sampler(path_or_name) -> Path:
     known = f"the names are {', '.join(names)}" if names else "none comes with this version"
     raise FileNotFoundError(
         f"There is no sampler file {os.fspath(path_or_name)!r}, and no pretrained sampler of that "
-        f"name; {known}. As meta_sampler of a MesaClassifier, 'random', 'fit' or a "
+        f"name; {known}. As meta_sampler of a MesaClassifier, 'adapt', 'random', 'fit' or a "
         "number in [0, 1] need no file."
     )

@@ -50,7 +50,7 @@ class MetaTraining:
     n_members : int
         Members of the ensemble in an episode.
     sigma, mu_min : float
-        Width of the Gaussian.
+        Width of the Gaussian, and the smallest mu.
     round_size : int
         Tasks of a round; if there are more, each round draws its own.
     streams : RandomStreams
@@ -199,6 +199,7 @@ class MetaTraining:
             "n_rounds_done": self.n_rounds_done,
             "history": self.history,
             "notes": self.notes,
+            "stopped": self.stopped,
             "learner": facts,
         }
         checkpoint.write(content, arrays)
@@ -208,6 +209,8 @@ class MetaTraining:
         self.n_rounds_done = int(content["n_rounds_done"])
         self.history[:] = content["history"]
         self.notes.update(content["notes"])
+        # Who has stopped it does not want it to go on.
+        self.stopped = bool(content["stopped"])
 
     def summary(self) -> dict:
         """How, when and with which versions it was trained."""
