@@ -227,3 +227,16 @@ def test_unknown_presets_and_parameters():
         MesaClassifier.from_preset("quick")
     with pytest.raises(TypeError, match="n_trees"):
         MesaClassifier.from_preset("fast", n_trees=5)
+
+
+def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, monkeypatch):
+    from metasampler.meta._sac import SAC
+
+    def interrupted(agent):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SAC, "update", interrupted)
+    sampler = MetaSampler(n_random_steps=9, n_updates=9)
+    clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, random_state=0)
+    with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        clf.fit(*imbalanced)

@@ -16,6 +16,10 @@ from metasampler.benchmark._tables import ResultTable, pivot_tables
 __all__ = ["write_report"]
 
 _DPI = 150
+QUICK_NOTE = (
+    "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it runs, "
+    "and nothing about the methods."
+)
 
 
 def write_report(
@@ -73,6 +77,8 @@ def write_report(
     if console is not None:
         for table in tables:
             _print(console, table)
+        if any(row["cell"].get("quick") for row in own):
+            console.print(QUICK_NOTE, soft_wrap=True, markup=False)
     return [page, *([latex] if tables else []), *figures]
 
 
@@ -110,6 +116,8 @@ def _head(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
         + f"; seed {_listed(rows, 'seed')}; {_versions(rows)}; commit {_listed(rows, 'commit')}; "
         f"{_listed(rows, 'date')}.",
     ]
+    if any(row["cell"].get("quick") for row in rows):
+        lines.append(QUICK_NOTE)
     if failed:
         reasons: dict[str, set[str]] = {}
         for row in failed:

@@ -111,6 +111,8 @@ class SamplerCache:
         sampler = make_meta_sampler(key, self.seed)
         wall, cpu = time.perf_counter(), time.process_time()
         sampler.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)
+        if sampler.summary_["interrupted"]:
+            raise KeyboardInterrupt
         facts = {
             "key": key,
             "meta_cpu": round(time.process_time() - cpu, 3),

@@ -31,8 +31,8 @@ def samplers() -> None:
     table = Table(
         box=box.SIMPLE_HEAD,
         padding=(0, 1),
-        caption="Gain: mean score on the tasks it was validated on, less that of the better "
-        "constant mu (0.9 or 1.0).",
+        caption="Gain: mean score on the tasks it was validated on, which also chose it, less that "
+        "of the better constant mu (0.9 or 1.0).",
         caption_justify="left",
     )
     for column in ("name", "learner", "state", "estimator", "tasks", "gain", "date"):

@@ -405,6 +405,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             if self.sigma is not None:
                 sampler.set_params(sigma=self.sigma)
             sampler._fit_data([growth.data])
+            if sampler.summary_["interrupted"]:
+                # Alone it is worth keeping what was learned; here it would be an ensemble by half a
+                # policy, and a cross-validation around it would go on.
+                raise KeyboardInterrupt
         self._grow_by_sampler(growth, sampler)
 
         self.meta_sampler_ = sampler
