@@ -17,8 +17,8 @@ __all__ = ["write_report"]
 
 _DPI = 150
 QUICK_NOTE = (
-    "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it runs, "
-    "and nothing about the methods."
+    "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it "
+    "runs, and nothing about the methods."
 )
 
 
