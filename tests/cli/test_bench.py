@@ -106,7 +106,8 @@ def test_the_same_command_goes_on_and_reports_can_be_made_again(run, tmp_path):
     assert "under-sampling: 4 new rows" in run(*options)
     page = tmp_path / "out" / "quick" / "under-sampling.md"
     first = page.read_bytes()
-    assert "--method UnderBagging" in first.decode()
+    assert "\nmetasampler bench under-sampling --quick\n" in first.decode()
+    assert "A quick look" in first.decode()
     assert "under-sampling: 0 new rows" in run(*options)
     page.unlink()
     assert "new rows" not in run("under-sampling", "--quick", "--report-only", "--output", "out")
@@ -162,10 +163,7 @@ def test_a_damaged_file_is_named(run, tmp_path):
 
 
 def test_the_command_that_rows_tell():
-    assert _command("ablation", None, None, False, None, None, None, 0) == (
-        "metasampler bench ablation"
-    )
-    assert _command("noise", 2, 1, True, ["a", "b"], ["spe"], 2.5, 7) == (
-        "metasampler bench noise --runs 2 --folds 1 --quick --dataset a --dataset b --method spe "
-        "--limit 2.5 --seed 7"
+    assert _command("ablation", None, None, False, None, 0) == "metasampler bench ablation"
+    assert _command("noise", 2, 1, True, 2.5, 7) == (
+        "metasampler bench noise --runs 2 --folds 1 --quick --limit 2.5 --seed 7"
     )

@@ -19,6 +19,7 @@ from metasampler.cli._meta_watch import Watch
 from metasampler.meta import _pretrained
 from metasampler.meta._unseen import UnseenTasks
 
+REAL_LOAD = datasets.load
 SHORT = ["--members", "3", "--updates", "8", "--random-steps", "4", "--output", "sampler.npz"]
 
 
@@ -156,6 +157,21 @@ def test_bad_names_are_listed_at_once(run):
     assert "nothing: there is no data set 'nothing'" in text
     assert "gone: there is no data set 'gone.npz'" in text
     assert "first: named more than once" in text
+
+
+def test_rows_that_are_trained_on_do_not_validate(run):
+    names = ["digits-8@0.2", "--validation-task", "digits-8%0.5"]
+    text = run("meta-train", *names, *SHORT, code=2)
+    assert "digits-8%0.5: a task to train on has the same rows" in text
+
+
+def test_variants_of_a_data_set(run, monkeypatch):
+    monkeypatch.setattr(datasets, "load", REAL_LOAD)
+    run("meta-train", "digits-8%0.5", "wine:1", "digits-8@0.2", *SHORT)
+    tasks = {task["name"]: task for task in MetaSampler.load("sampler.npz").summary_["tasks"]}
+    whole, thinned = tasks["digits-8@0.2"]["train_rows"], tasks["digits-8%0.5"]["train_rows"]
+    assert min(thinned) == pytest.approx(min(whole) / 2, abs=1)
+    assert len(tasks["wine:1"]["train_rows"]) == 2
 
 
 def test_names_folders_and_columns_reach_the_loader(run, monkeypatch, tmp_path):

@@ -46,10 +46,10 @@ def load_tasks(
         problems.append(
             f"{title}: named more than once; a task to validate on must not be trained on"
         )
-    rows_of = {re.split("[@%:]", title)[0] for title in map(_title, names)}
-    for name in unseen:
-        if re.split("[@%:]", _title(name))[0] in rows_of and _title(name) not in names:
-            problems.append(f"{name}: a task to train on has the same rows")
+    trained = [_title(name) for name in names]
+    for title in map(_title, unseen):
+        if title not in trained and _source(title) in map(_source, trained):
+            problems.append(f"{title}: a task to train on has the same rows")
     loaded = {}
     for name in dict.fromkeys((*names, *unseen)):
         try:
@@ -76,6 +76,11 @@ def _title(name: str) -> str:
         if name.lower().endswith(suffix):
             return Path(name).name[: -len(suffix)]
     return name
+
+
+def _source(title: str) -> str:
+    """The data set that a task is made of."""
+    return re.split("[@%:]", title)[0]
 
 
 def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, ...]:

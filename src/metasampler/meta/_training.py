@@ -199,7 +199,6 @@ class MetaTraining:
             "n_rounds_done": self.n_rounds_done,
             "history": self.history,
             "notes": self.notes,
-            "stopped": self.stopped,
             "learner": facts,
         }
         checkpoint.write(content, arrays)
@@ -209,8 +208,6 @@ class MetaTraining:
         self.n_rounds_done = int(content["n_rounds_done"])
         self.history[:] = content["history"]
         self.notes.update(content["notes"])
-        # Who has stopped it does not want it to go on.
-        self.stopped = bool(content["stopped"])
 
     def summary(self) -> dict:
         """How, when and with which versions it was trained."""
