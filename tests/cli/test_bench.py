@@ -1,22 +1,16 @@
 import dataclasses
-import inspect
 import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from metasampler import MetaSampler
 from metasampler.benchmark import METHODS, ResultStore, Runner, list_specs, load_spec
 from metasampler.cli import app
 from metasampler.cli._bench import _command
 
 #: Those that take longest; `make bench-smoke` runs them all.
 SLOW = {"noise", "over-sampling", "resampling", "subset-cost", "synthetic", "transfer-matrix"}
-needs_callback = pytest.mark.skipif(
-    "callback" not in inspect.signature(MetaSampler.fit_tasks).parameters,
-    reason="MetaSampler.fit_tasks has no callback",
-)
 
 
 @pytest.fixture
@@ -75,11 +69,7 @@ def test_bad_requests_end_before_any_work(run, tmp_path, monkeypatch, arguments,
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=needs_callback) if name == "cross-task" else name
-        for name in list_specs()
-        if name not in SLOW
-    ],
+    [name for name in list_specs() if name not in SLOW],
 )
 def test_a_quick_look_needs_no_data(run, tmp_path, monkeypatch, name):
     monkeypatch.setattr("metasampler.benchmark._report._DPI", 20)  # for speed

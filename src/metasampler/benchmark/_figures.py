@@ -19,7 +19,7 @@ from metasampler.benchmark._rows import (
     select,
 )
 from metasampler.benchmark._spec import Spec
-from metasampler.benchmark._summaries import methods_of
+from metasampler.benchmark._summaries import count_sets, methods_of, most_finished
 
 __all__ = ["FIGURES"]
 
@@ -197,12 +197,7 @@ def critical_difference(
     from metasampler.plotting import CriticalDifferenceDisplay
 
     chosen = select(rows, {"k": report["k"]}) if "k" in report else rows
-    methods = methods_of(spec, chosen)
-    n_sets = {
-        m: len({r["cell"]["dataset"] for r in finished(select(chosen, {"method": m}))})
-        for m in methods
-    }
-    methods = [method for method in methods if n_sets[method] == max(n_sets.values())]
+    methods = most_finished(count_sets(methods_of(spec, chosen), chosen))
     datasets, means = per_set_means(chosen, methods)
     # The tests need three methods and two sets.
     if len(methods) < 3 or len(datasets) < 2:

@@ -22,12 +22,25 @@ from metasampler.benchmark._rows import (
 from metasampler.benchmark._spec import Spec
 from metasampler.benchmark._tables import Entry, ResultTable
 
-__all__ = ["SUMMARIES", "methods_of"]
+__all__ = ["SUMMARIES", "count_sets", "methods_of", "most_finished"]
 
 
 def methods_of(spec: Spec, rows: Iterable[Row]) -> list[str]:
     """Methods that finished something, in the order of the spec."""
     return axis_order(spec, "method", (row["cell"]["method"] for row in finished(rows)))
+
+
+def count_sets(methods: Iterable[str], rows: list[Row]) -> dict[str, int]:
+    """Data sets of which each method finished something."""
+    return {
+        method: len({r["cell"]["dataset"] for r in finished(select(rows, {"method": method}))})
+        for method in methods
+    }
+
+
+def most_finished(n_sets: dict[str, int]) -> list[str]:
+    """Methods that finished as many sets as the best: ranks need the same sets for all."""
+    return [method for method, count in n_sets.items() if count == max(n_sets.values())]
 
 
 def _standard_error(values: np.ndarray) -> float:
@@ -110,12 +123,8 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
     """Mean rank, mean score and cost of every method."""
     methods = methods_of(spec, rows)
     all_sets = {row["cell"]["dataset"] for row in rows}
-    n_finished = {
-        method: len({r["cell"]["dataset"] for r in finished(select(rows, {"method": method}))})
-        for method in methods
-    }
-    # Ranks need the same sets for all: who did not finish some of them has none.
-    ranked = [method for method in methods if n_finished[method] == max(n_finished.values())]
+    n_finished = count_sets(methods, rows)
+    ranked = most_finished(n_finished)
     datasets, means = per_set_means(rows, ranked)
     if datasets:
         ranks = rankdata(-means, axis=1).mean(axis=0)
