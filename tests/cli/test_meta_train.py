@@ -174,6 +174,37 @@ def test_variants_of_a_data_set(run, monkeypatch):
     assert len(tasks["wine:1"]["train_rows"]) == 2
 
 
+def test_tasks_are_cut_for_constants(run, monkeypatch):
+    cut = {}
+    real_fit = MetaSampler.fit_tasks
+
+    def spy(self, tasks, **options):
+        cut.update(tasks)
+        return real_fit(self, tasks, **options)
+
+    monkeypatch.setattr(datasets, "load", REAL_LOAD)
+    monkeypatch.setattr(MetaSampler, "fit_tasks", spy)
+    names = ["digits-8", "digits-8%0.5@0.2", "digits-8@@0.2"]
+    options = ["--learner", "constants", "--updates", "1", "--splits", "2", "--penalty", "0.01"]
+    run("meta-train", *names, "--members", "3", "--output", "sampler.npz", *options)
+    assert list(cut) == [f"{name} ({number})" for name in names for number in (1, 2)]
+    X, y = REAL_LOAD("digits-8", return_X_y=True)
+    for title, (X_train, y_train, X_val, y_val, X_test, y_test) in cut.items():
+        assert len(y_train) == pytest.approx(3 * len(y_val), abs=5)
+        assert len(y_val) == pytest.approx(len(y_test), abs=2)
+        for rows, labels in ((X_train, y_train), (X_val, y_val), (X_test, y_test)):
+            # Every row is known by its pixels.
+            true = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
+            wrong = sum(
+                true[row.tobytes()] != label for row, label in zip(rows, labels, strict=True)
+            )
+            flipped = ("@" in title and rows is X_train) or ("@@" in title and rows is X_val)
+            assert (wrong > 0) == flipped, title
+    sampler = MetaSampler.load("sampler.npz")
+    assert (sampler.learner, sampler.n_sweeps, sampler.penalty) == ("constants", 1, 0.01)
+    assert sampler.n_updates_ == 1
+
+
 def test_names_folders_and_columns_reach_the_loader(run, monkeypatch, tmp_path):
     calls = {}
 

@@ -50,6 +50,8 @@ def stop_at(number):
         {"state": "summary", "hidden_layer_sizes": (), "policy_delay": 9},
         {"learner": "cma-es", "n_generations": 5, "hidden_layer_sizes": ()},
         {"learner": "cma-es", "n_generations": 5, "tasks_per_round": 1},
+        {"learner": "constants", "n_sweeps": 5, "n_constants": 3, "hidden_layer_sizes": ()},
+        {"learner": "constants", "n_sweeps": 3, "n_constants": 3, "tasks_per_round": 1},
     ],
     ids=str,
 )
@@ -92,12 +94,12 @@ def train(path, learner, callback):
         time.sleep(0.03)
     return MetaSampler(
         n_estimators=4, n_random_steps=12, n_updates=60, random_state=0, learner=learner,
-        n_generations=12,
+        n_generations=12, n_sweeps=12, n_constants=4,
     ).fit_tasks([(X, y), (X[::2], y[::2])], callback=slowly, checkpoint=path, checkpoint_every=2)
 """
 
 
-@pytest.mark.parametrize("learner", ["sac", "cma-es"])
+@pytest.mark.parametrize("learner", ["sac", "cma-es", "constants"])
 def test_a_killed_training_goes_on(tmp_path, learner):
     module = tmp_path / "killed_training.py"
     module.write_text(TRAINING)

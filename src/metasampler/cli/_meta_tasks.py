@@ -20,6 +20,7 @@ def load_tasks(
     data_home: Path | None,
     target: str | None,
     settings: dict[str, Any],
+    n_splits: int = 0,
 ) -> tuple[dict[str, tuple[Any, ...]], dict[str, tuple[Any, ...]]]:
     """Load and check the tasks to train on and the tasks to validate on.
 
@@ -28,15 +29,19 @@ def load_tasks(
     names, unseen : list of str
         Names or files, as ``metasampler.datasets.load`` takes them. "NAME:3" finds class 3 of
         many among all others; "NAME%0.1" keeps a tenth of the minority. A name to train on may
-        end in "@0.25": then this part of the minority labels of its training rows is flipped.
+        end in "@0.25": then this part of the minority labels of its training rows is flipped,
+        and of its validation rows too if it ends in "@@0.25".
     data_home, target
         For ``metasampler.datasets.load``.
     settings : dict
         Of the meta-sampler, to check that every task can be played with them.
+    n_splits : int, default=0
+        How often the rows of a task are cut into 60% to train, 20% to validate and 20% to test
+        on; each cut is a task. 0 leaves them whole, apart from those with flipped labels.
 
     Returns
     -------
-    tasks, unseen_tasks : dict of str to (X, y) or (X, y, X_val, y_val)
+    tasks, unseen_tasks : dict of str to (X, y), with X_val, y_val, X_test, y_test if they are cut
     """
     problems = [
         f"{name}: only tasks to train on can have flipped labels" for name in unseen if "@" in name
@@ -65,9 +70,43 @@ def load_tasks(
         opening = "a task cannot be used:" if count == 1 else f"{count} tasks cannot be used:"
         raise typer.BadParameter(f"{opening}\n{lines}", param_hint="TASK")
     return (
-        {_title(name): loaded[name] for name in names},
+        {
+            title: task
+            for name in names
+            for title, task in _cut(name, loaded[name], n_splits).items()
+        },
         {_title(name): loaded[name] for name in unseen},
     )
+
+
+def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any, ...]]:
+    """The task, or tasks, that training gets; the rows that are scored keep their labels."""
+    from sklearn.model_selection import train_test_split
+
+    from metasampler.datasets import flip_labels
+
+    title, (_, mark, ratio) = _title(name), name.partition("@")
+    if not n_splits and not mark:
+        return {title: rows}
+    tasks = {}
+    for seed in range(max(n_splits, 1)):
+        X, y, *test = rows
+        if n_splits:
+            X, X_test, y, y_test = train_test_split(
+                X, y, test_size=0.2, stratify=y, random_state=seed
+            )
+            test = [X_test, y_test]
+        X, X_val, y, y_val = train_test_split(
+            X, y, test_size=0.25 if n_splits else 0.2, stratify=y, random_state=seed
+        )
+        # A policy that is rewarded for true labels learns what wrong ones look like.
+        if mark:
+            y = flip_labels(y, float(ratio.removeprefix("@")), random_state=seed)
+        if ratio.startswith("@"):
+            y_val = flip_labels(y_val, float(ratio[1:]), random_state=seed)
+        cut = f"{title} ({seed + 1})" if n_splits > 1 else title
+        tasks[cut] = (X, y, X_val, y_val, *test)
+    return tasks
 
 
 def _title(name: str) -> str:
@@ -86,10 +125,10 @@ def _source(title: str) -> str:
 def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, ...]:
     from metasampler import datasets
 
-    name, flipped, ratio = name.partition("@")
-    if flipped:
-        X, y = _load(name, data_home, target)
-        return _with_flipped_labels(X, y, float(ratio))
+    name, _, ratio = name.partition("@")
+    if ratio:
+        # Labels are flipped when the rows are cut; what cannot be a number is found now.
+        float(ratio.removeprefix("@"))
     name, thinned, part = name.partition("%")
     if thinned:
         X, y = _load(name, data_home, target)
@@ -113,20 +152,6 @@ def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
     kept = np.random.default_rng(0).choice(minority, n_kept, replace=False)
     rows = np.sort(np.concatenate([np.flatnonzero(~np.isin(np.arange(len(y)), minority)), kept]))
     return (X.iloc[rows] if hasattr(X, "iloc") else X[rows]), np.asarray(y)[rows]
-
-
-def _with_flipped_labels(X: Any, y: Any, ratio: float) -> tuple[Any, Any, Any, Any]:
-    """Training rows with flipped labels, and validation rows with the true ones.
-
-    A policy that is rewarded for true labels learns what wrong ones look like.
-    """
-    from sklearn.model_selection import train_test_split
-
-    from metasampler.datasets import flip_labels
-
-    parts = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
-    X_train, X_val, y_train, y_val = parts
-    return X_train, flip_labels(y_train, ratio, random_state=0), X_val, y_val
 
 
 def _check(X, y, settings: dict[str, Any]) -> None:

@@ -17,6 +17,15 @@ class Learner(StrEnum):
 
     SAC = "sac"
     CMA_ES = "cma-es"
+    CONSTANTS = "constants"
+
+
+#: What `--updates` sets.
+_ROUNDS = {
+    Learner.SAC: "n_updates",
+    Learner.CMA_ES: "n_generations",
+    Learner.CONSTANTS: "n_sweeps",
+}
 
 
 class State(StrEnum):
@@ -47,7 +56,7 @@ def meta_train(
             metavar="TASK",
             help="Data sets to learn from: names, or .npz, .csv or .parquet files. NAME:3 finds "
             "class 3 of many; NAME%0.1 keeps a tenth of the minority; NAME@0.25 flips this part of "
-            "the minority's training labels.",
+            "the minority's training labels, NAME@@0.25 of the validation labels too.",
             show_default=False,
         ),
     ],
@@ -82,7 +91,8 @@ def meta_train(
         int | None,
         typer.Option(
             min=0,
-            help="Updates of sac (default 1000), or generations of cma-es (default 100).",
+            help="Updates of sac (default 1000), generations of cma-es (default 100), or how often "
+            "constants plays every task (default 5).",
             show_default=False,
         ),
     ] = None,
@@ -98,8 +108,20 @@ def meta_train(
         int | None,
         typer.Option(min=4, help="Candidates of a generation of cma-es.", show_default=False),
     ] = None,
+    penalty: Annotated[
+        float, typer.Option(min=0, help="How strongly constants holds the weights down.")
+    ] = 1e-3,
+    splits: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Cut each task so many times into 60% to train, 20% to validate and 20% that only "
+            "constants scores. Default: once, 80% and 20%.",
+            show_default=False,
+        ),
+    ] = 0,
     tasks_per_round: Annotated[
-        int | None, typer.Option(min=1, help="Tasks each round draws. Default: all.")
+        int | None, typer.Option(min=1, help="Tasks of each round. Default: all.")
     ] = None,
     scale_tasks: Annotated[
         bool, typer.Option("--scale-tasks", help="Bring the rewards of all tasks to one scale.")
@@ -148,6 +170,7 @@ def meta_train(
         "batch_size": batch,
         "lr_decay_steps": lr_decay_steps,
         "population_size": population,
+        "penalty": penalty,
         "tasks_per_round": tasks_per_round,
         "scale_tasks": scale_tasks,
         "n_jobs": jobs,
@@ -155,7 +178,7 @@ def meta_train(
         "verbose": 1,
     }
     if updates is not None:
-        settings["n_generations" if learner is Learner.CMA_ES else "n_updates"] = updates
+        settings[_ROUNDS[learner]] = updates
 
     from metasampler import MetaSampler
     from metasampler.benchmark._runner import source_commit
@@ -164,7 +187,12 @@ def meta_train(
     from metasampler.meta._unseen import UnseenTasks
 
     known, unseen = load_tasks(
-        tasks, validation_task or [], data_home=data_home, target=target, settings=settings
+        tasks,
+        validation_task or [],
+        data_home=data_home,
+        target=target,
+        settings=settings,
+        n_splits=splits,
     )
     yardstick = None
     if unseen:

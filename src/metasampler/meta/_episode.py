@@ -9,6 +9,7 @@ from metasampler.growth._data import GrowthData
 from metasampler.growth._learner import PublicLearner
 from metasampler.growth._loop import Growth, grow_by_policy
 from metasampler.growth._random import RandomStreams, Stream
+from metasampler.meta._fixed import ConstantPolicy
 from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._state import StateEncoder
 
@@ -21,7 +22,7 @@ class Assignment(NamedTuple):
     task: int
     #: Names the episode's random stream; candidates that are compared on a task share it.
     number: int
-    policy: GaussianPolicy
+    policy: GaussianPolicy | ConstantPolicy
     #: How many of the first actions are uniformly random.
     n_random: int = 0
     #: Whether the policy draws its actions, or acts by its mean.
@@ -40,13 +41,15 @@ class Episode(NamedTuple):
     actions: np.ndarray  # (n,)
     rewards: np.ndarray  # (n,), changes of the validation score
     scores: dict[str, float]  # of the whole ensemble, by role
+    #: Mean of the scores after each action, on rows that no state tells of if there are any.
+    mean_score: float = np.nan
 
 
 def play_episode(
     data: GrowthData,
     learner: PublicLearner,
     encoder: StateEncoder,
-    policy: GaussianPolicy,
+    policy: GaussianPolicy | ConstantPolicy,
     *,
     n_members: int,
     sigma: float,
@@ -92,8 +95,13 @@ def play_episode(
         return spread_action(action, mu_min)
 
     growth = Growth(data, learner, streams)
-    first, *steps = grow_by_policy(growth, n_members, encoder, choose_mu, sigma)
-    validation = np.array([first.score, *(step.score for step in steps)])
+    steps, unseen = [], []
+    for step in grow_by_policy(growth, n_members, encoder, choose_mu, sigma):
+        steps.append(step)
+        if "test" in data.rows:
+            unseen.append(growth.score("test"))
+    validation = np.array([step.score for step in steps])
+    steps = steps[1:]
     return Episode(
         states=np.array([step.state for step in steps]).reshape(len(steps), encoder.size),
         actions=np.array(actions, dtype=float),
@@ -102,6 +110,7 @@ def play_episode(
             role: float(validation[-1]) if role == "valid" else growth.score(role)
             for role in data.rows
         },
+        mean_score=float(np.mean(unseen[1:] or validation[1:])),
     )
 
 

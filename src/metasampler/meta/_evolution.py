@@ -67,10 +67,7 @@ class EvolutionLearner(Learner):
         self.n_updates_planned = self.n_rounds = n_generations
         self.round_size = round_size
         self.n_episodes = n_generations * round_size
-        # The last layer has the columns mean and log-std; the second has no part in the mean.
-        searched = np.ones(policy.parameters.size, dtype=bool)
-        searched[-2 * (policy.network.sizes[-2] + 1) :][1::2] = False
-        self._searched = np.flatnonzero(searched)
+        self._searched = np.flatnonzero(policy.decides_mean)
         full = len(self._searched) <= _MOST_FOR_FULL_COVARIANCE
         self._optimizer = (cmaes.CMA if full else cmaes.SepCMA)(
             mean=policy.parameters[self._searched].astype(float),

@@ -189,6 +189,14 @@ class GaussianPolicy:
         return self.network.parameters
 
     @property
+    def decides_mean(self) -> np.ndarray:
+        """For each parameter, whether the mean action depends on it."""
+        # The last layer has the columns mean and log-std; the second has no part in the mean.
+        mask = np.ones(self.parameters.size, dtype=bool)
+        mask[-2 * (self.network.sizes[-2] + 1) :][1::2] = False
+        return mask
+
+    @property
     def dtype(self) -> np.dtype:
         """Type of the parameters."""
         return self.network.parameters.dtype

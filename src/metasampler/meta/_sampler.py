@@ -62,11 +62,15 @@ class MetaSampler(FittedSampler):
     n_bins : int, default=5
         Bins in each histogram.
 
-    learner : {"sac", "cma-es"}, default="sac"
+    learner : {"sac", "cma-es", "constants"}, default="sac"
         ``"sac"`` is soft actor-critic, as in the paper. ``"cma-es"`` evolves the parameters that
         decide the policy's mean action: every candidate of a generation grows an ensemble on the
         same tasks with the same random numbers, and is ranked within each task by the final
-        validation score. It needs the extra ``evolution``.
+        validation score. It needs the extra ``evolution``. ``"constants"`` does not act by the
+        policy at all: it plays constants on every task and fits the policy to choose, from the
+        states it saw, what did best in the mean over the tasks. Scores are those of the test
+        rows, if a task has some, of which states tell nothing. It learns most from few episodes,
+        and cannot find more than a mu for each state.
 
     hidden_layer_sizes : tuple of int, default=(50,)
         Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
@@ -117,6 +121,16 @@ class MetaSampler(FittedSampler):
     step_size : float, default=0.5
         For ``"cma-es"``: standard deviation of the first candidates' parameters.
 
+    n_sweeps : int, default=5
+        For ``"constants"``: how often every task is played.
+
+    n_constants : int, default=7
+        For ``"constants"``: how many constants, from `mu_min` to 1 in equal steps.
+
+    penalty : float, default=1e-3
+        For ``"constants"``: how strongly the policy's weights are drawn to zero, or in a warm
+        start to those it has; on the scale where all entries of a state spread alike.
+
     reward_scale : float, default=100.0
         What rewards are multiplied with. `alpha` is meant at this scale.
 
@@ -126,8 +140,9 @@ class MetaSampler(FittedSampler):
         actions keeps the mean scale.
 
     tasks_per_round : int, default=None
-        In meta-training on several tasks: how many tasks each round draws; None means all. With
-        many tasks a smaller number lets learning start early.
+        In meta-training on several tasks: how many tasks each round has; None means all. With
+        many tasks a smaller number lets learning start early. Every task has its turn before one
+        comes again.
 
     validation_fraction : float, default=0.2
         Part of each class that is held out where a task has no validation rows.
@@ -162,11 +177,11 @@ class MetaSampler(FittedSampler):
     history_ : list of dict
         One entry an episode: ``episode``, ``task``, ``train_score``, ``valid_score``,
         ``test_score`` (None without test rows), ``actions`` (list of mu) and
-        ``n_random_actions``, how many of them were random. With ``learner="cma-es"`` all
-        candidates of a generation play the same episode, and the entry has their means.
+        ``n_random_actions``, how many of them were random. Candidates of a generation of
+        ``"cma-es"``, and ``"constants"``, play the same episode, and the entry has their means.
 
     n_updates_ : int
-        Updates that were made; generations with ``learner="cma-es"``.
+        Updates that were made; generations with ``learner="cma-es"``, fits with ``"constants"``.
 
     summary_ : dict
         How, when and with which versions the sampler was meta-trained.
@@ -207,7 +222,7 @@ class MetaSampler(FittedSampler):
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "mu_min": [Interval(Real, 0, 1, closed="left")],
         "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
-        "learner": [StrOptions({"sac", "cma-es"})],
+        "learner": [StrOptions({"sac", "cma-es", "constants"})],
         "state": [StrOptions(set(STATE_KINDS))],
         "n_bins": [Interval(Integral, 1, None, closed="left")],
         "hidden_layer_sizes": ["array-like"],
@@ -226,6 +241,9 @@ class MetaSampler(FittedSampler):
         "n_generations": [Interval(Integral, 0, None, closed="left")],
         "population_size": [None, Interval(Integral, 4, None, closed="left")],
         "step_size": [Interval(Real, 0, None, closed="neither")],
+        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "n_constants": [Interval(Integral, 3, None, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="left")],
         "reward_scale": [Interval(Real, 0, None, closed="neither")],
         "scale_tasks": ["boolean"],
         "tasks_per_round": [None, Interval(Integral, 1, None, closed="left")],
@@ -265,6 +283,9 @@ class MetaSampler(FittedSampler):
         n_generations=100,
         population_size=None,
         step_size=0.5,
+        n_sweeps=5,
+        n_constants=7,
+        penalty=1e-3,
         reward_scale=100.0,
         scale_tasks=False,
         tasks_per_round=None,
@@ -300,6 +321,9 @@ class MetaSampler(FittedSampler):
         self.n_generations = n_generations
         self.population_size = population_size
         self.step_size = step_size
+        self.n_sweeps = n_sweeps
+        self.n_constants = n_constants
+        self.penalty = penalty
         self.reward_scale = reward_scale
         self.scale_tasks = scale_tasks
         self.tasks_per_round = tasks_per_round

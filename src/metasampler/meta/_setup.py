@@ -11,6 +11,7 @@ from metasampler.growth._data import GrowthData
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.growth._validation import resolve_estimator
 from metasampler.meta._checkpoint import Checkpoint, fingerprint
+from metasampler.meta._constants import ConstantsLearner
 from metasampler.meta._evolution import EvolutionLearner
 from metasampler.meta._files import plain_entries
 from metasampler.meta._learners import Learner, RewardScale, SACLearner
@@ -66,6 +67,10 @@ def _starting_policy(sampler: Any, encoder: StateEncoder) -> GaussianPolicy | No
     return copy.deepcopy(sampler.policy_)
 
 
+def _new_policy(encoder: StateEncoder, hidden: tuple[int, ...], rng) -> GaussianPolicy:
+    return GaussianPolicy(encoder.size, hidden, rng=rng)
+
+
 def _make_learner(
     sampler: Any,
     encoder: StateEncoder,
@@ -77,9 +82,19 @@ def _make_learner(
     hidden = _layer_sizes(sampler, "hidden_layer_sizes")
     critic_hidden = _layer_sizes(sampler, "critic_hidden_layer_sizes")
     rng = streams.generator(Stream.LEARNER)
+    if sampler.learner == "constants":
+        return ConstantsLearner(
+            _new_policy(encoder, hidden, rng) if start is None else start,
+            n_tasks=n_tasks,
+            round_size=round_size,
+            n_sweeps=sampler.n_sweeps,
+            n_constants=sampler.n_constants,
+            penalty=sampler.penalty,
+            warm=start is not None,
+        )
     if sampler.learner == "cma-es":
         return EvolutionLearner(
-            GaussianPolicy(encoder.size, hidden, rng=rng) if start is None else start,
+            _new_policy(encoder, hidden, rng) if start is None else start,
             round_size=round_size,
             n_generations=sampler.n_generations,
             population_size=sampler.population_size,

@@ -52,7 +52,7 @@ class MetaTraining:
     sigma, mu_min : float
         Width of the Gaussian, and the smallest mu.
     round_size : int
-        Tasks of a round; if there are more, each round draws its own.
+        Tasks of a round; if there are more, they are dealt to the rounds in random order.
     streams : RandomStreams
 
     Attributes
@@ -139,11 +139,18 @@ class MetaTraining:
                     self._store(checkpoint)
 
     def _tasks_of_round(self, number: int) -> list[int]:
-        if self.round_size == len(self.data):
-            return list(range(len(self.data)))
-        # A stream of the round's own, below that of the learner: it serves nothing else.
-        rng = self.streams.child(Stream.LEARNER, number).generator(Stream.SUBSET)
-        return rng.permutation(len(self.data))[: self.round_size].tolist()
+        n_tasks = len(self.data)
+        if self.round_size == n_tasks:
+            return list(range(n_tasks))
+        # As cards are dealt: every task has its turn before one comes again.
+        places = np.arange(number * self.round_size, (number + 1) * self.round_size)
+        deals = {deal: self._shuffled(deal) for deal in np.unique(places // n_tasks).tolist()}
+        return [deals[place // n_tasks][place % n_tasks] for place in places.tolist()]
+
+    def _shuffled(self, deal: int) -> list[int]:
+        # A stream of its own, below that of the learner: it serves nothing else.
+        rng = self.streams.child(Stream.LEARNER, deal).generator(Stream.SUBSET)
+        return rng.permutation(len(self.data)).tolist()
 
     def _play(self, assignments: list[Assignment], parallel: Parallel | None) -> list[Episode]:
         jobs = [self._job(assignment) for assignment in assignments]

@@ -1,0 +1,176 @@
+"""The learner that reads off how constants do."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.meta import GaussianPolicy
+from metasampler.meta._constants import ConstantsLearner
+from metasampler.meta._episode import Episode
+
+SHORT = {
+    "n_estimators": 5,
+    "learner": "constants",
+    "n_sweeps": 2,
+    "n_constants": 4,
+    "state": "summary",
+    "hidden_layer_sizes": (),
+    "random_state": 0,
+}
+
+
+def make_learner(n_tasks, hidden=(), **options):
+    policy = GaussianPolicy(3, hidden, rng=np.random.default_rng(0))
+    usual = {"round_size": n_tasks, "n_sweeps": 1, "n_constants": 7, "penalty": 0.0, "warm": False}
+    return ConstantsLearner(policy, n_tasks=n_tasks, **{**usual, **options})
+
+
+def play(assignments, states, worth):
+    """Episodes in which a task shows its own states, and a mu is worth what a function says."""
+    none = np.zeros(0)
+    return [
+        Episode(states[a.task], none, none, {}, mean_score=worth(a.task, a.policy.predict(None)))
+        for a in assignments
+    ]
+
+
+def learn(learner, states, worth, n_rounds=None):
+    tasks = list(range(len(states)))
+    for number in range(n_rounds or learner.n_rounds):
+        assignments = learner.plan(number, tasks)
+        learner.learn(assignments, play(assignments, states, worth))
+    return learner.policy
+
+
+@pytest.mark.parametrize("hidden", [(), (8,)])
+def test_the_mu_that_is_worth_most_is_learned_for_each_state(hidden):
+    rng = np.random.default_rng(1)
+    states = rng.normal([[[2.0, -1.0, 5.0]]], [[[1.0, 0.1, 10.0]]], size=(40, 1, 3))
+    states = np.repeat(states, 4, axis=1)
+    best = 1 / (1 + np.exp(-(states[:, 0, 0] - 2)))  # depends on the first entry alone
+
+    def worth(task, action):
+        return 0.7 - 0.1 * (action - best[task]) ** 2
+
+    policy = learn(make_learner(40, hidden), states, worth)
+    found = np.array([policy.predict(parts[0]) for parts in states])
+    np.testing.assert_allclose(found, best, atol=0.02)
+
+
+def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers():
+    learner = make_learner(5, round_size=2, n_sweeps=3, n_constants=4)
+    assert (learner.n_rounds, learner.n_episodes) == (8, 15)
+    assignments = learner.plan(1, [4, 2])
+    assert [a.task for a in assignments] == [4] * 4 + [2] * 4
+    assert [a.number for a in assignments] == [2] * 4 + [3] * 4
+    played = [a.policy.predict(None) for a in assignments[:4]]
+    np.testing.assert_allclose(played, [0, 1 / 3, 2 / 3, 1])
+    # The last round ends with the last sweep.
+    assert [a.number for a in learner.plan(7, [0, 1])] == [14] * 4
+
+
+def test_tasks_weigh_alike_however_often_they_were_played():
+    states = np.ones((2, 3, 3))
+    worths = [lambda action: -((action - 0.2) ** 2), lambda action: -((action - 0.6) ** 2)]
+
+    def worth(task, action):
+        return worths[task](action)
+
+    learner = make_learner(2, round_size=3, n_sweeps=3)
+    assignments = learner.plan(0, [0, 0, 1])
+    learner.learn(assignments, play(assignments, states, worth))
+    assert learner.policy.predict(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
+
+
+def test_a_penalty_holds_weights_at_zero_or_at_the_start():
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(20, 3, 3))
+
+    def worth(task, action):
+        return -0.1 * (action - (0.3, 0.7)[task % 2]) ** 2
+
+    def spread(policy):
+        return np.ptp([policy.predict(state) for state in states[:, 0]])
+
+    loose, tight = (
+        learn(make_learner(20, penalty=penalty), states, worth) for penalty in (1e-6, 1e3)
+    )
+    assert spread(tight) < 1e-4 < spread(loose)
+    start = GaussianPolicy(3, (), rng=np.random.default_rng(5))
+    before = start.parameters.copy()
+    warm = ConstantsLearner(
+        start, n_tasks=20, round_size=20, n_sweeps=1, n_constants=7, penalty=1e3, warm=True
+    )
+    learn(warm, states, worth)
+    weights = start.layers[0][0]
+    np.testing.assert_allclose(weights, before[:6].reshape(3, 2), atol=1e-4)
+
+
+def test_goes_on_from_a_stored_state():
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(6, 2, 3))
+
+    def worth(task, action):
+        return -((action - task / 6) ** 2)
+
+    whole = make_learner(6, n_sweeps=2, penalty=1e-4)
+    learn(whole, states, worth)
+    first, second = (make_learner(6, n_sweeps=2, penalty=1e-4) for _ in range(2))
+    learn(first, states, worth, n_rounds=1)
+    second.set_state(*first.get_state())
+    np.testing.assert_array_equal(second.policy.parameters, first.policy.parameters)
+    assignments = second.plan(1, list(range(6)))
+    second.learn(assignments, play(assignments, states, worth))
+    assert second.n_updates == whole.n_updates == 2
+    np.testing.assert_array_equal(second.policy.parameters, whole.policy.parameters)
+    # Before the first round there is nothing to go on from.
+    third = make_learner(6)
+    third.set_state(*make_learner(6).get_state())
+    assert third.n_updates == 0
+
+
+def test_meta_training_with_constants(tmp_path):
+    tasks = {
+        str(seed): make_classification(300, weights=[0.9], flip_y=0, random_state=seed)
+        for seed in range(3)
+    }
+    settings = {**SHORT, "mu_min": 0.4}
+    sampler = MetaSampler(**settings).fit_tasks(tasks)
+    again = MetaSampler(**settings, n_jobs=2).fit_tasks(tasks)
+    np.testing.assert_array_equal(again.policy_.parameters, sampler.policy_.parameters)
+    assert [entry["task"] for entry in sampler.history_] == ["0", "1", "2"] * 2
+    # An entry has the means of what was played: here of four constants.
+    assert sampler.history_[0]["actions"] == pytest.approx([0.7] * 4)
+    assert sampler.n_updates_ == 2
+    X, y = tasks["0"]
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=6, random_state=0).fit(X, y)
+    assert all(0.4 <= mu <= 1 for mu in clf.actions_)
+    sampler.save(tmp_path / "sampler.npz")
+    adapted = MetaSampler.load(tmp_path / "sampler.npz").adapt(X, y, n_sweeps=1)
+    assert not np.array_equal(adapted.policy_.parameters, sampler.policy_.parameters)
+
+
+def test_the_score_is_that_of_rows_which_states_do_not_tell_of(monkeypatch):
+    X, y = make_classification(400, weights=[0.9], flip_y=0, random_state=0)
+    seen = []
+    learn = ConstantsLearner.learn
+
+    def spy(self, assignments, episodes):
+        seen.extend(episodes)
+        learn(self, assignments, episodes)
+
+    monkeypatch.setattr(ConstantsLearner, "learn", spy)
+    rows = (X[:200], y[:200], X[200:300], y[200:300], X[300:], y[300:])
+    MetaSampler(**{**SHORT, "n_sweeps": 1}).fit_tasks([rows])
+    tested = seen.pop(0)
+    seen.clear()
+    MetaSampler(**{**SHORT, "n_sweeps": 1}).fit_tasks([rows[:4]])
+    validated = seen.pop(0)
+    # Without test rows validation rows have to do; the ensembles are the same.
+    np.testing.assert_array_equal(tested.states, validated.states)
+    assert tested.mean_score != validated.mean_score
+    # Rewards are the changes of the score from step to step.
+    still_to_come = np.append(np.cumsum(validated.rewards[::-1])[::-1][1:], 0.0)
+    by_step = validated.scores["valid"] - still_to_come
+    assert validated.mean_score == pytest.approx(by_step.mean())
