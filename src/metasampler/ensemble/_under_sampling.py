@@ -152,12 +152,19 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         self._check_features(X, reset=not resume)
         if X_val is not None:
             self._check_features(X_val, reset=False, name="X_val")
+        learner = make_learner(
+            estimator,
+            data.tables,
+            data.n_classes,
+            self.n_jobs,
+            smoothing,
+            self._fit_options(estimator, data),
+        )
         growth = Growth(
             data,
-            make_learner(estimator, data.tables, data.n_classes, self.n_jobs, smoothing),
+            learner,
             streams,
             track=self._reads_errors or data.has_validation,
-            member_options=self._member_options(estimator, data),
             n_candidates=allowed_candidates(self.n_candidates, data),
         )
         self._records: list[dict] = list(self._records) if resume else []
@@ -167,7 +174,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 growth.add(member, data.from_original(rows))
         return growth
 
-    def _member_options(self, estimator, data: GrowthData) -> dict:
+    def _fit_options(self, estimator, data: GrowthData) -> dict:
         """Validation rows in the form that this base learner's fit takes."""
         if not self.validate_members:
             return {}

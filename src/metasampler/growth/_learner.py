@@ -1,5 +1,7 @@
 """How members are fitted and scored: trees quickly, any other classifier publicly."""
 
+from copy import copy, deepcopy
+
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
@@ -47,13 +49,26 @@ class PublicLearner:
         Threads that score chunks of rows.
     leaf_smoothing : float, default=0.0
         How much leaves are smoothed for the scores, see `leaf_probabilities`.
+    fit_options : dict, default=None
+        Further arguments for the members' fit.
     """
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+    #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
+    fits_in_threads = False
+
+    def __init__(
+        self,
+        estimator,
+        n_classes: int,
+        n_jobs=None,
+        leaf_smoothing: float = 0.0,
+        fit_options: dict | None = None,
+    ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        self.fit_options = fit_options or {}
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
 
@@ -62,24 +77,20 @@ class PublicLearner:
         """Whether members can be fitted with sample weights."""
         return self.weight_argument is not None
 
-    def fit(
-        self,
-        X,
-        codes: np.ndarray,
-        rows,
-        seed: int,
-        sample_weight: np.ndarray | None = None,
-        **options,
-    ):
+    def own_copy(self):
+        """A copy for another thread: what a learner keeps between fits must not be shared."""
+        return copy(self)
+
+    def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
-        ``sample_weight`` holds a weight for each of these rows; ``options`` go to the member's
-        fit as they are.
+        ``sample_weight`` holds a weight for each of these rows.
         """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
+        options = dict(self.fit_options)
         if sample_weight is not None:
             options[self.weight_argument or "sample_weight"] = sample_weight
         if rows is not None:
@@ -157,11 +168,20 @@ class PublicLearner:
 class TreeLearner(PublicLearner):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
 
-    def __init__(self, estimator, n_classes, n_jobs=None, leaf_smoothing=0.0):
-        super().__init__(estimator, n_classes, n_jobs, leaf_smoothing)
+    # Growing a tree lets other threads run.
+    fits_in_threads = True
+
+    def __init__(self, estimator, n_classes, n_jobs=None, leaf_smoothing=0.0, fit_options=None):
+        super().__init__(estimator, n_classes, n_jobs, leaf_smoothing, fit_options)
         self._builder = compat.TreeBuilder(estimator, n_classes)
 
-    def fit(self, X, codes, rows, seed, sample_weight=None, **options):
+    def own_copy(self):
+        """A copy with a builder of its own."""
+        twin = copy(self)
+        twin._builder = deepcopy(self._builder)
+        return twin
+
+    def fit(self, X, codes, rows, seed, sample_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
             X, codes = X[rows], codes[rows]
@@ -177,7 +197,12 @@ class TreeLearner(PublicLearner):
 
 
 def make_learner(
-    estimator, tables, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0
+    estimator,
+    tables,
+    n_classes: int,
+    n_jobs=None,
+    leaf_smoothing: float = 0.0,
+    fit_options: dict | None = None,
 ) -> PublicLearner:
     """Choose the quickest learner that these tables allow.
 
@@ -189,6 +214,8 @@ def make_learner(
     n_classes : int
     n_jobs : int or None
     leaf_smoothing : float, default=0.0
+    fit_options : dict, default=None
+        Further arguments for the members' fit.
     """
     fast = (
         compat.FAST_TREES
@@ -199,4 +226,4 @@ def make_learner(
         )
     )
     learner = TreeLearner if fast else PublicLearner
-    return learner(estimator, n_classes, n_jobs, leaf_smoothing)
+    return learner(estimator, n_classes, n_jobs, leaf_smoothing, fit_options)

@@ -28,8 +28,6 @@ class Growth:
         Where the draws and the members take their randomness from.
     track : bool, default=True
         Whether to score each new member. A loop that never looks at errors has no need to.
-    member_options : dict, default=None
-        Further arguments for the members' fit.
     n_candidates : int, default=1
         Candidates that are fitted for each member; the one with which the ensemble scores best on
         the validation rows joins it.
@@ -50,11 +48,9 @@ class Growth:
         streams: RandomStreams,
         *,
         track: bool = True,
-        member_options: dict | None = None,
         n_candidates: int = 1,
     ):
         self.track = track
-        self.member_options = member_options or {}
         self.n_candidates = n_candidates
         self.candidate = 0
         self.data = data
@@ -110,7 +106,6 @@ class Growth:
             drawn.subset,
             drawn.seed,
             drawn.weights,
-            **self.member_options,
         )
         return member, drawn.subset
 
@@ -126,7 +121,7 @@ class Growth:
         number = self.n_members
         # Drawn one after the other: they read the same errors, and a rule may keep notes.
         drawn = [self._draw(number, select, j) for j in range(self.n_candidates)]
-        fitted = fit_candidates(self.learner, self.data, drawn, self.member_options)
+        fitted = fit_candidates(self.learner, self.data, drawn)
         so_far = self._score_total[self.data.rows["valid"]]
         scores = [self._score_of(so_far + proba, number + 1, "valid") for _, proba in fitted]
         self.candidate = int(np.argmax(scores))
