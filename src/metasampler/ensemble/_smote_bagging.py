@@ -8,9 +8,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, fit_context, is_plain_tree
 from metasampler.ensemble._smote import NumericRowsMixin, Smote
+from metasampler.growth._kinds import resolve_estimator
 from metasampler.growth._learner import make_learner
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.growth._validation import make_growth_data
 
 __all__ = ["SMOTEBaggingClassifier"]
 
