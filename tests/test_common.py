@@ -3,6 +3,7 @@
 import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -55,6 +56,7 @@ ESTIMATORS += [
     MesaClassifier(DecisionTreeClassifier(), 5, leaf_smoothing=2.0, n_candidates=3, refit=True),
     MesaClassifier(n_estimators=5, meta_sampler=0.9, leaf_smoothing=0, refit=False),
     MesaClassifier(n_estimators=5, validation_fraction=None),
+    MesaClassifier([DecisionTreeClassifier(), GaussianNB()], n_estimators=5),
     MetaSampler(n_estimators=3, n_random_steps=8, n_updates=8),
 ]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import (
@@ -22,7 +23,9 @@ def streams_of(seed, candidate):
     return streams.child(Stream.CANDIDATE, candidate) if candidate else streams
 
 
-def fit_member(X, codes, train, members, mu, *, seed=0, candidate=0, sigma=0.2, weights=None):
+def fit_member(
+    X, codes, train, members, mu, *, seed=0, candidate=0, sigma=0.2, weights=None, kinds=None
+):
     """The next member of an ensemble and its rows.
 
     Parameters
@@ -35,7 +38,10 @@ def fit_member(X, codes, train, members, mu, *, seed=0, candidate=0, sigma=0.2, 
         The ensemble so far.
     mu : float or None
         None draws uniformly.
+    kinds : list of classifier, default=None
+        The base learners that take turns; None means a decision tree.
     """
+    kinds = [DecisionTreeClassifier()] if kinds is None else kinds
     streams, number = streams_of(seed, candidate), len(members)
     keys = race_keys(streams.row_key(Stream.DRAW), number, 0, len(X))
     sizes = np.bincount(codes[train])
@@ -52,14 +58,15 @@ def fit_member(X, codes, train, members, mu, *, seed=0, candidate=0, sigma=0.2, 
             rows = rows[draw_rows(own, sizes[smallest])]
         subset.append(rows)
     subset = np.sort(np.concatenate(subset))
-    member = clone(DecisionTreeClassifier())
-    member.set_params(random_state=streams.integer(Stream.MEMBER, number))
-    member_weights = None
-    if weights is not None:
+    member = clone(kinds[number % len(kinds)])
+    if "random_state" in member.get_params():
+        member.set_params(random_state=streams.integer(Stream.MEMBER, number))
+    options = {}
+    if weights is not None and has_fit_parameter(member, "sample_weight"):
         means = [weights[train[codes[train] == k]].mean() for k in range(len(sizes))]
         drawn = codes[subset] != smallest
-        member_weights = np.where(drawn, np.array(means)[codes[subset]], weights[subset])
-    return member.fit(X[subset], codes[subset], sample_weight=member_weights), subset
+        options["sample_weight"] = np.where(drawn, np.array(means)[codes[subset]], weights[subset])
+    return member.fit(X[subset], codes[subset], **options), subset
 
 
 def grow(X, codes, train, mus, **options):

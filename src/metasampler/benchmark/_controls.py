@@ -22,8 +22,9 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
+    estimator : classifier with `predict_proba`, or list of these, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
+        list take turns, see :class:`~metasampler.MesaClassifier`.
 
     n_estimators : int, default=10
         Number of members.
@@ -90,8 +91,8 @@ class SelectedMuClassifier(BaseUnderSamplingEnsemble):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean of the members' importances, where they have them.
 
-    estimator_ : classifier
-        The base learner that members were copied from.
+    estimator_ : classifier or list of classifier
+        The base learner that members were copied from, or those that took turns.
 
     See Also
     --------

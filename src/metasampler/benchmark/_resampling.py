@@ -14,11 +14,8 @@ from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import HasMethods, fit_context
 from metasampler.benchmark._wrapper import WrappingClassifier
-from metasampler.growth._validation import (
-    check_labels,
-    check_table,
-    resolve_estimator,
-)
+from metasampler.growth._kinds import resolve_estimator
+from metasampler.growth._validation import check_labels, check_table
 
 __all__ = ["BASE_CLASSIFIERS", "ResampledClassifier"]
 

@@ -156,8 +156,9 @@ def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
 
 def _check(X, y, settings: dict[str, Any]) -> None:
     """Fail now if the task would fail in training."""
+    from metasampler.growth._kinds import resolve_kinds
     from metasampler.growth._random import RandomStreams
-    from metasampler.growth._validation import make_growth_data, resolve_estimator
+    from metasampler.growth._validation import make_growth_data
 
     with warnings.catch_warnings():
         # The same warning comes again with the training.
@@ -165,7 +166,7 @@ def _check(X, y, settings: dict[str, Any]) -> None:
         make_growth_data(
             X,
             y,
-            estimator=resolve_estimator(settings.get("estimator")),
+            estimator=resolve_kinds(settings.get("estimator")),
             validation_fraction=0.2,
             sampling_ratio=1.0,
             scoring=settings.get("scoring", "average_precision"),

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import Interval
-from metasampler.growth._learner import make_learner
+from metasampler.growth._learner import make_learners
 from metasampler.growth._leaves import running_mean
 from metasampler.growth._validation import (
     check_table,
@@ -40,7 +40,7 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.n_jobs = n_jobs
 
     def _base_learner(self):
-        """The base learner; None means a decision tree."""
+        """The base learner, or a list of them; None means a decision tree."""
         return self.estimator
 
     @property
@@ -66,10 +66,10 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _staged_totals(self, X, smoothing: float):
         """Running sums of the members' probabilities; the array is the same in each step."""
         n_classes = len(self.classes_)
-        learner = make_learner(self.estimator_, [X], n_classes, self.n_jobs, smoothing)
+        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs, smoothing)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        for member in self.estimators_:
-            learner.add_scores(member, X, total)
+        for number, member in enumerate(self.estimators_):
+            learner.of(number).add_scores(member, X, total)
             yield total
 
     def _mean(self, total: np.ndarray, n_members: int, smoothing: float) -> np.ndarray:
@@ -132,11 +132,25 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @property
     def feature_importances_(self):
-        """Mean of the members' feature importances, for members that have them."""
+        """Mean of the members' feature importances, for members that have them.
+
+        Where different classifiers take turns, those of each member are scaled to sum to 1.
+        """
         check_is_fitted(self)
-        if not all(hasattr(member, "feature_importances_") for member in self.estimators_):
-            raise AttributeError(f"The members, {self.estimator_!r}, have no feature_importances_.")
-        return np.mean([member.feature_importances_ for member in self.estimators_], axis=0)
+        without = {
+            type(member).__name__
+            for member in self.estimators_
+            if not hasattr(member, "feature_importances_")
+        }
+        if without:
+            names = ", ".join(sorted(without))
+            raise AttributeError(f"The members of type {names} have no feature_importances_.")
+        importances = np.array([member.feature_importances_ for member in self.estimators_])
+        if len({type(member) for member in self.estimators_}) > 1:
+            # Some count splits and some add up gains: the means would be those of the larger unit.
+            totals = importances.sum(axis=1, keepdims=True)
+            importances = importances / np.where(totals > 0, totals, 1)
+        return importances.mean(axis=0)
 
     def __sklearn_tags__(self):
         return copy_input_tags(super().__sklearn_tags__(), self._base_learner())

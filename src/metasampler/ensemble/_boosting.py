@@ -13,9 +13,10 @@ from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._base import BaseGrownEnsemble
 from metasampler.growth._data import GrowthData
+from metasampler.growth._kinds import resolve_estimator
 from metasampler.growth._learner import PublicLearner, make_learner, weight_argument
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.growth._validation import make_growth_data
 
 __all__ = ["BaseBoosting", "RoundMaker", "TrainingRows"]
 

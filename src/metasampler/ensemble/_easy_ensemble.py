@@ -16,10 +16,11 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
+    estimator : classifier with `predict_proba`, or list of these, default=None
         The base learner; None means :class:`~sklearn.ensemble.AdaBoostClassifier`, which boosts
-        50 trees of depth 1. Members are trained on class numbers 0, 1, ..., the positions in
-        `classes_`.
+        50 trees of depth 1. Those of a list take turns: member i is a copy of
+        ``estimator[i % len(estimator)]``. Members are trained on class numbers 0, 1, ..., the
+        positions in `classes_`.
 
     n_estimators : int, default=10
         Number of members.
@@ -118,8 +119,8 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean of the members' importances, where they have them.
 
-    estimator_ : classifier
-        The base learner that members were copied from.
+    estimator_ : classifier or list of classifier
+        The base learner that members were copied from, or those that took turns.
 
     See Also
     --------

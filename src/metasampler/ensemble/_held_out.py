@@ -48,7 +48,7 @@ def decide(ensemble, growth: Growth) -> tuple:
     calibration = make_calibration(
         ensemble.calibration,
         prior=prior,
-        drawn=data.drawn_shares(growth.subsets[0], weighted=growth.learner.takes_weights),
+        drawn=growth.drawn_shares(),
         proba=proba,
         **held_out,
     )

@@ -27,14 +27,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     class and as many rows of every larger class. Which ones is decided by the meta-sampler: it
     reads a histogram of the ensemble's errors on training and validation rows and answers with
     a number mu in [0, 1]; rows whose error is close to mu are then drawn most often. The first
-    member is trained on a uniform draw.
+    member is trained on a uniform draw. Members may be of several kinds that take turns, see
+    `estimator`.
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
+    estimator : classifier with `predict_proba`, or list of these, default=None
         The base learner; None means ``DecisionTreeClassifier(criterion="entropy",
-        max_features="sqrt")``. Members are trained on class numbers 0, 1, ..., the positions in
-        `classes_`.
+        max_features="sqrt")``. Those of a list take turns: member i is a copy of
+        ``estimator[i % len(estimator)]``. Members are trained on class numbers 0, 1, ..., the
+        positions in `classes_`.
 
     n_estimators : int, default=100
         Number of members.
@@ -114,6 +116,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Whether to hand the validation rows to the members' fit, as ``eval_set`` (LightGBM,
         XGBoost) or ``X_val`` and ``y_val`` (HistGradientBoosting), for early stopping of theirs,
         which has to be switched on there (``early_stopping=True``, ``early_stopping_rounds=5``).
+        Of several base learners that take turns all must take them.
 
     leaf_smoothing : float or "auto", default="auto"
         Rows of each class that every leaf of tree members is thought to hold besides its own: a
@@ -123,8 +126,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         only k + 1 different scores; smoothed leaves give more, and large leaves more say. It is
         for validation scores, predictions, calibration and threshold; draws and meta-states look
         at the plain leaves. For scikit-learn's own decision trees, extra trees and forests of
-        them: ``"auto"`` means 1 for these and 0 for any other base learner. Not part of the
-        paper.
+        them: ``"auto"`` means 1 for these and 0 for any other base learner. Of several base
+        learners that take turns those with leaves are smoothed. Not part of the paper.
 
     n_candidates : int, default=1
         Look-ahead: how many candidates are fitted for each member, also the first, on different
@@ -207,13 +210,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Names of the columns, if X has names that are all strings.
 
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean of the members' importances, where they have them.
+        Mean of the members' importances, where all have them; those of different classifiers
+        that take turns are scaled to sum to 1 first.
 
     meta_sampler_ : MetaSampler, ConstantPolicy or UniformPolicy
         What chose mu.
 
-    estimator_ : classifier
-        The base learner that members were copied from.
+    estimator_ : classifier or list of classifier
+        The base learner that members were copied from, or those that took turns.
 
     See Also
     --------
@@ -355,7 +359,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows. Data frames reach the members as they are, unless these are
+            The training rows. Data frames reach the members as they are, unless all are
             scikit-learn's trees.
 
         y : array-like of shape (n_samples,)

@@ -2,7 +2,7 @@
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData
-from metasampler.growth._learner import make_learner
+from metasampler.growth._learner import make_learners
 from metasampler.growth._loop import Growth
 from metasampler.growth._tables import join_tables
 
@@ -60,5 +60,5 @@ def start_refit(growth: Growth, *, track: bool) -> Growth:
     data = growth.data.whole()
     first = growth.learner
     # Nothing is scored by it, so that smoothed leaves are of no use.
-    learner = make_learner(first.estimator, data.tables, data.n_classes, first.n_jobs)
+    learner = make_learners(first.estimator, data.tables, data.n_classes, first.n_jobs)
     return Growth(data, learner, growth.streams, track=track)

@@ -33,8 +33,9 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
+    estimator : classifier with `predict_proba`, or list of these, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
+        list take turns: member i is a copy of ``estimator[i % len(estimator)]``. Members are
         trained on class numbers 0, 1, ..., the positions in `classes_`.
 
     n_estimators : int, default=10
@@ -135,8 +136,8 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean of the members' importances, where they have them.
 
-    estimator_ : classifier
-        The base learner that members were copied from.
+    estimator_ : classifier or list of classifier
+        The base learner that members were copied from, or those that took turns.
 
     See Also
     --------
@@ -228,7 +229,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows. Data frames reach the members as they are, unless these are
+            The training rows. Data frames reach the members as they are, unless all are
             scikit-learn's trees.
 
         y : array-like of shape (n_samples,)

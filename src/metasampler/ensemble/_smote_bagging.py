@@ -8,9 +8,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, fit_context, is_plain_tree
 from metasampler.ensemble._smote import NumericRowsMixin, Smote
-from metasampler.growth._learner import TreeLearner, make_learner
+from metasampler.growth._kinds import resolve_estimator
+from metasampler.growth._learner import make_learner
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.growth._validation import make_growth_data
 
 __all__ = ["SMOTEBaggingClassifier"]
 
@@ -170,12 +171,10 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         smaller = np.flatnonzero(sizes < sizes.max())
         smote = Smote(data.tables[0], data.class_rows, data.classes, smaller, self.k_neighbors)
 
-        # Growing a tree lets other threads run; of other classifiers nothing is known.
-        is_tree = isinstance(make_learner(estimator, data.tables, data.n_classes), TreeLearner)
+        learner = make_learner(estimator, data.tables, data.n_classes)
         n_jobs = min(effective_n_jobs(self.n_jobs), self.n_estimators)
-        parallel = Parallel(
-            n_jobs, prefer="threads" if is_tree else "processes", return_as="generator"
-        )
+        prefer = "threads" if learner.fits_in_threads else "processes"
+        parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         self.estimators_, self.estimators_samples_, self.n_training_rows_ = [], [], []
         with progress_bar("Bagging", self.n_estimators, enabled=self.verbose > 0) as advance:
             for member, rows, n_rows in parallel(

@@ -1,6 +1,6 @@
 """UnderBagging: members on independent, uniformly drawn balanced subsets."""
 
-from copy import copy, deepcopy
+from copy import copy
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -8,7 +8,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import fit_context
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth._learner import TreeLearner
 
 __all__ = ["UnderBaggingClassifier"]
 
@@ -22,8 +21,9 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
+    estimator : classifier with `predict_proba`, or list of these, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
+        list take turns: member i is a copy of ``estimator[i % len(estimator)]``. Members are
         trained on class numbers 0, 1, ..., the positions in `classes_`.
 
     n_estimators : int, default=10
@@ -123,8 +123,8 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Mean of the members' importances, where they have them.
 
-    estimator_ : classifier
-        The base learner that members were copied from.
+    estimator_ : classifier or list of classifier
+        The base learner that members were copied from, or those that took turns.
 
     See Also
     --------
@@ -209,7 +209,7 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows. Data frames reach the members as they are, unless these are
+            The training rows. Data frames reach the members as they are, unless all are
             scikit-learn's trees.
 
         y : array-like of shape (n_samples,)
@@ -250,8 +250,7 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
         """Fit batches of members side by side; each depends on its two numbers alone."""
         n_jobs = min(effective_n_jobs(self.n_jobs), len(members))
         batches = np.array_split(members, n_jobs)
-        # Growing a tree lets other threads run; of other classifiers nothing is known.
-        prefer = "threads" if isinstance(growth.learner, TreeLearner) else "processes"
+        prefer = "threads" if growth.learner.fits_in_threads else "processes"
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         for fitted in parallel(delayed(_fit_members)(growth, batch) for batch in batches):
             for member, subset in fitted:
@@ -261,9 +260,8 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
 def _fit_members(growth, members):
     """Fit the members with these numbers, of the candidates with these."""
-    # A learner keeps things between fits, so that each thread needs its own.
     growth = copy(growth)
-    growth.learner = deepcopy(growth.learner)
+    growth.learner = growth.learner.own_copy()
     return [
         growth.fit_member(int(number), candidate=int(candidate)) for number, candidate in members
     ]

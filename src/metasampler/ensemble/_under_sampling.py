@@ -22,12 +22,13 @@ from metasampler.ensemble._stopping import StopRule
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._threshold import check_threshold
 from metasampler.growth._data import GrowthData, Selector
-from metasampler.growth._learner import make_learner, weight_argument
+from metasampler.growth._kinds import kinds_of, resolve_kinds
+from metasampler.growth._learner import make_learners, weight_argument
 from metasampler.growth._leaves import resolve_leaf_smoothing
 from metasampler.growth._look_ahead import allowed_candidates
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import RandomStreams
-from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.growth._validation import make_growth_data
 
 __all__ = ["BaseUnderSamplingEnsemble"]
 
@@ -111,7 +112,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         With ``resume`` it starts with the members there are, and grows on as the fit that made
         them would have. ``must_hold_out`` is that of `make_growth_data`.
         """
-        estimator = resolve_estimator(self._base_learner())
+        estimator = resolve_kinds(self._base_learner())
         smoothing = resolve_leaf_smoothing(self.leaf_smoothing, estimator)
         check_refit(self)
         if resume:
@@ -142,22 +143,31 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 f"n_iter_no_change={self.n_iter_no_change} needs validation rows: pass X_val and "
                 "y_val, or a validation_fraction."
             )
-        if data.weights is not None and weight_argument(estimator) is None:
+        kinds = [] if data.weights is None else kinds_of(estimator)
+        unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
+        if unweighted:
             warnings.warn(
-                f"The fit of {estimator!r} takes no sample_weight: the weights count in draws and "
-                "scores, but not within the members.",
+                f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
+                "the weights count in draws and scores, but not within these members.",
                 UserWarning,
                 stacklevel=3,
             )
         self._check_features(X, reset=not resume)
         if X_val is not None:
             self._check_features(X_val, reset=False, name="X_val")
+        learner = make_learners(
+            estimator,
+            data.tables,
+            data.n_classes,
+            self.n_jobs,
+            smoothing,
+            lambda kind: self._fit_options(kind, data),
+        )
         growth = Growth(
             data,
-            make_learner(estimator, data.tables, data.n_classes, self.n_jobs, smoothing),
+            learner,
             streams,
             track=self._reads_errors or data.has_validation,
-            member_options=self._member_options(estimator, data),
             n_candidates=allowed_candidates(self.n_candidates, data),
         )
         self._records: list[dict] = list(self._records) if resume else []
@@ -167,7 +177,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 growth.add(member, data.from_original(rows))
         return growth
 
-    def _member_options(self, estimator, data: GrowthData) -> dict:
+    def _fit_options(self, estimator, data: GrowthData) -> dict:
         """Validation rows in the form that this base learner's fit takes."""
         if not self.validate_members:
             return {}
@@ -192,8 +202,9 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
 
     def _resume_facts(self) -> dict:
         """What must be the same in a warm start for it to give what one longer fit gives."""
+        kinds = kinds_of(self._base_learner())
         return {
-            "estimator": type(self._base_learner()).__name__,
+            "estimator": ", ".join(type(kind).__name__ for kind in kinds),
             "sampling_ratio": self.sampling_ratio,
             "validation_fraction": self.validation_fraction,
             "scoring": self.scoring,

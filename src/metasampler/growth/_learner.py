@@ -1,5 +1,8 @@
 """How members are fitted and scored: trees quickly, any other classifier publicly."""
 
+from collections.abc import Callable
+from copy import copy, deepcopy
+
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
@@ -7,9 +10,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
-from metasampler.growth._leaves import leaf_probabilities
+from metasampler.growth._kinds import kinds_of
+from metasampler.growth._leaves import has_leaves, leaf_probabilities
 
-__all__ = ["PublicLearner", "TreeLearner", "make_learner", "weight_argument"]
+__all__ = [
+    "PublicLearner",
+    "RotatingLearner",
+    "TreeLearner",
+    "make_learner",
+    "make_learners",
+    "weight_argument",
+]
 
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
 # memory that scoring takes does not grow with the number of rows.
@@ -47,13 +58,26 @@ class PublicLearner:
         Threads that score chunks of rows.
     leaf_smoothing : float, default=0.0
         How much leaves are smoothed for the scores, see `leaf_probabilities`.
+    fit_options : dict, default=None
+        Further arguments for the members' fit.
     """
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+    #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
+    fits_in_threads = False
+
+    def __init__(
+        self,
+        estimator,
+        n_classes: int,
+        n_jobs=None,
+        leaf_smoothing: float = 0.0,
+        fit_options: dict | None = None,
+    ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        self.fit_options = fit_options or {}
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
 
@@ -62,24 +86,24 @@ class PublicLearner:
         """Whether members can be fitted with sample weights."""
         return self.weight_argument is not None
 
-    def fit(
-        self,
-        X,
-        codes: np.ndarray,
-        rows,
-        seed: int,
-        sample_weight: np.ndarray | None = None,
-        **options,
-    ):
+    def of(self, number: int) -> "PublicLearner":
+        """The learner of the member with this number: all members are of one kind."""
+        return self
+
+    def own_copy(self):
+        """A copy for another thread: what a learner keeps between fits must not be shared."""
+        return copy(self)
+
+    def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
-        ``sample_weight`` holds a weight for each of these rows; ``options`` go to the member's
-        fit as they are.
+        ``sample_weight`` holds a weight for each of these rows.
         """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
+        options = dict(self.fit_options)
         if sample_weight is not None:
             options[self.weight_argument or "sample_weight"] = sample_weight
         if rows is not None:
@@ -112,12 +136,15 @@ class PublicLearner:
         """Add a member's probabilities of all rows of X to ``total``, in place.
 
         With ``smooth`` those of smoothed leaves are added to it; the rows go through the trees
-        once for both.
+        once for both. Members without leaves to smooth add the same to both.
         """
 
         def add(rows, X):
-            if smooth is None:
-                total[rows] += self.probabilities(member, X)
+            if smooth is None or not self.leaf_smoothing:
+                proba = self.probabilities(member, X)
+                total[rows] += proba
+                if smooth is not None:
+                    smooth[rows] += proba
                 return
             leaves = self.leaves(member, X)
             total[rows] += leaf_probabilities(member, leaves, 0)
@@ -157,11 +184,20 @@ class PublicLearner:
 class TreeLearner(PublicLearner):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
 
-    def __init__(self, estimator, n_classes, n_jobs=None, leaf_smoothing=0.0):
-        super().__init__(estimator, n_classes, n_jobs, leaf_smoothing)
+    # Growing a tree lets other threads run.
+    fits_in_threads = True
+
+    def __init__(self, estimator, n_classes, n_jobs=None, leaf_smoothing=0.0, fit_options=None):
+        super().__init__(estimator, n_classes, n_jobs, leaf_smoothing, fit_options)
         self._builder = compat.TreeBuilder(estimator, n_classes)
 
-    def fit(self, X, codes, rows, seed, sample_weight=None, **options):
+    def own_copy(self):
+        """A copy with a builder of its own."""
+        twin = copy(self)
+        twin._builder = deepcopy(self._builder)
+        return twin
+
+    def fit(self, X, codes, rows, seed, sample_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
             X, codes = X[rows], codes[rows]
@@ -176,27 +212,84 @@ class TreeLearner(PublicLearner):
         return compat.tree_leaves(member, X)
 
 
-def make_learner(
-    estimator, tables, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0
-) -> PublicLearner:
-    """Choose the quickest learner that these tables allow.
+class RotatingLearner:
+    """Learners of several kinds that take turns, member by member.
 
     Parameters
     ----------
-    estimator : classifier
+    learners : list of PublicLearner
+        One a kind.
+    """
+
+    def __init__(self, learners: list[PublicLearner]):
+        self.learners = learners
+        self.n_jobs = learners[0].n_jobs
+        #: That of the kinds with leaves; those without have none of their own.
+        self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
+        self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
+
+    @property
+    def estimator(self) -> list:
+        """The base learners, in the order of their turns."""
+        return [learner.estimator for learner in self.learners]
+
+    def of(self, number: int) -> PublicLearner:
+        """The learner of the member with this number."""
+        return self.learners[number % len(self.learners)]
+
+    def own_copy(self):
+        """A copy for another thread."""
+        return RotatingLearner([learner.own_copy() for learner in self.learners])
+
+
+def make_learners(
+    estimator,
+    tables,
+    n_classes: int,
+    n_jobs=None,
+    leaf_smoothing: float = 0.0,
+    fit_options: Callable[[object], dict] | None = None,
+) -> PublicLearner | RotatingLearner:
+    """Choose the quickest learner, or the quickest ones in rotation, that these tables allow.
+
+    Parameters
+    ----------
+    estimator : classifier or list of classifier
     tables : list of table
         All that members will be fitted on or scored with.
     n_classes : int
     n_jobs : int or None
     leaf_smoothing : float, default=0.0
+        For the kinds that have leaves.
+    fit_options : callable, default=None
+        Takes a base learner and gives further arguments for its fit.
     """
+    kinds = kinds_of(estimator)
+    # Only where all are trees the rows were checked and converted for them.
     fast = (
         compat.FAST_TREES
-        and compat.is_plain_tree(estimator)
+        and all(compat.is_plain_tree(kind) for kind in kinds)
         and all(
             isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
             for X in tables
         )
     )
-    learner = TreeLearner if fast else PublicLearner
-    return learner(estimator, n_classes, n_jobs, leaf_smoothing)
+    make = TreeLearner if fast else PublicLearner
+    learners = [
+        make(
+            kind,
+            n_classes,
+            n_jobs,
+            leaf_smoothing if has_leaves(kind) else 0.0,
+            None if fit_options is None else fit_options(kind),
+        )
+        for kind in kinds
+    ]
+    return RotatingLearner(learners) if isinstance(estimator, list) else learners[0]
+
+
+def make_learner(
+    estimator, tables, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0
+) -> PublicLearner:
+    """Choose the quickest learner for the one kind of members there is; see `make_learners`."""
+    return make_learners(estimator, tables, n_classes, n_jobs, leaf_smoothing).of(0)

@@ -13,24 +13,36 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from metasampler._sklearn_compat import is_plain_tree
+from metasampler.growth._kinds import kinds_of
 
-__all__ = ["leaf_probabilities", "leaf_values", "resolve_leaf_smoothing", "running_mean"]
+__all__ = [
+    "has_leaves",
+    "leaf_probabilities",
+    "leaf_values",
+    "resolve_leaf_smoothing",
+    "running_mean",
+]
 
 # What "auto" means for members with leaves: Laplace's rule.
 _AUTO = 1.0
 
 
-def _is_forest(estimator) -> bool:
+def has_leaves(estimator) -> bool:
+    """Whether members of this kind answer by the leaves of trees, which can be smoothed."""
     # A subclass may answer otherwise than by the mean of its leaves.
-    return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
+    is_forest = type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
+    return is_forest or is_plain_tree(estimator)
 
 
 def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
-    """By how much leaves are smoothed; "auto" leaves a base learner that has none alone."""
-    has_leaves = is_plain_tree(estimator) or _is_forest(estimator)
+    """By how much leaves are smoothed; "auto" leaves base learners that have none alone.
+
+    Of several kinds that take turns one with leaves is enough: the others answer as they are.
+    """
+    any_leaves = any(has_leaves(kind) for kind in kinds_of(estimator))
     if isinstance(smoothing, str):
-        return _AUTO if has_leaves else 0.0
-    if smoothing and not has_leaves:
+        return _AUTO if any_leaves else 0.0
+    if smoothing and not any_leaves:
         raise ValueError(
             f"leaf_smoothing={smoothing} needs members with leaves, scikit-learn's own "
             "DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier or "

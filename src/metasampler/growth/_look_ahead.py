@@ -1,7 +1,6 @@
 """Look-ahead: several candidates for the next member, of which the best joins the ensemble."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ def allowed_candidates(n_candidates: int, data: GrowthData) -> int:
 
 
 def fit_candidates(
-    learner: PublicLearner, data: GrowthData, candidates: Sequence[Candidate], options: dict
+    learner: PublicLearner, data: GrowthData, candidates: Sequence[Candidate]
 ) -> list[tuple]:
     """Fit candidates, in threads, and give each with its probabilities of the validation rows."""
     X, _ = data.take("valid")
@@ -51,7 +50,6 @@ def fit_candidates(
             candidate.subset,
             candidate.seed,
             candidate.weights,
-            **options,
         )
         proba = np.zeros(X.shape[0] if data.n_classes == 2 else (X.shape[0], data.n_classes))
         learner.add_scores(member, X, proba)
@@ -61,8 +59,7 @@ def fit_candidates(
         return [fit(candidate, learner) for candidate in candidates]
 
     def fit_alone(candidate):
-        # A learner keeps things between fits, so that each thread needs its own.
-        own = deepcopy(learner)
+        own = learner.own_copy()
         own.n_jobs = 1
         return fit(candidate, own)
 

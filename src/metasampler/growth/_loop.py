@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metasampler.growth._data import GrowthData, Selector
-from metasampler.growth._learner import PublicLearner
+from metasampler.growth._learner import PublicLearner, RotatingLearner
 from metasampler.growth._leaves import running_mean
 from metasampler.growth._look_ahead import Candidate, fit_candidates
 from metasampler.growth._random import RandomStreams, Stream
@@ -23,13 +23,12 @@ class Growth:
     Parameters
     ----------
     data : GrowthData
-    learner : PublicLearner
+    learner : PublicLearner or RotatingLearner
+        What fits and scores the members: ``learner.of(i)`` the one with number i.
     streams : RandomStreams
         Where the draws and the members take their randomness from.
     track : bool, default=True
         Whether to score each new member. A loop that never looks at errors has no need to.
-    member_options : dict, default=None
-        Further arguments for the members' fit.
     n_candidates : int, default=1
         Candidates that are fitted for each member; the one with which the ensemble scores best on
         the validation rows joins it.
@@ -46,15 +45,13 @@ class Growth:
     def __init__(
         self,
         data: GrowthData,
-        learner: PublicLearner,
+        learner: PublicLearner | RotatingLearner,
         streams: RandomStreams,
         *,
         track: bool = True,
-        member_options: dict | None = None,
         n_candidates: int = 1,
     ):
         self.track = track
-        self.member_options = member_options or {}
         self.n_candidates = n_candidates
         self.candidate = 0
         self.data = data
@@ -104,13 +101,12 @@ class Growth:
             The row numbers it was fitted on.
         """
         drawn = self._draw(number, select, candidate)
-        member = self.learner.fit(
+        member = self.learner.of(number).fit(
             self.data.tables[0],
             self.data.codes,
             drawn.subset,
             drawn.seed,
             drawn.weights,
-            **self.member_options,
         )
         return member, drawn.subset
 
@@ -118,7 +114,8 @@ class Growth:
         """Draw what a member, or a candidate for it, is fitted on; the first is the member."""
         streams = self.streams.child(Stream.CANDIDATE, candidate) if candidate else self.streams
         subset = self.data.draw(streams.row_key(Stream.DRAW), number, select)
-        weights = self.data.member_weights(subset) if self.learner.takes_weights else None
+        takes_weights = self.learner.of(number).takes_weights
+        weights = self.data.member_weights(subset) if takes_weights else None
         return Candidate(subset, streams.integer(Stream.MEMBER, number), weights)
 
     def _best_candidate(self, select: Selector | None) -> tuple:
@@ -126,7 +123,7 @@ class Growth:
         number = self.n_members
         # Drawn one after the other: they read the same errors, and a rule may keep notes.
         drawn = [self._draw(number, select, j) for j in range(self.n_candidates)]
-        fitted = fit_candidates(self.learner, self.data, drawn, self.member_options)
+        fitted = fit_candidates(self.learner.of(number), self.data, drawn)
         so_far = self._score_total[self.data.rows["valid"]]
         scores = [self._score_of(so_far + proba, number + 1, "valid") for _, proba in fitted]
         self.candidate = int(np.argmax(scores))
@@ -152,10 +149,11 @@ class Growth:
     def add(self, member, subset: np.ndarray) -> None:
         """Add a fitted member, as a warm start does with those it already has."""
         start = 0
+        learner = self.learner.of(self.n_members)
         for X in self.data.tables if self.track else []:
             stop = start + X.shape[0]
             smooth = None if self._smooth_total is None else self._smooth_total[start:stop]
-            self.learner.add_probabilities(member, X, self._total[start:stop], smooth)
+            learner.add_probabilities(member, X, self._total[start:stop], smooth)
             start = stop
         self.members.append(member)
         self.subsets.append(subset)
@@ -170,6 +168,16 @@ class Growth:
         if self.data.weights is None:
             return None
         return self.data.weights[self.data.part(role, part)]
+
+    def drawn_shares(self) -> np.ndarray:
+        """Share of each class in what members were trained on, on average over them."""
+        # It is the same for all members, but for those whose fit takes no weights.
+        takers = [self.learner.of(number).takes_weights for number in range(self.n_members)]
+        part = np.mean(takers)
+        weighted, plain = (
+            self.data.drawn_shares(self.subsets[0], weighted=taken) for taken in (True, False)
+        )
+        return part * weighted + (1 - part) * plain
 
     def proba(self, role: str = "valid") -> np.ndarray:
         """Mean probability of each class, by smoothed leaves if there are any."""

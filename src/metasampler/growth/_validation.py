@@ -10,6 +10,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import check_sample_weight, is_plain_tree, take_rows
 from metasampler.growth._data import GrowthData, split_rows
+from metasampler.growth._kinds import kinds_of
 from metasampler.growth._random import RandomStreams
 from metasampler.growth._tables import is_frame
 
@@ -18,44 +19,29 @@ __all__ = [
     "check_table",
     "copy_input_tags",
     "make_growth_data",
-    "resolve_estimator",
 ]
 
 
-def resolve_estimator(estimator):
-    """The base learner: the one given, if it can serve as a member, or a decision tree."""
-    if estimator is None:
-        return DecisionTreeClassifier()
-    if isinstance(estimator, type):
-        raise TypeError(
-            f"estimator must be an instance, got the class {estimator.__name__}; "
-            f"write {estimator.__name__}()."
-        )
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
-        raise TypeError(
-            f"estimator={estimator!r} must have fit and predict_proba: the ensemble's errors are "
-            "computed from probabilities."
-        )
-    return estimator
-
-
 def copy_input_tags(tags, estimator):
-    """Let tags say of the input what the base learner's tags say of it."""
-    member = get_tags(DecisionTreeClassifier() if estimator is None else estimator).input_tags
-    tags.input_tags.sparse = member.sparse
-    tags.input_tags.allow_nan = member.allow_nan
+    """Let tags say of the input what the tags of all base learners say of it."""
+    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
+    members = [get_tags(kind).input_tags for kind in kinds]
+    tags.input_tags.sparse = all(member.sparse for member in members)
+    tags.input_tags.allow_nan = all(member.allow_nan for member in members)
     return tags
 
 
 def check_table(X, estimator, *, name: str = "X", owner=None):
-    """X in the form that members of this kind take; it is converted once and never per member.
+    """X in the form that members take; it is converted once and never per member.
 
     scikit-learn's trees take float32 arrays (or sparse rows). Any other classifier gets what
     the user passed: data frames go through as they are, with their categories and missing
-    values, and what may be in them is for that classifier to say.
+    values, and what may be in them is for that classifier to say. Where trees and others take
+    turns, the trees get it too: they convert the rows themselves, to the same trees.
     """
-    if is_plain_tree(estimator):
-        allow_nan = get_tags(estimator).input_tags.allow_nan
+    kinds = kinds_of(estimator)
+    if all(is_plain_tree(kind) for kind in kinds):
+        allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
         return check_array(
             X,
             accept_sparse="csr",

@@ -13,10 +13,11 @@ except ImportError as error:  # pragma: no cover - the suite has gymnasium
     ) from error
 
 from metasampler._sklearn_compat import validate_parameter_constraints
-from metasampler.growth._learner import make_learner
+from metasampler.growth._kinds import resolve_kinds
+from metasampler.growth._learner import make_learners
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.growth._validation import make_growth_data
 from metasampler.meta._fixed import DEFAULT_SIGMA
 from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._state import StateEncoder
@@ -38,8 +39,9 @@ class EnsembleTrainingEnv(gymnasium.Env):
         Validation rows; without them a part of X is held out.
     X_test, y_test : table and array-like, default=None
         Rows that are scored for `info` only.
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
+    estimator : classifier with `predict_proba`, or list of these, default=None
+        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
+        list take turns.
     n_estimators : int, default=10
         Members of the ensemble.
     sigma : float, default=0.2
@@ -116,7 +118,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
             checked,
             caller_name=type(self).__name__,
         )
-        estimator = resolve_estimator(estimator)
+        estimator = resolve_kinds(estimator)
         self.n_estimators = n_estimators
         self.sigma = sigma
         self.encoder = StateEncoder(state, n_bins)
@@ -135,7 +137,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
             streams=self._streams,
             owner=self,
         )
-        self._learner = make_learner(estimator, self._data.tables, self._data.n_classes)
+        self._learner = make_learners(estimator, self._data.tables, self._data.n_classes)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0

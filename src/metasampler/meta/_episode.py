@@ -6,7 +6,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from metasampler.growth._data import GrowthData
-from metasampler.growth._learner import PublicLearner
+from metasampler.growth._learner import PublicLearner, RotatingLearner
 from metasampler.growth._loop import Growth, grow_by_policy
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.meta._fixed import ConstantPolicy
@@ -47,7 +47,7 @@ class Episode(NamedTuple):
 
 def play_episode(
     data: GrowthData,
-    learner: PublicLearner,
+    learner: PublicLearner | RotatingLearner,
     encoder: StateEncoder,
     policy: GaussianPolicy | ConstantPolicy,
     *,

@@ -8,12 +8,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler.growth._kinds import resolve_kinds
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import (
-    copy_input_tags,
-    make_growth_data,
-    resolve_estimator,
-)
+from metasampler.growth._validation import copy_input_tags, make_growth_data
 from metasampler.meta._fitted import FittedSampler
 from metasampler.meta._fixed import DEFAULT_SIGMA
 from metasampler.meta._setup import make_checkpoint, make_training, name_of
@@ -37,9 +34,10 @@ class MetaSampler(FittedSampler):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
+    estimator : classifier with `predict_proba`, or list of these, default=None
         The base learner in meta-training; None means
-        :class:`~sklearn.tree.DecisionTreeClassifier`.
+        :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a list take turns, from the start
+        again in every episode.
 
     n_estimators : int, default=10
         Members of the ensemble in an episode; there is one action less.
@@ -421,7 +419,7 @@ class MetaSampler(FittedSampler):
         4 of 8
         """
         streams = RandomStreams.from_random_state(self.random_state)
-        estimator = resolve_estimator(self.estimator)
+        estimator = resolve_kinds(self.estimator)
         data = []
         tasks = as_tasks(tasks)
         for number, task in enumerate(tasks):

@@ -8,8 +8,8 @@ import joblib
 import numpy as np
 
 from metasampler.growth._data import GrowthData
+from metasampler.growth._kinds import resolve_kinds
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import resolve_estimator
 from metasampler.meta._checkpoint import Checkpoint, fingerprint
 from metasampler.meta._constants import ConstantsLearner
 from metasampler.meta._evolution import EvolutionLearner
@@ -35,7 +35,7 @@ def make_training(
     return MetaTraining(
         data,
         names,
-        resolve_estimator(sampler.estimator),
+        resolve_kinds(sampler.estimator),
         encoder,
         _make_learner(sampler, encoder, streams, start, len(data), round_size),
         n_members=sampler.n_estimators,
@@ -141,7 +141,7 @@ def make_checkpoint(sampler: Any, training: MetaTraining, path, every: int) -> C
         )
     settings = sampler.get_params(deep=False)
     del settings["n_jobs"], settings["verbose"]
-    settings["estimator"] = repr(resolve_estimator(sampler.estimator))
+    settings["estimator"] = repr(resolve_kinds(sampler.estimator))
     settings["scoring"] = name_of(sampler.scoring)
     origin = {
         **plain_entries(settings),

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler.growth._data import GrowthData
-from metasampler.growth._learner import make_learner
+from metasampler.growth._learner import make_learners
 from metasampler.growth._random import RandomStreams, Stream
 from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._episode import (
@@ -41,8 +41,8 @@ class MetaTraining:
         The tasks.
     names : list of str
         What they are called in the history.
-    estimator : classifier
-        The base learner.
+    estimator : classifier or list of classifier
+        The base learner, or those that take turns.
     encoder : StateEncoder
         What the policy observes.
     learner : Learner
@@ -85,7 +85,7 @@ class MetaTraining:
     ):
         self.data = data
         self.names = names
-        self.members = [make_learner(estimator, task.tables, task.n_classes) for task in data]
+        self.members = [make_learners(estimator, task.tables, task.n_classes) for task in data]
         self.encoder = encoder
         self.learner = learner
         self.n_members = n_members

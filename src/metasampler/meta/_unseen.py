@@ -7,10 +7,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import train_test_split
 
-from metasampler.growth._learner import make_learner
+from metasampler.growth._kinds import resolve_kinds
+from metasampler.growth._learner import make_learners
 from metasampler.growth._loop import Growth, grow_by_policy
 from metasampler.growth._random import RandomStreams
-from metasampler.growth._validation import make_growth_data, resolve_estimator
+from metasampler.growth._validation import make_growth_data
 from metasampler.meta._fixed import DEFAULT_SIGMA
 
 __all__ = ["UnseenTasks"]
@@ -55,7 +56,7 @@ class UnseenTasks:
         self.sigma = sigma
         self.n_jobs = n_jobs
         self.names = list(tasks)
-        estimator = resolve_estimator(estimator)
+        estimator = resolve_kinds(estimator)
         self._jobs = []
         for X, y in tasks.values():
             for seed in self.seeds:
@@ -74,7 +75,7 @@ class UnseenTasks:
                     scoring=scoring,
                     streams=streams,
                 )
-                self._jobs.append((data, make_learner(estimator, data.tables, data.n_classes)))
+                self._jobs.append((data, make_learners(estimator, data.tables, data.n_classes)))
 
     def score(self, policy: Any, encoder: Any = None) -> dict[str, float]:
         """Mean score over the seeds, by task.
