@@ -25,13 +25,15 @@ from metasampler.meta import ConstantPolicy, pretrained_names
 def test_the_defaults_spelled_out(imbalanced):
     X, y = imbalanced
     clf = MesaClassifier(random_state=0).fit(X, y)
-    assert len(clf.estimators_) == 100
+    assert len(clf.estimators_) == 60
     assert (clf.leaf_smoothing_, clf.refit_, clf.n_candidates_) == (1.0, True, 1)
-    for member in clf.estimators_:
-        assert (member.criterion, member.max_features) == ("entropy", "sqrt")
+    best = {"criterion": "entropy", "max_features": "sqrt", "min_samples_leaf": 2}
+    drawn = {"criterion": "entropy", "max_features": 0.5, "min_samples_leaf": 1}
+    for number, member in enumerate(clf.estimators_):
+        assert member.get_params().items() >= (drawn if number % 2 else best).items()
     spelled = MesaClassifier(
-        DecisionTreeClassifier(criterion="entropy", max_features="sqrt"),
-        100,
+        [DecisionTreeClassifier(**best), ExtraTreeClassifier(**drawn)],
+        60,
         meta_sampler=MetaSampler.load("universal"),
         leaf_smoothing=1,
         refit=True,
@@ -214,9 +216,9 @@ def test_what_the_presets_are():
             "random_state": 7,
         }.items()
     )
-    assert MesaClassifier.from_preset("fast").n_estimators == 30
+    assert MesaClassifier.from_preset("fast").n_estimators == 16
     assert MesaClassifier.from_preset("fast", n_estimators=5).n_estimators == 5
-    assert MesaClassifier.from_preset("best").n_estimators == 300
+    assert MesaClassifier.from_preset("best").n_estimators == 240
     # No two share a base learner.
     a, b = (MesaClassifier.from_preset("paper").estimator for _ in range(2))
     assert a is not b

@@ -147,7 +147,7 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
         ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
         (
             {"estimator": GaussianNB()},
-            "estimator was 'DecisionTreeClassifier' and is now 'GaussianNB'",
+            "estimator was 'DecisionTreeClassifier, ExtraTreeClassifier' and is now 'GaussianNB'",
         ),
         ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
         ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),

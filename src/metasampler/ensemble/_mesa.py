@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._sklearn_compat import Interval, fit_context
 from metasampler.ensemble._policy import UNIVERSAL, blind_policy, resolve_sampler
-from metasampler.ensemble._presets import preset_settings
+from metasampler.ensemble._presets import default_members, preset_settings
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
@@ -33,12 +32,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     Parameters
     ----------
     estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner; None means ``DecisionTreeClassifier(criterion="entropy",
-        max_features="sqrt")``. Those of a list take turns: member i is a copy of
-        ``estimator[i % len(estimator)]``. Members are trained on class numbers 0, 1, ..., the
-        positions in `classes_`.
+        The base learner. Those of a list take turns: member i is a copy of
+        ``estimator[i % len(estimator)]``. None means two kinds of trees in turn,
+        ``DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2)``
+        and ``ExtraTreeClassifier(criterion="entropy", max_features=0.5)``. Members are trained on
+        class numbers 0, 1, ..., the positions in `classes_`.
 
-    n_estimators : int, default=100
+    n_estimators : int, default=60
         Number of members.
 
     meta_sampler : MetaSampler, str, path or float, default="universal"
@@ -272,7 +272,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def __init__(
         self,
         estimator=None,
-        n_estimators=100,
+        n_estimators=60,
         *,
         meta_sampler="universal",
         sigma=None,
@@ -341,14 +341,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         --------
         >>> from metasampler import MesaClassifier
         >>> MesaClassifier.from_preset("fast", random_state=0)
-        MesaClassifier(meta_sampler=0.9, n_estimators=30, random_state=0,
+        MesaClassifier(meta_sampler=0.9, n_estimators=16, random_state=0,
                        validation_fraction=None)
         """
         return cls(**{**preset_settings(name), **overrides})
 
     def _base_learner(self):
         if self.estimator is None:
-            return DecisionTreeClassifier(criterion="entropy", max_features="sqrt")
+            return default_members()
         return self.estimator
 
     # The base learner is checked in fit, with a message of its own.
