@@ -86,6 +86,9 @@ def meta_train(
     mu_min: Annotated[
         float, typer.Option(min=0, max=0.99, help="Smallest mu that the policy can choose.")
     ] = 0.0,
+    sigma: Annotated[
+        float, typer.Option(min=1e-6, help="Width of the Gaussian over errors.")
+    ] = 0.2,
     members: Annotated[int, typer.Option(min=2, help="Members of an ensemble.")] = 10,
     updates: Annotated[
         int | None,
@@ -162,6 +165,7 @@ def meta_train(
         "estimator": _make_estimator(estimator),
         "n_estimators": members,
         "mu_min": mu_min,
+        "sigma": sigma,
         "state": state.value,
         "learner": learner.value,
         "hidden_layer_sizes": _layers(hidden),
@@ -202,6 +206,7 @@ def meta_train(
                 seeds=range(validation_seeds),
                 estimator=settings["estimator"],
                 n_estimators=members,
+                sigma=sigma,
                 n_jobs=jobs,
             )
         except ValueError as error:
