@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from metasampler import MesaClassifier
 from metasampler.cli._meta_tasks import load_tasks
 
-SIZES = (16, 30, 60, 100)
+SIZES = (14, 30, 60, 100)
 #: As `metasampler meta-train` takes them: NAME:3 is class 3 against the rest, NAME%0.1 keeps a
 #: tenth of the minority.
 TASKS = [

@@ -323,6 +323,15 @@ def _paper_rows() -> Iterator[Method]:
     yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
+    # What the universal sampler's wider Gaussian does without a policy.
+    for mu in (0.8, 0.9, 1.0):
+        yield mesa(
+            f"wide-{mu:g}",
+            f"constant mu {mu:g}, sigma 0.3",
+            "IE+US",
+            meta_sampler=mu,
+            sigma=0.3,
+        )
     yield Method(
         "selected-mu",
         "mu selected on validation",

@@ -341,7 +341,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         --------
         >>> from metasampler import MesaClassifier
         >>> MesaClassifier.from_preset("fast", random_state=0)
-        MesaClassifier(meta_sampler=0.9, n_estimators=16, random_state=0,
+        MesaClassifier(meta_sampler=0.9, n_estimators=14, random_state=0,
                        validation_fraction=None)
         """
         return cls(**{**preset_settings(name), **overrides})
