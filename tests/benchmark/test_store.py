@@ -174,3 +174,26 @@ def test_a_refused_writer_does_not_cut_off_a_row_in_the_making(store, holder):
     with pytest.raises(BlockingIOError):
         fill(store, [])
     assert store.path.read_bytes().endswith(b'{"half": ')
+
+
+def test_packed_rows_count_as_before(store):
+    rows = [{"cell": {"k": k}, "score": k / 7} for k in range(200)]
+    with store.open_for_writing() as append:
+        append(rows[:100])
+    size = store.path.stat().st_size
+    store.pack()
+    assert store.rows() == rows[:100]
+    assert not store.path.exists()
+    assert store.packed.stat().st_size < size / 3
+    content = store.packed.read_bytes()
+    store.pack()
+    # The same bytes for the same rows: what is committed does not change for nothing.
+    assert store.packed.read_bytes() == content
+    with store.open_for_writing() as append:
+        append(rows[100:])
+    assert store.rows() == rows
+    with store.open_for_writing(), pytest.raises(BlockingIOError):
+        store.pack()
+    store.pack()
+    assert store.rows() == rows
+    assert [path.name for path in store.path.parent.iterdir()] == ["rows.jsonl.gz"]

@@ -157,3 +157,16 @@ def test_the_command_that_rows_tell():
     assert _command("noise", 2, 1, True, 2.5, 7) == (
         "metasampler bench noise --runs 2 --folds 1 --quick --limit 2.5 --seed 7"
     )
+
+
+def test_packed_rows_are_read_and_gone_on_with(run, tmp_path):
+    run("ablation", "--quick", "--pack")
+    folder = tmp_path / "metasampler-results" / "quick"
+    assert not (folder / "ablation.jsonl").exists()
+    rows = ResultStore(folder / "ablation.jsonl").rows()
+    assert rows
+    # Nothing is computed again, and other benchmarks find what they share.
+    assert "ablation: 0 new rows" in run("ablation", "--quick")
+    run("policies", "--quick", "--method", "constant-0.9")
+    copied = ResultStore(folder / "policies.jsonl").rows()
+    assert {row.get("copied_from") for row in copied} == {"ablation"}

@@ -176,9 +176,9 @@ class Runner:
             for cell in job.cells
             if cell_key(cell) not in done
         }
-        for path in sorted(self.folder.glob("*.jsonl")):
-            if path == self.store(spec).path:
-                continue
+        own = self.store(spec).path
+        files = {path.with_suffix("") for path in self.folder.glob("*.jsonl.gz")}
+        for path in sorted(files.union(self.folder.glob("*.jsonl")) - {own}):
             for row in ResultStore(path).rows():
                 key = cell_key(row["cell"])
                 if key in wanted and row["seed"] == self.seed and "score" in row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -22,7 +23,8 @@ class ResultStore:
 
     A row is written and flushed to disk as soon as it is there. A process that is killed while
     it writes leaves at most one broken line at the end, which the next `open_for_writing`
-    removes.
+    removes. `pack` moves finished rows into a compressed file beside it, ``rows.jsonl.gz``; they
+    count as before.
 
     Parameters
     ----------
@@ -52,13 +54,37 @@ class ResultStore:
         -------
         rows : list of dict
         """
-        if not self.path.is_file():
-            return []
-        lines = self.path.read_bytes().split(b"\n")
-        # What follows the last line break was never finished.
-        return [self._parse(line, number) for number, line in enumerate(lines[:-1], 1) if line]
+        rows = []
+        for path in (self.packed, self.path):
+            if not path.is_file():
+                continue
+            content = path.read_bytes()
+            if path == self.packed:
+                content = gzip.decompress(content)
+            # What follows the last line break was never finished.
+            lines = content.split(b"\n")[:-1]
+            rows += [
+                self._parse(line, number, path) for number, line in enumerate(lines, 1) if line
+            ]
+        return rows
 
-    def _parse(self, line: bytes, number: int) -> dict[str, Any]:
+    @property
+    def packed(self) -> Path:
+        """Where `pack` puts rows."""
+        return self.path.with_name(self.path.name + ".gz")
+
+    def pack(self) -> None:
+        """Compress all rows: those of a large table say much the same again and again."""
+        with self.open_for_writing():
+            content = _lines(self.rows())
+            # Written aside and then moved: a kill leaves the rows in one file or in both, where
+            # the same row twice does no harm.
+            aside = self.packed.with_name(self.packed.name + ".part")
+            aside.write_bytes(gzip.compress(content, mtime=0))
+            os.replace(aside, self.packed)
+            self.path.unlink()
+
+    def _parse(self, line: bytes, number: int, path: Path) -> dict[str, Any]:
         try:
             row = json.loads(line)
             if not isinstance(row, dict):
@@ -66,7 +92,7 @@ class ResultStore:
             return row
         except ValueError as error:
             raise ValueError(
-                f"Line {number} of {os.fspath(self.path)!r} is not a row of results: {error}. "
+                f"Line {number} of {os.fspath(path)!r} is not a row of results: {error}. "
                 "Remove that line; its cell is then computed again."
             ) from error
 
@@ -92,8 +118,7 @@ class ResultStore:
             _drop_broken_line(descriptor)
 
             def append(rows: Iterable[dict[str, Any]]) -> None:
-                text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
-                content = memoryview(text.encode())
+                content = memoryview(_lines(rows))
                 while content:
                     content = content[os.write(descriptor, content) :]
                 os.fsync(descriptor)
@@ -102,6 +127,10 @@ class ResultStore:
         finally:
             # The lock goes with the descriptor, also where the process is killed.
             os.close(descriptor)
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows).encode()
 
 
 def _lock(descriptor: int, path: Path) -> None:

@@ -51,6 +51,9 @@ def bench(
     report_only: Annotated[
         bool, typer.Option("--report-only", help="Compute nothing; report the rows there are.")
     ] = False,
+    pack: Annotated[
+        bool, typer.Option("--pack", help="Compress the rows afterwards, into NAME.jsonl.gz.")
+    ] = False,
     output: Annotated[
         Path, typer.Option(help="Folder of rows, tables and figures.", file_okay=False)
     ] = Path("metasampler-results"),
@@ -109,6 +112,11 @@ def bench(
             methods=_method_names(method),
             command=_command(name, runs, folds, quick, limit, seed),
         )
+    if pack:
+        try:
+            runner.store(spec).pack()
+        except BlockingIOError as error:
+            raise typer.BadParameter(str(error), param_hint="--pack") from error
     from metasampler.benchmark._report import write_report
     from metasampler.benchmark._rows import finished, last_rows
 

@@ -322,9 +322,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         ----------
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
-            - ``"fast"``: 30 members on all rows, with a constant mu: nothing is held out, so that
+            - ``"fast"``: 14 members on all rows, with a constant mu: nothing is held out, so that
               probabilities are calibrated by the class ratios alone;
-            - ``"best"``: 300 members, at three times the cost;
+            - ``"best"``: 240 members, at four times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
               calibration, soft leaves or refit.
