@@ -213,7 +213,7 @@ def test_the_default_and_the_presets():
 
 
 PAPER = "mesa-fit mesa-refit mesa-soft mesa-ahead mesa-universal random-mu uniform-draws"
-PAPER += " random-policy constant-0 constant-0.3 constant-1"
+PAPER += " random-policy constant-0 constant-0.3 constant-1 mesa-ahead-refit wide-0.9"
 
 
 @pytest.mark.parametrize("name", PAPER.split())
@@ -222,8 +222,10 @@ def test_the_paper_does_not_follow_the_defaults(name):
     assert repr(built.estimator) == "DecisionTreeClassifier()"
     assert built.n_estimators == 10
     assert built.leaf_smoothing == (2 if name == "mesa-soft" else 0)
-    assert built.refit == (name == "mesa-refit")
-    assert built.n_candidates == (8 if name == "mesa-ahead" else 1)
+    assert built.refit == name.endswith("-refit")
+    assert built.n_candidates == (8 if "ahead" in name else 1)
+    wide = name.startswith("wide-")
+    assert name == "uniform-draws" or built.sigma == (0.3 if wide else None)
     assert METHODS[name].meta_trains == (built.meta_sampler == "fit")
     if name.startswith("constant-"):
         assert built.meta_sampler == float(name.removeprefix("constant-"))

@@ -320,6 +320,14 @@ def _paper_rows() -> Iterator[Method]:
     yield mesa(
         "mesa-ahead", "MESA, meta-trained, look-ahead", "IE+ML", meta_sampler="fit", n_candidates=8
     )
+    yield mesa(
+        "mesa-ahead-refit",
+        "MESA, meta-trained, look-ahead, refitted",
+        "IE+ML",
+        meta_sampler="fit",
+        n_candidates=8,
+        refit=True,
+    )
     yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
