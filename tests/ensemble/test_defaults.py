@@ -113,15 +113,15 @@ def test_a_class_of_one_row(imbalanced):
 def test_adapt_goes_on_from_it(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 4, "meta_sampler": "adapt", "random_state": 0}
-    clf = MesaClassifier(GaussianNB(), sigma=0.3, **options).fit(X, y)
+    clf = MesaClassifier(GaussianNB(), sigma=0.25, **options).fit(X, y)
     sampler = clf.meta_sampler_
-    assert sampler.n_updates_ == sampler.n_updates > 0
-    assert (sampler.learner, sampler.sigma) == ("sac", 0.3)
+    assert sampler.n_updates_ == sampler.n_sweeps > 0
+    assert (sampler.learner, sampler.sigma) == ("constants", 0.25)
     assert sampler.summary_["estimator"] == "GaussianNB()"
     assert sampler.summary_["started_from"] == _universal().summary_
     start, end = (s.policy_.parameters for s in (_universal(), sampler))
     assert not np.array_equal(start, end)
-    again = MesaClassifier(GaussianNB(), sigma=0.3, **options).fit(X, y)
+    again = MesaClassifier(GaussianNB(), sigma=0.25, **options).fit(X, y)
     assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
 
 

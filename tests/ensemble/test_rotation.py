@@ -530,7 +530,7 @@ def test_the_universal_sampler_and_its_adaption(imbalanced, monkeypatch):
     before = MetaSampler._before_adapting
 
     def briefly(self, **settings):
-        return before(self, n_updates=4, n_estimators=3, **settings)
+        return before(self, **{**settings, "n_sweeps": 1, "n_estimators": 3})
 
     monkeypatch.setattr(MetaSampler, "_before_adapting", briefly)
     for name in ("universal", "adapt"):

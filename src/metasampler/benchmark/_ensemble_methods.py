@@ -329,6 +329,7 @@ def _paper_rows() -> Iterator[Method]:
         refit=True,
     )
     yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
+    yield mesa("mesa-adapt", "MESA, universal sampler, adapted", "IE+ML", meta_sampler="adapt")
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
     # What the universal sampler's wider Gaussian does without a policy.

@@ -66,8 +66,9 @@ def resolve_sampler(given, verbose: int) -> tuple:
 def _adaptable(verbose: int) -> MetaSampler:
     """The universal sampler before its fine-tuning on the rows of a fit."""
     return _universal()._before_adapting(
-        # Soft actor-critic on one task, however the sampler was learned; evolution is an extra.
-        learner="sac",
+        # However the sampler was learned: this takes fewest episodes, and can be held back.
+        learner="constants",
+        n_estimators=10,
         scale_tasks=False,
         tasks_per_round=None,
         train_ratio=1.0,

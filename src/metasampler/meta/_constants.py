@@ -131,9 +131,10 @@ class ConstantsLearner(Learner):
         free = self._policy.decides_mean
         start = _standardised(self._start, network.sizes, centre, scale)
         held = start if self._warm else np.zeros_like(start)
-        # Where mu is in the mean is what there is most evidence for: it is not held anywhere.
+        # Where mu is in the mean is what there is most evidence for: it is not held, unless there
+        # was a policy before that had more.
         is_weight = np.concatenate([_is_weight(layer) for layer in network.layers])
-        strength = self._penalty * (free & is_weight)
+        strength = self._penalty * (free & (is_weight | self._warm))
         slopes = coefficients[1:] * np.arange(1, _DEGREE + 1)[:, np.newaxis]
 
         def loss(parameters):

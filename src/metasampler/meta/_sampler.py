@@ -464,7 +464,8 @@ class MetaSampler(FittedSampler):
 
         The copy starts from the learned policy and takes no random actions. Critics are not
         stored with a sampler: they are new, and the policy stands still until they have had half
-        of the updates. Samplers that evolve take smaller steps.
+        of the updates. Samplers that evolve take smaller steps, and those that learn from constants
+        are held to the policy they have.
 
         Parameters
         ----------
@@ -475,7 +476,8 @@ class MetaSampler(FittedSampler):
         **settings
             Parameters of the copy that are to differ from this sampler's. The defaults are
             ``n_random_steps=0``, ``n_updates=200`` with ``policy_delay=n_updates // 2``, or
-            ``n_generations=10`` with ``step_size=0.1``. A sampler that was loaded has no
+            ``n_generations=10`` with ``step_size=0.1``, or ``n_sweeps=3`` with ``penalty=3e-3``.
+            A sampler that was loaded has no
             `estimator`: pass the one to be used.
 
         Returns
@@ -506,6 +508,9 @@ class MetaSampler(FittedSampler):
             "policy_delay": n_updates // 2 if isinstance(n_updates, Integral) else 0,
             "n_generations": 10,
             "step_size": 0.1,
+            # One task is little evidence against those that the policy was learned from.
+            "n_sweeps": 3,
+            "penalty": 3e-3,
             # What was loaded may have been built from another kind of state than it says now.
             "state": self.encoder_.kind,
             "n_bins": self.encoder_.n_bins,
