@@ -113,8 +113,15 @@ class Runner:
         """
         jobs = spec.jobs(runs=runs, folds=folds, quick=quick, datasets=datasets, methods=methods)
         if not jobs:
+            cells = [job.cell for job in spec.jobs(quick=quick)]
+            known = {
+                axis: sorted({cell[axis] for cell in cells if axis in cell})
+                for axis in ("dataset", "method")
+            }
             raise ValueError(
-                f"Nothing of {spec.name!r} is left: datasets={datasets!r}, methods={methods!r}."
+                f"Nothing of {spec.name!r} is left: datasets={datasets!r}, methods={methods!r}. "
+                f"Its data sets are {', '.join(known['dataset'])}; its methods are "
+                f"{', '.join(known['method'])}."
             )
         if quick:
             jobs, replaced = replace_absent(jobs, self.data_home)
