@@ -53,7 +53,10 @@ def test_list_names_all(run):
         (["ablation", "--jobs", "0"], "must not be 0; use -1 for all cores"),
         (["ablation", "--runs", "0"], "--runs"),
         (["ablation", "--method", "mesa-fitt"], "unknown method 'mesa-fitt'. Did you mean"),
-        (["ablation", "--dataset", "nowhere"], "Its data sets are isolet, mammography, mammography-"),
+        (
+            ["ablation", "--dataset", "nowhere"],
+            "Its data sets are isolet, mammography, mammography-",
+        ),
         (["datasets", "--quick", "--data-home", "gone"], "no folder 'gone'"),
         (["ablation", "--report-only"], "There are no rows of 'ablation' yet; run it first."),
     ],

@@ -23,6 +23,7 @@ SHORT = {
 def make_learner(n_tasks, hidden=(), **options):
     policy = GaussianPolicy(3, hidden, rng=np.random.default_rng(0))
     usual = {"round_size": n_tasks, "n_sweeps": 1, "n_constants": 7, "penalty": 0.0, "warm": False}
+    usual["lowest"] = 0.0
     return ConstantsLearner(policy, n_tasks=n_tasks, **{**usual, **options})
 
 
@@ -70,6 +71,20 @@ def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers(
     assert [a.number for a in learner.plan(7, [0, 1])] == [14] * 4
 
 
+def test_constants_may_reach_further_than_the_policy():
+    learner = make_learner(1, n_constants=4, lowest=-2.0)
+    played = [a.policy.predict(None) for a in learner.plan(0, [0])]
+    np.testing.assert_allclose(played, [-2, -1, 0, 1])
+    policy = learn(learner, np.ones((1, 2, 3)), lambda task, action: -((action + 1) ** 2))
+    # The best lies where it cannot go.
+    assert policy.predict(np.ones(3)) < 0.05
+    X, y = make_classification(300, weights=[0.9], random_state=0)
+    settings = {**SHORT, "mu_min": 0.8, "constant_min": 0.2, "n_sweeps": 1}
+    sampler = MetaSampler(**settings).fit(X, y)
+    assert sampler.history_[0]["actions"] == pytest.approx([0.6] * 4)
+    assert 0.8 <= sampler.predict(np.zeros(15)) <= 1
+
+
 def test_tasks_weigh_alike_however_often_they_were_played():
     states = np.ones((2, 3, 3))
     worths = [lambda action: -((action - 0.2) ** 2), lambda action: -((action - 0.6) ** 2)]
@@ -100,7 +115,14 @@ def test_a_penalty_holds_weights_at_zero_or_at_the_start():
     start = GaussianPolicy(3, (), rng=np.random.default_rng(5))
     before = start.parameters.copy()
     warm = ConstantsLearner(
-        start, n_tasks=20, round_size=20, n_sweeps=1, n_constants=7, penalty=1e3, warm=True
+        start,
+        n_tasks=20,
+        round_size=20,
+        n_sweeps=1,
+        n_constants=7,
+        penalty=1e3,
+        warm=True,
+        lowest=0,
     )
     learn(warm, states, worth)
     weights = start.layers[0][0]

@@ -111,6 +111,15 @@ def meta_train(
         int | None,
         typer.Option(min=4, help="Candidates of a generation of cma-es.", show_default=False),
     ] = None,
+    constant_min: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=0.99,
+            help="Smallest mu that constants plays. Default: --mu-min.",
+            show_default=False,
+        ),
+    ] = None,
     penalty: Annotated[
         float, typer.Option(min=0, help="How strongly constants holds the weights down.")
     ] = 1e-3,
@@ -175,6 +184,7 @@ def meta_train(
         "lr_decay_steps": lr_decay_steps,
         "population_size": population,
         "penalty": penalty,
+        "constant_min": constant_min,
         "tasks_per_round": tasks_per_round,
         "scale_tasks": scale_tasks,
         "n_jobs": jobs,

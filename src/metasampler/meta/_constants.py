@@ -8,13 +8,12 @@ mean over all tasks. What is asked of each episode is one number, where soft act
 learn from every step of it, and no episode is played by a policy that has not learned yet.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
 from metasampler.meta._episode import Assignment, Episode
-from metasampler.meta._fixed import ConstantPolicy
 from metasampler.meta._learners import Learner
 from metasampler.meta._mlp import MLP
 from metasampler.meta._policy import GaussianPolicy
@@ -27,6 +26,16 @@ _DEGREE = 2
 
 # Entries of a state lie in [-1, 1].
 _LEAST_SPREAD = 1e-6
+
+
+class _SameAction(NamedTuple):
+    """A policy whose action, unlike a mu, may be below 0."""
+
+    action: float
+
+    def predict(self, state) -> float:
+        """Return the action."""
+        return self.action
 
 
 class ConstantsLearner(Learner):
@@ -43,7 +52,10 @@ class ConstantsLearner(Learner):
     n_sweeps : int
         How often every task is played.
     n_constants : int
-        Actions that are played, from 0 to 1 in equal steps.
+        Actions that are played, in equal steps.
+    lowest : float
+        The first of them; the last is 1. Below 0, where no policy can go, it still tells of the
+        curve that the scores lie on.
     penalty : float
         Weight of the sum of squares of the parameters' distance from where they are held.
     warm : bool
@@ -58,6 +70,7 @@ class ConstantsLearner(Learner):
         round_size: int,
         n_sweeps: int,
         n_constants: int,
+        lowest: float,
         penalty: float,
         warm: bool,
     ):
@@ -67,7 +80,7 @@ class ConstantsLearner(Learner):
         self.n_episodes = n_sweeps * n_tasks
         self.n_rounds = self.n_updates_planned = -(-self.n_episodes // round_size)
         self.n_episodes_a_task = n_constants
-        self._actions = np.linspace(0, 1, n_constants)
+        self._actions = np.linspace(lowest, 1, n_constants)
         self._penalty = penalty
         self._start = policy.parameters.astype(float)
         self._warm = warm
@@ -89,7 +102,7 @@ class ConstantsLearner(Learner):
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
         """All constants on all tasks of the round, one task after the other."""
         first = number * self.round_size
-        policies = [ConstantPolicy(float(action)) for action in self._actions]
+        policies = [_SameAction(float(action)) for action in self._actions]
         return [
             Assignment(task, episode, policy, explores=False)
             for task, episode in zip(tasks, range(first, self.n_episodes), strict=False)

@@ -1,6 +1,6 @@
 """One episode of meta-training: an ensemble grows, and what it did is written down."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -9,8 +9,6 @@ from metasampler.growth._data import GrowthData
 from metasampler.growth._learner import PublicLearner, RotatingLearner
 from metasampler.growth._loop import Growth, grow_by_policy
 from metasampler.growth._random import RandomStreams, Stream
-from metasampler.meta._fixed import ConstantPolicy
-from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._state import StateEncoder
 
 __all__ = ["Assignment", "Episode", "play_episode", "play_in_worker", "spread_action"]
@@ -22,7 +20,8 @@ class Assignment(NamedTuple):
     task: int
     #: Names the episode's random stream; candidates that are compared on a task share it.
     number: int
-    policy: GaussianPolicy | ConstantPolicy
+    #: A `GaussianPolicy`; where it does not explore, anything that can `predict`.
+    policy: Any
     #: How many of the first actions are uniformly random.
     n_random: int = 0
     #: Whether the policy draws its actions, or acts by its mean.
@@ -49,7 +48,7 @@ def play_episode(
     data: GrowthData,
     learner: PublicLearner | RotatingLearner,
     encoder: StateEncoder,
-    policy: GaussianPolicy | ConstantPolicy,
+    policy: Any,
     *,
     n_members: int,
     sigma: float,

@@ -123,7 +123,11 @@ class MetaSampler(FittedSampler):
         For ``"constants"``: how often every task is played.
 
     n_constants : int, default=7
-        For ``"constants"``: how many constants, from `mu_min` to 1 in equal steps.
+        For ``"constants"``: how many constants, from `constant_min` to 1 in equal steps.
+
+    constant_min : float, default=None
+        For ``"constants"``: the smallest constant; None means `mu_min`. A smaller one shows more of
+        how the score depends on mu than the policy is free to choose from.
 
     penalty : float, default=1e-3
         For ``"constants"``: how strongly the policy's weights are drawn to zero, or in a warm
@@ -241,6 +245,7 @@ class MetaSampler(FittedSampler):
         "step_size": [Interval(Real, 0, None, closed="neither")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "n_constants": [Interval(Integral, 3, None, closed="left")],
+        "constant_min": [None, Interval(Real, 0, 1, closed="left")],
         "penalty": [Interval(Real, 0, None, closed="left")],
         "reward_scale": [Interval(Real, 0, None, closed="neither")],
         "scale_tasks": ["boolean"],
@@ -283,6 +288,7 @@ class MetaSampler(FittedSampler):
         step_size=0.5,
         n_sweeps=5,
         n_constants=7,
+        constant_min=None,
         penalty=1e-3,
         reward_scale=100.0,
         scale_tasks=False,
@@ -321,6 +327,7 @@ class MetaSampler(FittedSampler):
         self.step_size = step_size
         self.n_sweeps = n_sweeps
         self.n_constants = n_constants
+        self.constant_min = constant_min
         self.penalty = penalty
         self.reward_scale = reward_scale
         self.scale_tasks = scale_tasks

@@ -67,6 +67,11 @@ def _starting_policy(sampler: Any, encoder: StateEncoder) -> GaussianPolicy | No
     return copy.deepcopy(sampler.policy_)
 
 
+def _as_action(mu: float | None, mu_min: float) -> float:
+    """The inverse of `spread_action`."""
+    return 0.0 if mu is None else (mu - mu_min) / (1 - mu_min)
+
+
 def _new_policy(encoder: StateEncoder, hidden: tuple[int, ...], rng) -> GaussianPolicy:
     return GaussianPolicy(encoder.size, hidden, rng=rng)
 
@@ -89,6 +94,7 @@ def _make_learner(
             round_size=round_size,
             n_sweeps=sampler.n_sweeps,
             n_constants=sampler.n_constants,
+            lowest=_as_action(sampler.constant_min, sampler.mu_min),
             penalty=sampler.penalty,
             warm=start is not None,
         )
