@@ -332,7 +332,7 @@ def _paper_rows() -> Iterator[Method]:
     yield mesa("mesa-adapt", "MESA, universal sampler, adapted", "IE+ML", meta_sampler="adapt")
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
-    # What the universal sampler's wider Gaussian does without a policy.
+    # Wider than the paper's 0.2.
     for mu in (0.8, 0.9, 1.0):
         yield mesa(
             f"wide-{mu:g}",
