@@ -13,4 +13,5 @@ metasampler meta-train $(cat universal-tasks.txt) \
   --validation-task adbench_7_Cardiotocography --validation-task adbench_7_Cardiotocography%0.1 \
   --validation-task adbench_41_Waveform --validation-task keel_kddcup-buffer_overflow_vs_back \
   --validation-task keel_kddcup-guess_passwd_vs_satan \
-  --validate-every 1 --validation-seeds 8 --seed 0 --no-history --jobs 2
+  --validate-every 1 --validation-seeds 8 --seed 0 --no-history --jobs 2 \
+  --checkpoint "${1:-universal.npz}.state" --checkpoint-every 1

@@ -183,7 +183,7 @@ def test_packed_rows_count_as_before(store):
     size = store.path.stat().st_size
     store.pack()
     assert store.rows() == rows[:100]
-    assert not store.path.exists()
+    assert store.path.read_bytes() == b""
     assert store.packed.stat().st_size < size / 3
     content = store.packed.read_bytes()
     store.pack()
@@ -196,4 +196,16 @@ def test_packed_rows_count_as_before(store):
         store.pack()
     store.pack()
     assert store.rows() == rows
-    assert [path.name for path in store.path.parent.iterdir()] == ["rows.jsonl.gz"]
+    assert store.path.read_bytes() == b""
+    # A writer that had opened the file before the pack still writes to what is read.
+    with store.open_for_writing() as append:
+        append(rows[:1])
+    assert store.rows() == [*rows, rows[0]]
+    store.packed.write_bytes(store.packed.read_bytes()[:50])
+    with pytest.raises(ValueError, match=r"rows.jsonl.gz' is broken"):
+        store.rows()
+
+
+def test_a_store_without_rows_is_not_packed(store):
+    store.pack()
+    assert not store.packed.exists()

@@ -201,6 +201,8 @@ def test_tasks_are_cut_for_constants(run, monkeypatch):
             flipped = ("@" in title and rows is X_train) or ("@@" in title and rows is X_val)
             assert (wrong > 0) == flipped, title
     sampler = MetaSampler.load("sampler.npz")
+    assert [task["name"] for task in sampler.summary_["tasks"]] == names
+    assert (sampler.score_on, sampler.n_jobs, sampler.verbose) == ("test", None, 0)
     assert (sampler.learner, sampler.n_sweeps, sampler.penalty) == ("constants", 1, 0.01)
     assert sampler.n_updates_ == 1
 
@@ -240,6 +242,10 @@ def test_a_task_of_one_class(run, tmp_path):
         (["--hidden", "many"], "'many' must be whole numbers"),
         (["--hidden", "5,0"], "'5,0' must be whole numbers"),
         (["--learner", "ppo"], "'ppo' is not one of"),
+        (["--splits", "2"], "only constants scores rows"),
+        (["--learner", "constants", "--updates", "0"], "constants plays every task once"),
+        (["first.npz@1.5"], "first.npz@1.5: "),
+        (["first.npz@0.2%0.1"], "write NAME%0.1@0.25, in this order"),
     ],
 )
 def test_bad_options(run, arguments, words):

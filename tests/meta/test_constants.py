@@ -44,15 +44,17 @@ def learn(learner, states, worth, n_rounds=None):
     return learner.policy
 
 
+# Real curves are flat: mu may matter by a thousandth.
+@pytest.mark.parametrize("scale", [0.1, 0.001])
 @pytest.mark.parametrize("hidden", [(), (8,)])
-def test_the_mu_that_is_worth_most_is_learned_for_each_state(hidden):
+def test_the_mu_that_is_worth_most_is_learned_for_each_state(hidden, scale):
     rng = np.random.default_rng(1)
     states = rng.normal([[[2.0, -1.0, 5.0]]], [[[1.0, 0.1, 10.0]]], size=(40, 1, 3))
     states = np.repeat(states, 4, axis=1)
     best = 1 / (1 + np.exp(-(states[:, 0, 0] - 2)))  # depends on the first entry alone
 
     def worth(task, action):
-        return 0.7 - 0.1 * (action - best[task]) ** 2
+        return 0.7 - scale * (action - best[task]) ** 2
 
     policy = learn(make_learner(40, hidden), states, worth)
     found = np.array([policy.predict(parts[0]) for parts in states])
@@ -184,15 +186,44 @@ def test_the_score_is_that_of_rows_which_states_do_not_tell_of(monkeypatch):
 
     monkeypatch.setattr(ConstantsLearner, "learn", spy)
     rows = (X[:200], y[:200], X[200:300], y[200:300], X[300:], y[300:])
-    MetaSampler(**{**SHORT, "n_sweeps": 1}).fit_tasks([rows])
+    MetaSampler(**{**SHORT, "n_sweeps": 1}, score_on="test").fit_tasks([rows])
     tested = seen.pop(0)
     seen.clear()
-    MetaSampler(**{**SHORT, "n_sweeps": 1}).fit_tasks([rows[:4]])
+    MetaSampler(**{**SHORT, "n_sweeps": 1}).fit_tasks([rows])
     validated = seen.pop(0)
-    # Without test rows validation rows have to do; the ensembles are the same.
+    # Test rows are learned from only if that is asked for; the ensembles are the same.
     np.testing.assert_array_equal(tested.states, validated.states)
     assert tested.mean_score != validated.mean_score
     # Rewards are the changes of the score from step to step.
     still_to_come = np.append(np.cumsum(validated.rewards[::-1])[::-1][1:], 0.0)
     by_step = validated.scores["valid"] - still_to_come
     assert validated.mean_score == pytest.approx(by_step.mean())
+    with pytest.raises(ValueError, match="score_on='test' needs X_test and y_test of every task"):
+        MetaSampler(**SHORT, score_on="test").fit_tasks([rows[:4]])
+
+
+def test_hidden_layers_do_not_stay_at_a_constant():
+    # From a single random start this network may find nothing better than one mu for all.
+    rng = np.random.default_rng(3)
+    states = np.repeat(rng.normal(size=(30, 1, 3)), 2, axis=1)
+
+    def worth(task, action):
+        return -0.01 * (action - (0.2 if states[task, 0, 1] > 0 else 0.9)) ** 2
+
+    policy = GaussianPolicy(3, (50,), rng=rng)
+    others = [GaussianPolicy(3, (50,), rng=rng).parameters for _ in range(4)]
+    learner = ConstantsLearner(
+        policy,
+        others,
+        n_tasks=30,
+        round_size=30,
+        n_sweeps=1,
+        n_constants=5,
+        lowest=0.0,
+        penalty=1e-6,
+        warm=False,
+    )
+    learn(learner, states, worth)
+    found = np.array([policy.predict(parts[0]) for parts in states])
+    right = np.where(states[:, 0, 1] > 0, 0.2, 0.9)
+    assert np.abs(found - right).mean() < 0.1

@@ -54,13 +54,11 @@ class ResultStore:
         -------
         rows : list of dict
         """
+        # First the file that is written to: what is packed meanwhile is then found at least once.
+        new = self.path.read_bytes() if self.path.is_file() else b""
+        old = self._unpacked() if self.packed.is_file() else b""
         rows = []
-        for path in (self.packed, self.path):
-            if not path.is_file():
-                continue
-            content = path.read_bytes()
-            if path == self.packed:
-                content = gzip.decompress(content)
+        for path, content in ((self.packed, old), (self.path, new)):
             # What follows the last line break was never finished.
             lines = content.split(b"\n")[:-1]
             rows += [
@@ -68,21 +66,35 @@ class ResultStore:
             ]
         return rows
 
+    def _unpacked(self) -> bytes:
+        try:
+            return gzip.decompress(self.packed.read_bytes())
+        except (OSError, EOFError) as error:
+            raise ValueError(f"{os.fspath(self.packed)!r} is broken: {error}") from error
+
     @property
     def packed(self) -> Path:
         """Where `pack` puts rows."""
         return self.path.with_name(self.path.name + ".gz")
 
     def pack(self) -> None:
-        """Compress all rows: those of a large table say much the same again and again."""
-        with self.open_for_writing():
+        """Compress all rows: those of a large table say much the same again and again.
+
+        The emptied file stays, because another process may wait for the right to write to it.
+        """
+        with self._locked() as descriptor:
             content = _lines(self.rows())
+            if not content:
+                return
             # Written aside and then moved: a kill leaves the rows in one file or in both, where
             # the same row twice does no harm.
             aside = self.packed.with_name(self.packed.name + ".part")
-            aside.write_bytes(gzip.compress(content, mtime=0))
+            with open(aside, "wb") as file:
+                file.write(gzip.compress(content, mtime=0))
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(aside, self.packed)
-            self.path.unlink()
+            os.ftruncate(descriptor, 0)
 
     def _parse(self, line: bytes, number: int, path: Path) -> dict[str, Any]:
         try:
@@ -110,12 +122,7 @@ class ResultStore:
         BlockingIOError
             If another process is writing to the file.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(self.path, flags, 0o666)
-        try:
-            _lock(descriptor, self.path)
-            _drop_broken_line(descriptor)
+        with self._locked() as descriptor:
 
             def append(rows: Iterable[dict[str, Any]]) -> None:
                 content = memoryview(_lines(rows))
@@ -124,6 +131,16 @@ class ResultStore:
                 os.fsync(descriptor)
 
             yield append
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(self.path, flags, 0o666)
+        try:
+            _lock(descriptor, self.path)
+            _drop_broken_line(descriptor)
+            yield descriptor
         finally:
             # The lock goes with the descriptor, also where the process is killed.
             os.close(descriptor)

@@ -58,9 +58,10 @@ def load_tasks(
     loaded = {}
     for name in dict.fromkeys((*names, *unseen)):
         try:
-            loaded[name] = _load(name, data_home, target)
-            X, y, *_ = loaded[name]
-            _check(X, y, settings)
+            rows = _load(name, data_home, target)
+            loaded[name] = _cut(name, rows, n_splits if name in names else 0)
+            for X, y, *rest in loaded[name].values():
+                _check(X, y, *rest[:2], settings=settings)
         # KeyError: an unknown name, where a loader looks it up.
         except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
             problems.append(f"{_title(name)}: {error}")
@@ -70,12 +71,8 @@ def load_tasks(
         opening = "a task cannot be used:" if count == 1 else f"{count} tasks cannot be used:"
         raise typer.BadParameter(f"{opening}\n{lines}", param_hint="TASK")
     return (
-        {
-            title: task
-            for name in names
-            for title, task in _cut(name, loaded[name], n_splits).items()
-        },
-        {_title(name): loaded[name] for name in unseen},
+        {title: task for name in names for title, task in loaded[name].items()},
+        {title: task for name in unseen for title, task in loaded[name].items()},
     )
 
 
@@ -88,6 +85,13 @@ def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any
     title, (_, mark, ratio) = _title(name), name.partition("@")
     if not n_splits and not mark:
         return {title: rows}
+    if mark:
+        try:
+            part = float(ratio.removeprefix("@"))
+        except ValueError as error:
+            raise ValueError(
+                f"{ratio!r} is no part of the labels; write NAME%0.1@0.25, in this order"
+            ) from error
     tasks = {}
     for seed in range(max(n_splits, 1)):
         X, y, *test = rows
@@ -101,9 +105,9 @@ def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any
         )
         # A policy that is rewarded for true labels learns what wrong ones look like.
         if mark:
-            y = flip_labels(y, float(ratio.removeprefix("@")), random_state=seed)
+            y = flip_labels(y, part, random_state=seed)
         if ratio.startswith("@"):
-            y_val = flip_labels(y_val, float(ratio[1:]), random_state=seed)
+            y_val = flip_labels(y_val, part, random_state=seed)
         cut = f"{title} ({seed + 1})" if n_splits > 1 else title
         tasks[cut] = (X, y, X_val, y_val, *test)
     return tasks
@@ -125,10 +129,8 @@ def _source(title: str) -> str:
 def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, ...]:
     from metasampler import datasets
 
-    name, _, ratio = name.partition("@")
-    if ratio:
-        # Labels are flipped when the rows are cut; what cannot be a number is found now.
-        float(ratio.removeprefix("@"))
+    # Labels are flipped when the rows are cut.
+    name, _, _ = name.partition("@")
     name, thinned, part = name.partition("%")
     if thinned:
         X, y = _load(name, data_home, target)
@@ -154,7 +156,7 @@ def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
     return (X.iloc[rows] if hasattr(X, "iloc") else X[rows]), np.asarray(y)[rows]
 
 
-def _check(X, y, settings: dict[str, Any]) -> None:
+def _check(X, y, X_val=None, y_val=None, *, settings: dict[str, Any]) -> None:
     """Fail now if the task would fail in training."""
     from metasampler.growth._kinds import resolve_kinds
     from metasampler.growth._random import RandomStreams
@@ -166,6 +168,8 @@ def _check(X, y, settings: dict[str, Any]) -> None:
         make_growth_data(
             X,
             y,
+            X_val,
+            y_val,
             estimator=resolve_kinds(settings.get("estimator")),
             validation_fraction=0.2,
             sampling_ratio=1.0,

@@ -170,6 +170,14 @@ def meta_train(
             raise typer.BadParameter(f"no directory {str(path.parent)!r}.", param_hint=name)
     if jobs == 0:
         raise typer.BadParameter("must not be 0; use -1 for all cores.", param_hint="--jobs")
+    if splits and learner is not Learner.CONSTANTS:
+        raise typer.BadParameter(
+            "only constants scores rows that are not for validation.", param_hint="--splits"
+        )
+    if updates == 0 and learner is Learner.CONSTANTS:
+        raise typer.BadParameter(
+            "constants plays every task once at least.", param_hint="--updates"
+        )
     settings: dict[str, Any] = {
         "estimator": _make_estimator(estimator),
         "n_estimators": members,
@@ -185,6 +193,7 @@ def meta_train(
         "population_size": population,
         "penalty": penalty,
         "constant_min": constant_min,
+        "score_on": "test" if splits else "valid",
         "tasks_per_round": tasks_per_round,
         "scale_tasks": scale_tasks,
         "n_jobs": jobs,
@@ -239,6 +248,13 @@ def meta_train(
     words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
     sampler.summary_["command"] = shlex.join(["metasampler", *words])
     sampler.summary_["commit"] = source_commit()
+    if splits > 1:
+        # A card names what was learned from, not every cut of it.
+        first = [task for task in sampler.summary_["tasks"] if task["name"].endswith(" (1)")]
+        sampler.summary_["tasks"] = [
+            {**task, "name": task["name"].removesuffix(" (1)")} for task in first
+        ]
+        sampler.summary_["splits"] = splits
     sampler.save(output, history=history)
     _report(sampler, output)
     if sampler.summary_["interrupted"]:

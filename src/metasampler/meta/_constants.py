@@ -8,6 +8,7 @@ mean over all tasks. What is asked of each episode is one number, where soft act
 learn from every step of it, and no episode is played by a policy that has not learned yet.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,12 @@ _DEGREE = 2
 # Entries of a state lie in [-1, 1].
 _LEAST_SPREAD = 1e-6
 
+# What mu is worth differs by thousandths between states: the usual tolerances would stop at once.
+_PRECISELY = {"ftol": 1e-13, "gtol": 1e-9, "maxiter": 2000}
+
+# Where the best constant is looked for; at the ends themselves no slope is left.
+_CONSTANTS = np.linspace(0.02, 0.98, 49)
+
 
 class _SameAction(NamedTuple):
     """A policy whose action, unlike a mu, may be below 0."""
@@ -44,7 +51,9 @@ class ConstantsLearner(Learner):
     Parameters
     ----------
     policy : GaussianPolicy
-        Where the first fit starts; it is changed in place. Its spread stays as it is.
+        Where a fit starts; it is changed in place.
+    other_starts : sequence of ndarray
+        Parameters from which it starts as well: the best of all is kept.
     n_tasks : int
         Tasks of the training.
     round_size : int
@@ -65,6 +74,7 @@ class ConstantsLearner(Learner):
     def __init__(
         self,
         policy: GaussianPolicy,
+        other_starts: Sequence[np.ndarray] = (),
         *,
         n_tasks: int,
         round_size: int,
@@ -82,7 +92,7 @@ class ConstantsLearner(Learner):
         self.n_episodes_a_task = n_constants
         self._actions = np.linspace(lowest, 1, n_constants)
         self._penalty = penalty
-        self._start = policy.parameters.astype(float)
+        self._starts = [start.astype(float) for start in (policy.parameters, *other_starts)]
         self._warm = warm
         self._tasks: list[int] = []
         self._scores: list[np.ndarray] = []
@@ -142,8 +152,8 @@ class ConstantsLearner(Learner):
         network = MLP(self._policy.network.sizes, dtype=np.float64)
         inputs = (states - centre) / scale
         free = self._policy.decides_mean
-        start = _standardised(self._start, network.sizes, centre, scale)
-        held = start if self._warm else np.zeros_like(start)
+        starts = [_standardised(start, network.sizes, centre, scale) for start in self._starts]
+        held = starts[0] if self._warm else np.zeros_like(starts[0])
         # Where mu is in the mean is what there is most evidence for: it is not held, unless there
         # was a policy before that had more.
         is_weight = np.concatenate([_is_weight(layer) for layer in network.layers])
@@ -164,9 +174,21 @@ class ConstantsLearner(Learner):
             value = -np.sum(weights * worth) + np.sum(strength * away * away)
             return value, (network.gradient + 2 * strength * away)[free]
 
-        network.parameters[...] = start
-        found = minimize(loss, start[free], jac=True, method="L-BFGS-B").x
-        network.parameters[free] = found
+        if not self._warm:
+            # From the best constant on: there every state has a slope to follow.
+            bias = np.arctanh(2 * _best_action(coefficients, weights) - 1)
+            starts = [_with_last_bias(start, bias) for start in starts]
+            if len(network.sizes) == 2:
+                starts.append(_with_last_bias(np.zeros_like(held), bias))
+        best = None
+        for start in starts:
+            network.parameters[...] = start
+            found = minimize(loss, start[free], jac=True, method="L-BFGS-B", options=_PRECISELY)
+            if best is None or found.fun < best[0]:
+                network.parameters[free] = found.x
+                best = found.fun, network.parameters.copy()
+        assert best is not None
+        network.parameters[...] = best[1]
         return _original(network.parameters, network.sizes, centre, scale)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -185,6 +207,19 @@ class ConstantsLearner(Learner):
             self._scores = list(arrays["scores"])
             self._states = list(arrays["states"])
             self._fit()
+
+
+def _best_action(coefficients: np.ndarray, weights: np.ndarray) -> float:
+    """The action that is worth most if it is the same in all states."""
+    worth = np.polynomial.polynomial.polyval(_CONSTANTS, coefficients @ weights)
+    return float(_CONSTANTS[np.argmax(worth)])
+
+
+def _with_last_bias(parameters: np.ndarray, bias: float) -> np.ndarray:
+    """Parameters with another bias of the mean, the last but one of all."""
+    parameters = parameters.copy()
+    parameters[-2] = bias
+    return parameters
 
 
 def _is_weight(layer: np.ndarray) -> np.ndarray:

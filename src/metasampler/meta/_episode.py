@@ -40,7 +40,7 @@ class Episode(NamedTuple):
     actions: np.ndarray  # (n,)
     rewards: np.ndarray  # (n,), changes of the validation score
     scores: dict[str, float]  # of the whole ensemble, by role
-    #: Mean of the scores after each action, on rows that no state tells of if there are any.
+    #: Mean of the scores after each action.
     mean_score: float = np.nan
 
 
@@ -56,6 +56,7 @@ def play_episode(
     streams: RandomStreams,
     explores: bool = True,
     mu_min: float = 0.0,
+    score_on: str = "valid",
 ) -> Episode:
     """Grow one ensemble, by random actions at first and then by actions of the policy.
 
@@ -77,6 +78,8 @@ def play_episode(
         Whether actions are drawn from the policy, or are its mean.
     mu_min : float, default=0.0
         The mu of action 0; that of action 1 is 1.
+    score_on : {"valid", "test"}, default="valid"
+        The rows of `Episode.mean_score`.
 
     Returns
     -------
@@ -94,11 +97,10 @@ def play_episode(
         return spread_action(action, mu_min)
 
     growth = Growth(data, learner, streams)
-    steps, unseen = [], []
+    steps, scores = [], []
     for step in grow_by_policy(growth, n_members, encoder, choose_mu, sigma):
         steps.append(step)
-        if "test" in data.rows:
-            unseen.append(growth.score("test"))
+        scores.append(step.score if score_on == "valid" else growth.score(score_on))
     validation = np.array([step.score for step in steps])
     steps = steps[1:]
     return Episode(
@@ -109,7 +111,7 @@ def play_episode(
             role: float(validation[-1]) if role == "valid" else growth.score(role)
             for role in data.rows
         },
-        mean_score=float(np.mean(unseen[1:] or validation[1:])),
+        mean_score=float(np.mean(np.array(scores[1:], dtype=float))),
     )
 
 

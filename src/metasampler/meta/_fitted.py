@@ -116,7 +116,9 @@ class FittedSampler(BaseEstimator):
         """
         check_is_fitted(self)
         settings = self.get_params(deep=False)
-        del settings["estimator"]
+        # How it was computed is no part of what it is.
+        for name in ("estimator", "n_jobs", "verbose"):
+            del settings[name]
         # The kind of state is that of the policy, whatever was set after the fit.
         settings |= {"state": self.encoder_.kind, "n_bins": self.encoder_.n_bins}
         content = {
@@ -145,6 +147,8 @@ class FittedSampler(BaseEstimator):
         policy, content = read_sampler(path)
         try:
             settings = dict(content["settings"])
+            settings.pop("n_jobs", None)  # earlier files have them
+            settings.pop("verbose", None)
             for name in ("hidden_layer_sizes", "critic_hidden_layer_sizes"):
                 settings[name] = tuple(settings[name])
             sampler = cls.from_policy(policy, **settings)

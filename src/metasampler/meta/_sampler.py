@@ -27,7 +27,7 @@ class MetaSampler(FittedSampler):
     Meta-training plays episodes: in each an ensemble of `n_estimators` members grows on a task,
     the policy choosing a mu before every member but the first. The reward is the change of the
     score on validation rows. The policy is trained with soft actor-critic, after each episode,
-    by as many updates as the episode had actions; or it evolves, see `learner`.
+    by as many updates as the episode had actions; or in other ways, see `learner`.
 
     The policy sees the ensemble's errors and nothing of the task's features, so a sampler that
     was meta-trained on one task can be used on any other.
@@ -66,9 +66,9 @@ class MetaSampler(FittedSampler):
         same tasks with the same random numbers, and is ranked within each task by the final
         validation score. It needs the extra ``evolution``. ``"constants"`` does not act by the
         policy at all: it plays constants on every task and fits the policy to choose, from the
-        states it saw, what did best in the mean over the tasks. Scores are those of the test
-        rows, if a task has some, of which states tell nothing. It learns most from few episodes,
-        and cannot find more than a mu for each state.
+        states it saw, what did best in the mean over the tasks (see `score_on`). It learns most
+        from few episodes, and cannot find more than a mu for each state. `scale_tasks` and
+        `reward_scale` have no part in it.
 
     hidden_layer_sizes : tuple of int, default=(50,)
         Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
@@ -128,6 +128,11 @@ class MetaSampler(FittedSampler):
     constant_min : float, default=None
         For ``"constants"``: the smallest constant; None means `mu_min`. A smaller one shows more of
         how the score depends on mu than the policy is free to choose from.
+
+    score_on : {"valid", "test"}, default="valid"
+        For ``"constants"``: the rows by whose scores constants are compared. States tell of the
+        validation rows; with ``"test"`` the policy is learned from the `X_test` of the tasks,
+        which are then no test of it any more.
 
     penalty : float, default=1e-3
         For ``"constants"``: how strongly the policy's weights are drawn to zero, or in a warm
@@ -246,6 +251,7 @@ class MetaSampler(FittedSampler):
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "n_constants": [Interval(Integral, 3, None, closed="left")],
         "constant_min": [None, Interval(Real, 0, 1, closed="left")],
+        "score_on": [StrOptions({"valid", "test"})],
         "penalty": [Interval(Real, 0, None, closed="left")],
         "reward_scale": [Interval(Real, 0, None, closed="neither")],
         "scale_tasks": ["boolean"],
@@ -289,6 +295,7 @@ class MetaSampler(FittedSampler):
         n_sweeps=5,
         n_constants=7,
         constant_min=None,
+        score_on="valid",
         penalty=1e-3,
         reward_scale=100.0,
         scale_tasks=False,
@@ -328,6 +335,7 @@ class MetaSampler(FittedSampler):
         self.n_sweeps = n_sweeps
         self.n_constants = n_constants
         self.constant_min = constant_min
+        self.score_on = score_on
         self.penalty = penalty
         self.reward_scale = reward_scale
         self.scale_tasks = scale_tasks
@@ -385,7 +393,8 @@ class MetaSampler(FittedSampler):
         """Meta-train on several tasks at once, with one policy and one replay memory.
 
         The tasks take turns: in each round one episode is played on every task (or on
-        `tasks_per_round` of them), by the policy as it is at the start of the round.
+        `tasks_per_round` of them), by the policy as it is at the start of the round (by candidates
+        or constants with the other learners).
 
         Parameters
         ----------
@@ -518,6 +527,7 @@ class MetaSampler(FittedSampler):
             # One task is little evidence against those that the policy was learned from.
             "n_sweeps": 3,
             "penalty": 3e-3,
+            "score_on": "valid",
             # What was loaded may have been built from another kind of state than it says now.
             "state": self.encoder_.kind,
             "n_bins": self.encoder_.n_bins,

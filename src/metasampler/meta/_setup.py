@@ -23,10 +23,20 @@ from metasampler.meta._training import MetaTraining
 __all__ = ["make_checkpoint", "make_training", "name_of"]
 
 
+# A policy with hidden layers may stay at a constant from one random start, and not from another.
+_OTHER_STARTS = 4
+
+
 def make_training(
     sampler: Any, data: list[GrowthData], names: list[str], streams: RandomStreams
 ) -> MetaTraining:
     """The training that a sampler's settings describe."""
+    if sampler.learner == "constants" and sampler.score_on == "test":
+        without = [n for n, task in zip(names, data, strict=True) if "test" not in task.rows]
+        if without:
+            raise ValueError(
+                f"score_on='test' needs X_test and y_test of every task; {without[0]} has none."
+            )
     encoder = StateEncoder(sampler.state, sampler.n_bins)
     start = _starting_policy(sampler, encoder)
     if sampler.train_ratio < 1:
@@ -43,6 +53,7 @@ def make_training(
         mu_min=sampler.mu_min,
         round_size=round_size,
         streams=streams,
+        score_on=sampler.score_on if sampler.learner == "constants" else "valid",
     )
 
 
@@ -88,8 +99,10 @@ def _make_learner(
     critic_hidden = _layer_sizes(sampler, "critic_hidden_layer_sizes")
     rng = streams.generator(Stream.LEARNER)
     if sampler.learner == "constants":
+        n_more = 0 if start is not None else _OTHER_STARTS
         return ConstantsLearner(
             _new_policy(encoder, hidden, rng) if start is None else start,
+            [_new_policy(encoder, hidden, rng).parameters for _ in range(n_more)],
             n_tasks=n_tasks,
             round_size=round_size,
             n_sweeps=sampler.n_sweeps,

@@ -18,8 +18,8 @@ class Task:
     X_val, y_val : table and array-like, default=None
         Validation rows, whose score is the reward. Without them a part of X is held out.
     X_test, y_test : table and array-like, default=None
-        Rows that no state tells of: they are scored for `MetaSampler.history_`, and by
-        ``learner="constants"``.
+        Rows that are only scored, for `MetaSampler.history_`; or learned from, see `score_on` of
+        :class:`~metasampler.MetaSampler`.
     name : str, default=None
         What the task is called in `MetaSampler.history_`.
 

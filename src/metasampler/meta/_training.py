@@ -54,6 +54,8 @@ class MetaTraining:
     round_size : int
         Tasks of a round; if there are more, they are dealt to the rounds in random order.
     streams : RandomStreams
+    score_on : {"valid", "test"}, default="valid"
+        The rows by whose scores a learner compares whole episodes.
 
     Attributes
     ----------
@@ -82,6 +84,7 @@ class MetaTraining:
         mu_min: float,
         round_size: int,
         streams: RandomStreams,
+        score_on: str = "valid",
     ):
         self.data = data
         self.names = names
@@ -93,6 +96,7 @@ class MetaTraining:
         self.mu_min = mu_min
         self.round_size = round_size
         self.streams = streams
+        self.score_on = score_on
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.n_before_round = 0
@@ -168,6 +172,7 @@ class MetaTraining:
             "n_random": assignment.n_random,
             "streams": self.streams.child(Stream.EPISODE, assignment.number),
             "explores": assignment.explores,
+            "score_on": self.score_on,
         }
         return (self.data[task], self.members[task], self.encoder, assignment.policy), options
 
