@@ -69,7 +69,7 @@ def bench(
 ) -> None:
     """Run a benchmark and report it.
 
-    Rows are kept in OUTPUT/NAME.jsonl as they come. The same command goes on where it was stopped;
+    Rows are kept in OUTPUT/NAME.jsonl as they come (or packed, in NAME.jsonl.gz). The same command goes on where it was stopped;
     tables (Markdown, LaTeX) and figures (PNG, SVG) are made from the rows alone.
     """
     from rich.console import Console

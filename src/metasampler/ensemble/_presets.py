@@ -12,8 +12,7 @@ def default_members() -> list:
     """The kinds of members that take turns by default.
 
     Trees that look for the best split and trees that draw it at random err on different rows: sixty
-    of both score as a hundred of the first kind, at half the cost. `benchmarks/members.py` compares
-    them, on data that nothing else is tested on.
+    of both score as a hundred of the first kind, at half the cost: `benchmarks/members.py`.
     """
     return [
         DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
@@ -39,7 +38,7 @@ def _fast() -> dict[str, Any]:
 
 
 def _best() -> dict[str, Any]:
-    # Four times the cost. A vote of boosters and extra trees scored no better at twelve times.
+    # Four times the members, and four times the cost.
     return {"n_estimators": 240}
 
 
