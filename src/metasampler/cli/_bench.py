@@ -69,8 +69,9 @@ def bench(
 ) -> None:
     """Run a benchmark and report it.
 
-    Rows are kept in OUTPUT/NAME.jsonl as they come (or packed, in NAME.jsonl.gz). The same command goes on where it was stopped;
-    tables (Markdown, LaTeX) and figures (PNG, SVG) are made from the rows alone.
+    Rows are kept in OUTPUT/NAME.jsonl as they come, or packed in OUTPUT/NAME.jsonl.gz. The same
+    command goes on where it was stopped; tables (Markdown, LaTeX) and figures (PNG, SVG) are made
+    from the rows alone.
     """
     from rich.console import Console
 
