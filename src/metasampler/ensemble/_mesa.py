@@ -35,8 +35,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         The base learner. Those of a list take turns: member i is a copy of
         ``estimator[i % len(estimator)]``. None means two kinds of trees in turn,
         ``DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2)``
-        and ``ExtraTreeClassifier(criterion="entropy", max_features=0.5)``. Members are trained on
-        class numbers 0, 1, ..., the positions in `classes_`.
+        and ``ExtraTreeClassifier(criterion="entropy", max_features=0.5)``. A list has no nested
+        parameters: a search goes over whole lists. Members are trained on class numbers 0, 1,
+        ..., the positions in `classes_`.
 
     n_estimators : int, default=60
         Number of members.
