@@ -16,10 +16,12 @@ TERMS = {
     "calibration": (
         "All methods get the same 60 : 20 : 20 splits. Members are trained on the training rows, "
         "and the validation rows are for calibration; a refit trains them on both in the end (two "
-        'fits), and cross-fitted holds out fifths of both in turn (six fits). "Wrapped" is '
-        "scikit-learn's CalibratedClassifierCV with a sigmoid around the raw classifier: around "
-        "the same fitted members, with the validation rows; or with five folds of the training "
-        "and validation rows together, as one ensemble (six fits), or as the five of the folds. "
+        "fits; six where a class has fewer than 30 validation rows, since auto then holds out the "
+        "training rows in turn as well), and cross-fitted holds out fifths of both in turn (six "
+        'fits). "Wrapped" is scikit-learn\'s CalibratedClassifierCV with a sigmoid around the raw '
+        "classifier: around the same fitted members, with the validation rows; or with five folds "
+        "of the training and validation rows together, as one ensemble (six fits), or as the five "
+        "of the folds (five fits). "
         "Below each table, the difference in brackets is the other's Brier score less its own, "
         "and level is what differs by less than a standard error."
     )
