@@ -17,16 +17,16 @@ $(STAMP)-%: pyproject.toml | $(BIN)/python
 demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit-learn
 	$(BIN)/metasampler compare
 
-test: $(STAMP)-test  ## the whole suite, without PyTorch
-	$(BIN)/python -m pytest -n 2 --ignore tests/rl tests src
+test: $(STAMP)-test  ## the whole suite, without PyTorch and shap
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain tests src
 
 # The CPU build has to be there before anything that depends on torch pulls a larger one.
 $(VENV)/.torch: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	@touch $@
 
-test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch and Stable-Baselines3
-	$(BIN)/python -m pytest tests/rl
+test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
+	$(BIN)/python -m pytest tests/rl tests/explain
 
 lint: $(STAMP)-lint  ## style and types
 	$(BIN)/ruff check .

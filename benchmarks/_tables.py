@@ -4,23 +4,28 @@ import numpy as np
 from _study import StudyTable, paired, set_means, standard_error, with_error
 
 MEASURES = ("Brier score", "log-loss", "calibration error", "average precision")
-CALIBRATIONS = (
-    "raw",
-    "prior",
-    "sigmoid",
-    "isotonic",
-    "auto",
-    "wrapped, same members",
-    "wrapped, one ensemble",
-    "wrapped, five ensembles",
-)
+#: What makes use of members that have not seen the validation rows.
+HELD_OUT = ("raw", "prior", "sigmoid", "isotonic", "auto", "wrapped, same members")
+#: What trains on the training and the validation rows together.
+REFITTED = "auto, refitted"
+FIVE = "wrapped, five ensembles"
+ALL_ROWS = (REFITTED, "cross-fitted", "wrapped, one ensemble", FIVE)
 FEW_POSITIVES = 60
-WRAPPED = (
-    '"Wrapped" is scikit-learn\'s CalibratedClassifierCV with a sigmoid around the raw classifier: '
-    "around the same fitted members, with the validation rows; or refitted on training and "
-    "validation rows together with five folds, as one ensemble of k members or as five of them "
-    "(5 k members, five times the work at prediction)."
-)
+#: What a section has to say before its tables.
+TERMS = {
+    "calibration": (
+        "All methods get the same 60 : 20 : 20 splits. Members are trained on the training rows, "
+        "and the validation rows are for calibration; a refit trains them on both in the end (two "
+        "fits; six where a class has fewer than 30 validation rows, since auto then holds out the "
+        "training rows in turn as well), and cross-fitted holds out fifths of both in turn (six "
+        'fits). "Wrapped" is scikit-learn\'s CalibratedClassifierCV with a sigmoid around the raw '
+        "classifier: around the same fitted members, with the validation rows; or with five folds "
+        "of the training and validation rows together, as one ensemble (six fits), or as the five "
+        "of the folds (five fits). "
+        "Below each table, the difference in brackets is the other's Brier score less its own, "
+        "and level is what differs by less than a standard error."
+    )
+}
 
 
 def _n_sets(rows):
@@ -31,53 +36,76 @@ def _values(rows, key):
     return sorted({row[key] for row in rows})
 
 
-def calibration_tables(rows):
+def calibration_tables(rows, title="Calibration"):
     """One table for each number of members."""
-    return [_calibration_table(rows, k) for k in _values(rows, "k")]
+    return [_calibration_table(rows, k, title) for k in _values(rows, "k")]
 
 
-def _calibration_table(rows, k):
+def _calibration_table(rows, k, title):
     def means(method, value):
         return set_means(rows, value, k=k, method=method)
 
+    methods = (*HELD_OUT, *ALL_ROWS)
     lines = []
-    for method in CALIBRATIONS:
-        line = [method]
+    for method in methods:
+        line = [method, f"{means(method, 'members').mean():.0f}"]
         for value in MEASURES:
             line.append(f"{means(method, value).mean():.4f}")
             if value in ("Brier score", "average precision"):
                 difference = paired(means(method, value), means("auto", value))
                 line.append("" if method == "auto" else with_error(*difference))
         lines.append(line)
-    header = ["method"]
+    header = ["method", "members"]
     for value in MEASURES:
         header += (
             [value, "less auto's"] if value in ("Brier score", "average precision") else [value]
         )
 
-    brier = {method: means(method, "Brier score") for method in CALIBRATIONS}
+    brier = {method: means(method, "Brier score") for method in methods}
     kept = [r for r in rows if r["k"] == k and r["method"] in ("prior", "sigmoid", "auto")]
     change, noise = (
         max(abs(row[column]) for row in kept)
         for column in ("change without rounding noise", "change of average precision")
     )
-    # What the four digits shown do not tell apart is not behind.
-    behind = [m for m in CALIBRATIONS if brier[m].mean() < brier["auto"].mean() - 5e-5]
+    same = {method: brier[method] for method in HELD_OUT if method != "auto"}
+    more = {method: brier[method] for method in ALL_ROWS if method not in (REFITTED, FIVE)}
+    more[f"{FIVE} with {means(FIVE, 'members').mean():.0f} members"] = brier[FIVE]
+    # As many members as five smaller ensembles have.
+    smaller = set_means(rows, "Brier score", k=k // 5, method=FIVE) if k % 5 == 0 else ()
+    equal = ""
+    if len(smaller):
+        equal = (
+            f" With {k} members at prediction on both sides, it is "
+            f"{_standing(brier[REFITTED], {f'five ensembles of {k // 5}': smaller})}."
+        )
     note = (
-        f"{_n_sets(rows)} data sets, 60 : 20 : 20 splits. The mean Brier score of the raw mean is "
-        f"{brier['raw'].mean() / brier['auto'].mean():.1f} times that of auto, "
+        f"{_n_sets(rows)} data sets. The mean Brier score of the raw mean is "
+        f"{brier['raw'].mean() / brier['auto'].mean():.1f} times that of auto. Of what leaves the "
+        f"members as they are, auto is {_standing(brier['auto'], same)}; prior, sigmoid and auto "
+        f"change average precision by at most {change:.0e} (by {noise:.0e} if raw scores that "
+        "differ only in the last bits of a sum, and become ties, are counted as ordered). Of what "
+        "trains on the validation rows too, auto with a refit is "
+        f"{_standing(brier[REFITTED], more)}.{equal}"
     )
-    if behind:
-        gaps = (f"{m} ({with_error(*paired(brier[m], brier['auto']))})" for m in behind)
-        note += f"which is behind {' and '.join(gaps)}"
-    else:
-        note += "which no other method is below"
-    note += (
-        f"; prior, sigmoid and auto change average precision by at most {change:.0e} (by "
-        f"{noise:.0e} if raw scores that differ only in the last bits of a sum, and become ties, "
-        f"are counted as ordered). {WRAPPED}"
-    )
-    return StudyTable(f"Calibration, k = {k}", header, lines, note)
+    return StudyTable(f"{title}, k = {k}", header, lines, note)
+
+
+def _standing(own, others):
+    """Where a method stands among others by its losses, in words."""
+    words: dict[str, list] = {"ahead of": [], "level with": [], "behind": []}
+    for method, losses in others.items():
+        difference, error = paired(losses, own)
+        word = "ahead of" if difference > 0 else "behind"
+        # What the four digits shown do not tell apart is level, too.
+        if abs(difference) < max(error, 5e-5):
+            word = "level with"
+        words[word].append(f"{method} ({with_error(difference, error)})")
+    return ", ".join(f"{word} {_listed(names)}" for word, names in words.items() if names)
+
+
+def _listed(names):
+    *first, last = names
+    return f"{'; '.join(first)} and {last}" if first else last
 
 
 def stopping_tables(rows):

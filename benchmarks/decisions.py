@@ -1,6 +1,8 @@
-"""Evidence for what happens after the fit: calibration, early stopping, hold-out, recall targets.
+r"""Evidence for what happens after the fit: calibration, early stopping, hold-out, recall targets.
 
     python benchmarks/decisions.py calibration --output docs/results/decisions-calibration.json
+    python benchmarks/decisions.py calibration --splits 1 --sets isolet protein_homo webpage \
+        --output docs/results/decisions-calibration-large.json
     python benchmarks/decisions.py stopping    --output docs/results/decisions-stopping.json
     python benchmarks/decisions.py hold-out    --output docs/results/decisions-hold-out.json
     python benchmarks/decisions.py recall      --output docs/results/decisions-recall.json
@@ -31,7 +33,7 @@ from _study import (
     split_off_test,
     write_rows,
 )
-from _tables import TABLES
+from _tables import TABLES, TERMS
 from rich.console import Console
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
@@ -93,20 +95,54 @@ def calibration(sets, options):
                 # Sums of the same terms in another order differ by 1e-17. Such pairs have no order
                 # that a calibration could keep, so it is also looked at without them.
                 rounded = stages["test", k].round(12)
-                yield {"set": name, "split": number, "k": k, "method": method} | _measured(
+                yield {
+                    "set": name,
+                    "split": number,
+                    "k": k,
+                    "method": method,
+                    "members": k,
+                } | _measured(
                     y_test, proba, stages["test", k], _change(y_test, fitted(rounded), rounded)
                 )
             first = copy(clf)
             first.estimators_ = clf.estimators_[:k]
-            for method, wrapped in _by_scikit_learn(first, train, valid, k, seed).items():
-                yield {"set": name, "split": number, "k": k, "method": method} | _measured(
-                    y_test, wrapped.predict_proba(X_test), stages["test", k], None
-                )
+            others = _on_all_rows(train, valid, k, seed)
+            others |= _by_scikit_learn(first, train, valid, k, seed)
+            for method, other in others.items():
+                yield {
+                    "set": name,
+                    "split": number,
+                    "k": k,
+                    "method": method,
+                    "members": _n_members(other),
+                } | _measured(y_test, other.predict_proba(X_test), stages["test", k], None)
+
+
+def _on_all_rows(train, valid, k, seed):
+    """Our own ways to use the validation rows for training too."""
+    settings = {**PAPER, "n_estimators": k, "random_state": seed}
+    refitted = MesaClassifier(**{**settings, "refit": True})
+    crossed = MesaClassifier(**settings, calibration="cross-fitted", validation_fraction=None)
+    return {
+        "auto, refitted": refitted.fit(*train, *valid),
+        "cross-fitted": crossed.fit(*_joined(train, valid)),
+    }
+
+
+def _joined(train, valid):
+    return np.concatenate([train[0], valid[0]]), np.concatenate([train[1], valid[1]])
+
+
+def _n_members(fitted):
+    """Members that are asked for a prediction."""
+    if isinstance(fitted, CalibratedClassifierCV):
+        return sum(len(part.estimator.estimators_) for part in fitted.calibrated_classifiers_)
+    return len(fitted.estimators_)
 
 
 def _by_scikit_learn(fitted, train, valid, k, seed):
     """CalibratedClassifierCV around the fitted members, and around classifiers it fits itself."""
-    X, y = np.concatenate([train[0], valid[0]]), np.concatenate([train[1], valid[1]])
+    X, y = _joined(train, valid)
     raw = MesaClassifier(
         **{**PAPER, "n_estimators": k},
         calibration=None,
@@ -216,6 +252,16 @@ constant 0.9, and there are neither soft leaves nor a refit unless it is said.
 """
 
 
+#: The sections of the page: the study, and what its file is called after.
+SECTIONS = {
+    "Calibration": ("calibration", "calibration"),
+    "Calibration of large sets": ("calibration", "calibration-large"),
+    "Stopping": ("stopping", "stopping"),
+    "Hold-out": ("hold-out", "hold-out"),
+    "Recall": ("recall", "recall"),
+}
+
+
 def _left_out(settings):
     names = settings["left out"]
     return f"; of the 27 sets, {', '.join(names)} are left out for time" if names else ""
@@ -224,11 +270,15 @@ def _left_out(settings):
 def report(folder: Path) -> str:
     """One page with all tables."""
     parts = [INTRODUCTION]
-    for name in COMMANDS:
-        content = read_rows(folder / f"decisions-{name}.json")
+    for title, (name, file) in SECTIONS.items():
+        content = read_rows(folder / f"decisions-{file}.json")
         made = f"`{content['command']}`, {content['date']}{_left_out(content['settings'])}"
-        parts.append(f"## {name.capitalize()}\n\n{made}.\n")
-        parts += [table.markdown() for table in TABLES[name](content["rows"])]
+        parts.append(f"## {title}\n\n{made}.\n")
+        if name == file and name in TERMS:
+            parts.append(f"{TERMS[name]}\n")
+        # Tables of one study in two sections have to differ by their titles.
+        options = {} if name == file else {"title": title}
+        parts += [table.markdown() for table in TABLES[name](content["rows"], **options)]
     return "\n".join(parts)
 
 
@@ -257,6 +307,8 @@ def run(name, options):
     console = Console(width=150)
     for table in TABLES[name](rows):
         table.show(console)
+    if name in TERMS:
+        console.print(TERMS[name], soft_wrap=True)
     console.print(command + _left_out(settings), soft_wrap=True)
 
 

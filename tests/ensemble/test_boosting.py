@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from imblearn.ensemble import RUSBoostClassifier as ImblearnRUSBoost
 from scipy.special import expit, softmax
 from sklearn.base import clone
@@ -9,12 +12,12 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from metasampler.datasets import make_imbalanced_digits
 from metasampler.ensemble import (
@@ -24,6 +27,7 @@ from metasampler.ensemble import (
     SMOTEBoostClassifier,
 )
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler.ensemble._smote import Smote
 
 STUMP = DecisionTreeClassifier(max_depth=1)
 BOOSTERS = [AdaCostClassifier, RAMOBoostClassifier, RUSBoostClassifier, SMOTEBoostClassifier]
@@ -82,25 +86,9 @@ def many_classes():
     )
 
 
-@pytest.fixture(params=["two classes", "many classes"])
+@pytest.fixture(scope="module", params=["two classes", "many classes"])
 def task(request, imbalanced, many_classes):
     return imbalanced if request.param == "two classes" else many_classes
-
-
-# A single row of a class has no neighbour, and the small sets of these checks have such classes
-# only where any error is allowed; one neighbour is what they leave for SMOTE.
-@parametrize_with_checks(
-    [
-        AdaCostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=3),
-        RUSBoostClassifier(n_estimators=3, algorithm="SAMME", replacement=True),
-        RUSBoostClassifier(LogisticRegression(), n_estimators=3),
-        SMOTEBoostClassifier(n_estimators=3, k_neighbors=1, n_samples="balance"),
-    ]
-)
-# Some checks feed data on which the base learner warns; the warning is theirs.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # --- the loop ---------------------------------------------------------------------------------
@@ -114,16 +102,18 @@ def test_weights_stay_a_distribution(task, algorithm):
         assert weights.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("learning_rate", [0.5, 1.0])
 @pytest.mark.parametrize("depth", [1, 3])
-def test_samme_is_that_of_scikit_learn(task, depth, learning_rate):
+def test_samme_is_that_of_scikit_learn(task, depth, learning_rate, weighted):
     X, y = task
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
     # The seed of a tree decides between equal splits only.
     tree = DecisionTreeClassifier(max_depth=depth)
-    ours = PlainBoosting(tree, 10, learning_rate=learning_rate, random_state=0).fit(X, y)
-    theirs = AdaBoostClassifier(
-        tree, n_estimators=10, learning_rate=learning_rate, random_state=0
-    ).fit(X.astype(np.float32), y)
+    ours = PlainBoosting(tree, 10, learning_rate=learning_rate, random_state=0)
+    ours.fit(X, y, sample_weight=weights)
+    theirs = AdaBoostClassifier(tree, n_estimators=10, learning_rate=learning_rate, random_state=0)
+    theirs.fit(X.astype(np.float32), y, sample_weight=weights)
     assert len(ours.estimators_) == len(theirs.estimators_)
     np.testing.assert_allclose(
         ours.estimator_weights_, theirs.estimator_weights_[: len(ours.estimators_)]
@@ -327,6 +317,138 @@ def test_members_without_importances_say_so(Booster, imbalanced):
     clf = Booster(LogisticRegression(), 2).fit(*imbalanced)
     with pytest.raises(AttributeError, match="have no feature_importances_"):
         _ = clf.feature_importances_
+
+
+# --- weights of rows --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("Booster", BOOSTERS)
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    share_of_zeros=st.floats(0, 0.6),
+    learner=st.sampled_from([DecisionTreeClassifier(max_depth=3), GaussianNB()]),
+    replacement=st.booleans(),
+)
+def test_a_weight_of_zero_leaves_the_row_out(
+    task, Booster, seed, share_of_zeros, learner, replacement
+):
+    X, y = task
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.1, 3, len(y)) * (rng.random(len(y)) >= share_of_zeros)
+    options = {"replacement": replacement} if Booster is RUSBoostClassifier else {}
+    with_zeros, without = (Booster(learner, 3, random_state=seed, **options) for _ in range(2))
+    keep = weights > 0
+    with_zeros.fit(X, y, sample_weight=weights)
+    without.fit(X[keep], y[keep], sample_weight=weights[keep])
+    np.testing.assert_array_equal(with_zeros.predict_proba(X), without.predict_proba(X))
+    np.testing.assert_array_equal(with_zeros.predict(X), without.predict(X))
+    np.testing.assert_array_equal(with_zeros.estimator_errors_, without.estimator_errors_)
+    assert with_zeros.n_training_rows_ == without.n_training_rows_
+    # The rows are named by their numbers in what the user passed.
+    subsets = [getattr(clf, "estimators_samples_", []) for clf in (with_zeros, without)]
+    for mine, other in zip(*subsets, strict=True):
+        np.testing.assert_array_equal(mine, np.flatnonzero(keep)[other])
+
+
+@pytest.mark.parametrize("Booster", BOOSTERS)
+@pytest.mark.parametrize("scale", [2.0**-27, 1.0, 2.0**20])
+def test_equal_weights_change_nothing(task, Booster, scale):
+    X, y = task
+    plain = Booster(STUMP, 4, random_state=0).fit(X, y)
+    weighted = Booster(STUMP, 4, random_state=0).fit(X, y, sample_weight=np.full(len(y), scale))
+    np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("cost", ["balanced", {0: 1.0, 1: 3.0}])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_without_draws_a_weight_is_a_number_of_rows(imbalanced, cost, depth):
+    X, y = imbalanced
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted, repeated = (
+        AdaCostClassifier(DecisionTreeClassifier(max_depth=depth), 8, class_cost=cost)
+        for _ in range(2)
+    )
+    weighted.fit(X, y, sample_weight=weights)
+    repeated.fit(X.repeat(weights, axis=0), y.repeat(weights))
+    np.testing.assert_allclose(weighted.class_cost_, repeated.class_cost_)
+    np.testing.assert_allclose(weighted.estimator_errors_, repeated.estimator_errors_)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_rus_boost_draws_heavy_rows_more_often(imbalanced, replacement):
+    X, y = imbalanced
+    weights = np.where(np.arange(len(y)) % 2 == 0, 5.0, 1.0)
+    seen = []
+
+    class Spy(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            seen.append((y, sample_weight))
+            return super().fit(X, y, sample_weight)
+
+    clf = RUSBoostClassifier(Spy(max_depth=1), 50, replacement=replacement, random_state=0)
+    clf.fit(X, y, sample_weight=weights)
+    drawn = np.concatenate(clf.estimators_samples_)
+    drawn = drawn[y[drawn] == 0]
+    even, odd = np.sum(drawn % 2 == 0), np.sum(drawn % 2 == 1)
+    # Without replacement a bit less than five times.
+    assert 3.5 < even / odd < 6
+    # The draw has used the weights of the larger class; boosting has not changed any yet.
+    codes, given_weights = seen[0]
+    rows = clf.estimators_samples_[0]
+    expected = np.where(y[rows] == 1, weights[rows], weights[y == 0].mean())
+    np.testing.assert_array_equal(codes, y[rows])
+    np.testing.assert_allclose(given_weights / given_weights.sum(), expected / expected.sum())
+
+
+@pytest.mark.parametrize("Booster", [SMOTEBoostClassifier, RAMOBoostClassifier])
+def test_synthetic_rows_start_from_heavy_rows(Booster, imbalanced, monkeypatch):
+    X, y = imbalanced
+    weights = np.random.default_rng(0).uniform(0.1, 10, len(y))
+    shares = []
+    draw = Smote.draw
+
+    def spy(self, k, size, rng, weights=None):
+        shares.append(weights)
+        return draw(self, k, size, rng, weights)
+
+    monkeypatch.setattr(Smote, "draw", spy)
+    factors = []
+    for given_weights in (None, weights):
+        Booster(STUMP, 1, random_state=0).fit(X, y, sample_weight=given_weights)
+        factors.append(shares[-1] / shares[-1].sum())
+    expected = factors[0] * weights[y == 1]
+    np.testing.assert_allclose(factors[1], expected / expected.sum())
+
+
+@pytest.mark.parametrize("Booster", BOOSTERS)
+def test_weights_are_routed(Booster, imbalanced):
+    X, y = imbalanced
+    weights = np.where(np.arange(len(y)) % 2 == 0, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = Booster(STUMP, 3, random_state=0)
+        clf.set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        folds = StratifiedKFold(3)
+        fitted = cross_validate(
+            clf, X, y, params={"sample_weight": weights}, cv=folds, return_estimator=True
+        )["estimator"][0]
+    train, _ = next(folds.split(X, y))
+    by_hand = Booster(STUMP, 3, random_state=0)
+    by_hand.fit(X[train], y[train], sample_weight=weights[train])
+    np.testing.assert_array_equal(fitted.predict_proba(X), by_hand.predict_proba(X))
+    unweighted = Booster(STUMP, 3, random_state=0).fit(X[train], y[train])
+    assert not np.array_equal(fitted.predict_proba(X), unweighted.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [(np.zeros(600), "zero"), (np.full(600, -1.0), "Negative values"), (np.ones(599), "shape")],
+)
+@pytest.mark.parametrize("Booster", BOOSTERS)
+def test_bad_weights(Booster, imbalanced, weights, words):
+    with pytest.raises(ValueError, match=words):
+        Booster().fit(*imbalanced, sample_weight=weights)
 
 
 # --- RUSBoost ---------------------------------------------------------------------------------

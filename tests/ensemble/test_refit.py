@@ -39,9 +39,10 @@ def test_members_are_those_of_a_fit_without_hold_out(Ensemble, data, weighted, r
     options = {"estimator": DecisionTreeClassifier(), "n_estimators": 5, "random_state": 0}
     if Ensemble is MesaClassifier:
         options["meta_sampler"] = 0.9
-    held = Ensemble(validation_fraction=0.25, refit=False, **options)
-    held.fit(X, y, sample_weight=weights)
-    clf = Ensemble(validation_fraction=0.25, refit=True, **options).fit(X, y, sample_weight=weights)
+    # "auto" would hold the training rows out in turn, since the others are few.
+    split = {"validation_fraction": 0.25, "calibration": "sigmoid"}
+    held = Ensemble(refit=False, **split, **options).fit(X, y, sample_weight=weights)
+    clf = Ensemble(refit=True, **split, **options).fit(X, y, sample_weight=weights)
     whole = Ensemble(validation_fraction=None, **options).fit(X, y, sample_weight=weights)
     same_members(clf, whole, X)
     # All of the smallest class, the held-out rows too.

@@ -149,6 +149,7 @@ def test_scores_calibration_and_threshold_are_those_of_the_smoothed_leaves(imbal
 def test_smoothed_scores_are_many(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 3, "calibration": None, "random_state": 0}
+    options["estimator"] = DecisionTreeClassifier()  # with pure leaves
     counts = [
         len(np.unique(MesaClassifier(leaf_smoothing=s, **options).fit(X, y).predict_proba(X)[:, 1]))
         for s in (0, 2)

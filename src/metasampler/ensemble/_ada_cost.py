@@ -28,7 +28,8 @@ class AdaCostClassifier(BaseBoosting):
 
     class_cost : "balanced" or dict, default="balanced"
         Cost of a mistake on a row of each class; ``"balanced"`` means one over the number of
-        rows of the class. Only the ratios count: the largest cost is taken for 1.
+        rows of the class, or over their total weight. Only the ratios count: the largest cost is
+        taken for 1.
 
     learning_rate : float, default=1.0
         How much a member changes the weights of rows, and its own weight.
@@ -145,13 +146,15 @@ class AdaCostClassifier(BaseBoosting):
 
     def _first_weights(self, data):
         self.class_cost_ = self._resolve_costs(data)
-        costs = self.class_cost_[data.codes]
-        return costs / costs.sum()
+        weights = self.class_cost_[data.codes]
+        if data.weights is not None:
+            weights = weights * data.weights
+        return weights / weights.sum()
 
     def _resolve_costs(self, data):
         """Costs in the order of the classes, the largest being 1."""
         if isinstance(self.class_cost, str):
-            costs = 1 / np.array([len(rows) for rows in data.class_rows])
+            costs = 1 / data.class_weights()
         else:
             labels = data.classes.tolist()
             missing = [label for label in labels if label not in self.class_cost]

@@ -98,8 +98,8 @@ class BaseBoosting(BaseGrownEnsemble):
 
     def _first_weights(self, data: GrowthData) -> np.ndarray:
         """Weights of the rows in the first round; they sum to 1."""
-        n_rows = len(data.codes)
-        return np.full(n_rows, 1 / n_rows)
+        weights = np.ones(len(data.codes)) if data.weights is None else data.weights
+        return weights / weights.sum()
 
     def _adjustments(self, data: GrowthData, correct: np.ndarray) -> np.ndarray | float:
         """How much of the usual change of its weight each row gets."""
@@ -107,7 +107,7 @@ class BaseBoosting(BaseGrownEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Boost the ensemble.
 
         Parameters
@@ -117,6 +117,10 @@ class BaseBoosting(BaseGrownEnsemble):
 
         y : array-like of shape (n_samples,)
             Labels of any type, of two or more classes.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, which boosting starts with and goes on from; only their ratios
+            count. A weight of zero leaves the row out.
 
         Returns
         -------
@@ -133,6 +137,7 @@ class BaseBoosting(BaseGrownEnsemble):
         data = make_growth_data(
             self._fit_table(X, estimator),
             y,
+            sample_weight=sample_weight,
             estimator=estimator,
             validation_fraction=None,
             sampling_ratio=getattr(self, "sampling_ratio", 1.0),
@@ -190,7 +195,7 @@ class BaseBoosting(BaseGrownEnsemble):
                 alphas.append(alpha)
                 errors.append(error)
                 if training.rows is not None:
-                    subsets.append(training.rows)
+                    subsets.append(data.to_original(training.rows))
                 sizes.append(len(training.weights))
                 advance(f"weighted error {error:.3f}")
                 if self.stop_when_perfect and bool(correct.all()):

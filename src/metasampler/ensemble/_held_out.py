@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from metasampler._sklearn_compat import take_rows
 from metasampler.ensemble._calibration import make_calibration
 from metasampler.ensemble._threshold import choose_threshold
+from metasampler.ensemble._turns import hold_out_in_turn, takes_turns
 from metasampler.growth._data import GrowthData
 from metasampler.growth._loop import Growth
 from metasampler.growth._random import Stream
@@ -42,9 +43,14 @@ def decide(ensemble, growth: Growth) -> tuple:
         held_out = {"codes": data.codes, "weights": data.weights}
         proba = _cross_fit(ensemble, growth)
     elif data.has_validation:
-        codes = data.codes[data.rows["valid"]]
-        held_out = {"codes": codes, "weights": _to_prior(codes, growth.weights("valid"), prior)}
+        rows = np.arange(len(data.codes))[data.rows["valid"]]
         proba = growth.proba("valid")
+        if takes_turns(ensemble, data):
+            more, their_proba = hold_out_in_turn(ensemble, growth)
+            rows, proba = np.append(rows, more), np.append(proba, their_proba, axis=0)
+        codes = data.codes[rows]
+        weights = None if data.weights is None else data.weights[rows]
+        held_out = {"codes": codes, "weights": _to_prior(codes, weights, prior)}
     calibration = make_calibration(
         ensemble.calibration,
         prior=prior,
@@ -54,15 +60,15 @@ def decide(ensemble, growth: Growth) -> tuple:
     )
     if data.n_classes > 2:
         return calibration, None
-    rows = {}
+    judged = {}
     if held_out:
-        rows = {
+        judged = {
             "scores": calibration(proba)[:, data.minority],
             "positive": held_out["codes"] == data.minority,
             "weights": held_out["weights"],
         }
     return calibration, choose_threshold(
-        ensemble.threshold, prior=calibration.prior[data.minority], **rows
+        ensemble.threshold, prior=calibration.prior[data.minority], **judged
     )
 
 

@@ -85,8 +85,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows;
         - ``"isotonic"``: an increasing step function, fitted on the validation rows. It makes
           ties, and so changes average precision;
-        - ``"auto"``: the sigmoid if every class has at least five validation rows, otherwise the
-          prior;
+        - ``"auto"``: the sigmoid if every class has at least five held-out rows, otherwise the
+          prior. With a refit, and fewer than 30 validation rows of some class, quarters of the
+          training rows are held out in turn as well, which takes four more growths;
         - ``"cross-fitted"``: a sigmoid for fits without validation rows: every row is held out in
           turn, which takes five more fits. Worth it where rows of the rare class are few;
         - None: the mean of the members' probabilities, as in the paper.
@@ -232,7 +233,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     whole ensemble; `staged_predict_proba` uses it for all stages.
 
     After a `refit` only the members are new. `actions_`, `states_`, `scores_`, `calibration_`,
-    `threshold_`, what is expected of it and `summary` are those of the growth with held-out rows:
+    `threshold_`, what is expected of it and `summary` are those of growths with held-out rows:
     there are none left by which the members on all rows could be judged. If no X_val was passed,
     the members are, without look-ahead, those that ``validation_fraction=None`` gives with the
     same mu.

@@ -115,6 +115,10 @@ class RAMOBoostClassifier(BaseSyntheticBoosting):
     draw of rows to start from; so all neighbours are computed once. The rows must be numbers,
     and for neighbours to mean something the columns should be scaled alike.
 
+    With `sample_weight`, rows are started from in proportion to their weights, and a synthetic
+    row weighs as much as an average real one. Which rows are neighbours, and how many synthetic
+    rows a class lacks, is a matter of the rows alone, whatever they weigh.
+
     References
     ----------
     .. [1] S. Chen, H. He, E. A. Garcia, "RAMOBoost: Ranked Minority Oversampling in Boosting",

@@ -101,6 +101,9 @@ class RUSBoostClassifier(BaseBoosting):
 
     Notes
     -----
+    With `sample_weight`, rows of a larger class are drawn in proportion to their weights. The
+    member then sees each with the mean weight of its class, times what boosting has made of it.
+
     imbalanced-learn's form is ``RUSBoostClassifier(DecisionTreeClassifier(max_depth=1), 50,
     algorithm="SAMME", stop_when_perfect=True)``; its float `sampling_strategy` is one over
     `sampling_ratio`.
@@ -180,9 +183,17 @@ class RUSBoostClassifier(BaseBoosting):
                 rng = streams.generator(Stream.DRAW, number)
 
                 def select(rows, keys, size):
-                    return rng.choice(rows, size)
+                    share = None
+                    if data.weights is not None:
+                        share = data.weights[rows] / data.weights[rows].sum()
+                    return rng.choice(rows, size, p=share)
 
             rows = data.draw(key, number, select)
-            return TrainingRows(data.tables[0], data.codes, rows, weights[rows])
+            own = weights[rows]
+            if data.weights is not None:
+                # The user's weights of drawn rows have done their work in the draw; what boosting
+                # made of them since has not.
+                own = own / data.weights[rows] * data.member_weights(rows)
+            return TrainingRows(data.tables[0], data.codes, rows, own)
 
         return make_rows

@@ -157,6 +157,10 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
     The neighbours are computed once. The rows must be numbers, and for neighbours to mean
     something the columns should be scaled alike.
 
+    With `sample_weight`, rows are started from in proportion to their weights, and a synthetic
+    row weighs as much as an average real one. Which rows are neighbours, and how many synthetic
+    rows a class lacks, is a matter of the rows alone, whatever they weigh.
+
     References
     ----------
     .. [1] N. V. Chawla, A. Lazarevic, L. O. Hall, K. W. Bowyer, "SMOTEBoost: Improving

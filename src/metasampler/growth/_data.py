@@ -166,6 +166,25 @@ class GrowthData:
                 minority=self.minority,
             )
 
+    def holding_out(self, rows: np.ndarray) -> "GrowthData":
+        """The same task with these rows of the only table as its validation rows."""
+        train = np.ones(len(self.codes), dtype=bool)
+        train[rows] = False
+        with warnings.catch_warnings():
+            # A ratio that is too large has been reported already.
+            warnings.simplefilter("ignore", UserWarning)
+            return GrowthData(
+                self.tables,
+                self.codes,
+                self.classes,
+                {"train": train, "valid": rows},
+                sampling_ratio=self.sampling_ratio,
+                scoring=self.scoring,
+                weights=self.weights,
+                original_rows=self.original_rows,
+                minority=self.minority,
+            )
+
     def take(self, role: str) -> tuple:
         """The rows in a role other than training: their table, and their classes."""
         if role not in self._taken:
