@@ -487,3 +487,15 @@ def test_reports_of_specs_whose_cells_all_failed(tmp_path, name):
     ]
     (page,) = write_report(spec, rows, tmp_path)
     assert "RuntimeError: no luck" in page.read_text(encoding="utf-8")
+
+
+def test_a_report_without_some_methods(tmp_path):
+    report = '\n[[report]]\nkind = "mean-over-sets"\nreference = "constant-1"\n'
+    spec = make_spec(report + 'without = ["mesa"]\nsuffix = ", but one"\n', head=MANY)
+    # The method that was run once would leave one run to the others.
+    rows = [row(score, "constant-1", "a", k=10, run=run) for run, score in enumerate((0.2, 0.4))]
+    rows.append(row(0.9, "mesa", "a", k=10))
+    page = write_report(spec, rows, tmp_path)[0].read_text(encoding="utf-8")
+    assert ": mean over the data sets, but one**" in page
+    assert "0.3000" in page
+    assert "0.9" not in page.split("but one")[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +59,20 @@ def write_report(
     # Where every cell failed there is nothing to show but the reasons.
     for report in spec.reports if finished(own) else ():
         kind = report["kind"]
+        # A method that was run less often would take the others' runs out of a paired table.
+        left_out = report.get("without", ())
+        shown = [row for row in own if row["cell"].get("method") not in left_out]
         if kind in FIGURES:
-            for path in _save_figures(spec, own, report, folder):
+            for path in _save_figures(spec, shown, report, folder):
                 figures += [path, path.with_suffix(".svg")]
                 parts.append(f"![{spec.title}]({path.name})")
             continue
         made = (
-            pivot_tables(spec, own, report)
+            pivot_tables(spec, shown, report)
             if kind == "table"
-            else [SUMMARIES[kind](spec, own, report)]
+            else [SUMMARIES[kind](spec, shown, report)]
         )
+        made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
         tables += made
         parts += [table.markdown() for table in made]
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
