@@ -12,7 +12,7 @@ def default_members() -> list:
     """The kinds of members that take turns by default.
 
     Trees that look for the best split and trees that draw it at random err on different rows: sixty
-    of both score as a hundred of the first kind, at half the cost: `benchmarks/members.py`.
+    of both rank with a hundred of the first kind, at 0.6 of the cost: `benchmarks/members.py`.
     """
     return [
         DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
