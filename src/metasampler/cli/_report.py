@@ -31,8 +31,9 @@ def table(task: Task, results: list[Result], *, folds: int, n_estimators: int | 
     many = len(task.labels) > 2
     caption = (
         f"Means over {folds} folds (± standard deviation); ensembles of "
-        f"{n_estimators or USUAL_SIZE} members (MESA's presets have sizes of their own), forests "
-        "and gradient boosting of up to 100. "
+        f"{n_estimators or USUAL_SIZE} members"
+        + ("" if n_estimators else " (MESA's presets have sizes of their own)")
+        + ", forests and gradient boosting of up to 100. "
         + ("Scores are macro averages, each class against the rest. " if many else "")
         + "Times are of one fit; rows used are summed over the final members: rows for validation "
         "or meta-training are not counted."
