@@ -9,7 +9,7 @@ HELD_OUT = ("raw", "prior", "sigmoid", "isotonic", "auto", "wrapped, same member
 #: What trains on the training and the validation rows together.
 REFITTED = "auto, refitted"
 FIVE = "wrapped, five ensembles"
-ALL_ROWS = (REFITTED, "cross-fitted", "wrapped, one ensemble", FIVE)
+ALL_ROWS = ("sigmoid, refitted", REFITTED, "cross-fitted", "wrapped, one ensemble", FIVE)
 FEW_POSITIVES = 60
 #: What a section has to say before its tables.
 TERMS = {

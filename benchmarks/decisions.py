@@ -122,8 +122,10 @@ def _on_all_rows(train, valid, k, seed):
     """Our own ways to use the validation rows for training too."""
     settings = {**PAPER, "n_estimators": k, "random_state": seed}
     refitted = MesaClassifier(**{**settings, "refit": True})
+    by_valid = MesaClassifier(**{**settings, "refit": True}, calibration="sigmoid")
     crossed = MesaClassifier(**settings, calibration="cross-fitted", validation_fraction=None)
     return {
+        "sigmoid, refitted": by_valid.fit(*train, *valid),
         "auto, refitted": refitted.fit(*train, *valid),
         "cross-fitted": crossed.fit(*_joined(train, valid)),
     }
