@@ -59,9 +59,10 @@ def write_report(
     # Where every cell failed there is nothing to show but the reasons.
     for report in spec.reports if finished(own) else ():
         kind = report["kind"]
-        # A method that was run less often would take the others' runs out of a paired table.
-        left_out = report.get("without", ())
-        shown = [row for row in own if row["cell"].get("method") not in left_out]
+        # A method that was run less often would take the others' runs out of a paired table, and a
+        # data set that few have finished would leave the others without a rank.
+        left_out = set(report.get("without", ()))
+        shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
         if kind in FIGURES:
             for path in _save_figures(spec, shown, report, folder):
                 figures += [path, path.with_suffix(".svg")]
