@@ -257,7 +257,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> clf.predict_proba(X_test).shape
     (500, 2)
     >>> len(clf.estimators_), clf.actions_.shape, clf.leaf_smoothing_, clf.refit_
-    (100, (99,), 1.0, True)
+    (60, (59,), 1.0, True)
     """
 
     _parameter_constraints: dict = {
