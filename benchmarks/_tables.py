@@ -11,6 +11,8 @@ REFITTED = "auto, refitted"
 FIVE = "wrapped, five ensembles"
 ALL_ROWS = ("sigmoid, refitted", REFITTED, "cross-fitted", "wrapped, one ensemble", FIVE)
 FEW_POSITIVES = 60
+#: From where on "auto" leaves the training rows alone.
+ENOUGH_HELD_OUT = 30
 #: What a section has to say before its tables.
 TERMS = {
     "calibration": (
@@ -24,7 +26,12 @@ TERMS = {
         "of the folds (five fits). "
         "Below each table, the difference in brackets is the other's Brier score less its own, "
         "and level is what differs by less than a standard error."
-    )
+    ),
+    "few-rows": (
+        "On tasks that are none of the 27 sets, nor of their sources. All have the same members, "
+        "trained on the training and the validation rows, and calibrations that were fitted on "
+        "the validation rows, but for the last one, for which all rows are held out in turn."
+    ),
 }
 
 
@@ -106,6 +113,48 @@ def _standing(own, others):
 def _listed(names):
     *first, last = names
     return f"{'; '.join(first)} and {last}" if first else last
+
+
+def few_rows_tables(rows):
+    """Tasks with few and with more held-out positives, for each number of members."""
+    groups = {
+        "fewer than 5": lambda n: n < 5,
+        f"5 to {ENOUGH_HELD_OUT - 1}": lambda n: 5 <= n < ENOUGH_HELD_OUT,
+        f"{ENOUGH_HELD_OUT} or more": lambda n: n >= ENOUGH_HELD_OUT,
+    }
+    tables = []
+    for title, belongs in groups.items():
+        chosen = [row for row in rows if belongs(row["held-out positives"])]
+        if _n_sets(chosen) > 1:
+            tables.append(_few_rows_table(chosen, title))
+    return tables
+
+
+def _few_rows_table(rows, title):
+    sizes = _values(rows, "k")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines, ahead = [], []
+    for method in methods:
+        line, wins = [method], []
+        for k in sizes:
+            own, reference = (
+                set_means(rows, "Brier score", k=k, method=m) for m in (method, methods[0])
+            )
+            difference, error = paired(own, reference)
+            wins.append(difference < -error)
+            line.append(f"{own.mean():.4f}")
+            line.append("" if method == methods[0] else with_error(difference, error))
+        lines.append(line)
+        if all(wins):
+            ahead.append(method)
+    header = ["calibration"]
+    for k in sizes:
+        header += [f"Brier score, k = {k}", f"less the {methods[0]}'s"]
+    note = (
+        f"{_n_sets(rows)} tasks. By more than a standard error, whatever the number of members, "
+        f"{_listed(ahead) if ahead else 'nothing'} is better than the {methods[0]}."
+    )
+    return StudyTable(f"Few rows: {title} held-out positives", header, lines, note)
 
 
 def stopping_tables(rows):
@@ -231,6 +280,7 @@ def recall_tables(rows):
 
 TABLES = {
     "calibration": calibration_tables,
+    "few-rows": few_rows_tables,
     "stopping": stopping_tables,
     "hold-out": hold_out_tables,
     "recall": recall_tables,

@@ -3,13 +3,14 @@ r"""Evidence for what happens after the fit: calibration, early stopping, hold-o
     python benchmarks/decisions.py calibration --output docs/results/decisions-calibration.json
     python benchmarks/decisions.py calibration --splits 1 --sets isolet protein_homo webpage \
         --output docs/results/decisions-calibration-large.json
+    python benchmarks/decisions.py few-rows    --output docs/results/decisions-few-rows.json
     python benchmarks/decisions.py stopping    --output docs/results/decisions-stopping.json
     python benchmarks/decisions.py hold-out    --output docs/results/decisions-hold-out.json
     python benchmarks/decisions.py recall      --output docs/results/decisions-recall.json
     python benchmarks/decisions.py report      # docs/results/decisions.md, from these files
 
 Members are decision trees, mu is the default. Needs METASAMPLER_DATA_HOME, a folder with
-imbalanced-learn's collection of 27 data sets as `zenodo/`.
+imbalanced-learn's collection of 27 data sets as `zenodo/`, and for few-rows other sets as `extra/`.
 """
 
 import os
@@ -23,6 +24,7 @@ from copy import copy
 from pathlib import Path
 
 import numpy as np
+from _few_rows import forms, load_tasks
 from _study import (
     LARGE_SETS,
     each_split,
@@ -170,6 +172,39 @@ def _measured(y, proba, raw, change_without_noise):
     }
 
 
+def few_rows(sets, options):
+    """Members on all rows, with calibrations by the validation rows or by all rows in turn."""
+    for name, number, X, y, seed in each_split(sets, options.splits, options.seed, "few rows"):
+        train, valid, (X_test, y_test) = split_in_three(X, y, seed)
+        X_all, y_all = _joined(train, valid)
+        settings = {**PAPER, "random_state": seed}
+        raw = {**settings, "n_estimators": max(SIZES), "calibration": None}
+        held = MesaClassifier(**raw).fit(*train, *valid)
+        whole = MesaClassifier(**raw, validation_fraction=None).fit(X_all, y_all)
+        stages = [
+            {k: p for k, p in enumerate(clf.staged_predict_proba(table), 1) if k in SIZES}
+            for clf, table in ((held, valid[0]), (whole, X_test))
+        ]
+        prior = np.bincount(train[1]) / len(train[1])
+        weights = (prior * len(valid[1]) / np.bincount(valid[1]))[valid[1]]
+        for k in SIZES:
+            settings["n_estimators"] = k
+            crossed = MesaClassifier(
+                **settings, calibration="cross-fitted", validation_fraction=None
+            ).fit(X_all, y_all)
+            fitted = forms(k, prior=prior, proba=stages[0][k], codes=valid[1], weights=weights)
+            probas = {method: form(stages[1][k][:, 1]) for method, form in fitted.items()}
+            probas["sigmoid, all rows in turn"] = crossed.predict_proba(X_test)[:, 1]
+            for method, proba in probas.items():
+                yield {
+                    "set": name,
+                    "split": number,
+                    "held-out positives": int(valid[1].sum()),
+                    "k": k,
+                    "method": method,
+                } | measure(y_test, proba)
+
+
 def stopping(sets, options):
     """Fifty members, or as many as improve the validation score."""
     for name, number, X, y, seed in each_split(sets, options.splits, options.seed, "stopping"):
@@ -240,6 +275,7 @@ def recall(sets, options):
 
 COMMANDS = {
     "calibration": calibration,
+    "few-rows": few_rows,
     "stopping": stopping,
     "hold-out": hold_out,
     "recall": recall,
@@ -258,6 +294,7 @@ constant 0.9, and there are neither soft leaves nor a refit unless it is said.
 SECTIONS = {
     "Calibration": ("calibration", "calibration"),
     "Calibration of large sets": ("calibration", "calibration-large"),
+    "Few held-out rows": ("few-rows", "few-rows"),
     "Stopping": ("stopping", "stopping"),
     "Hold-out": ("hold-out", "hold-out"),
     "Recall": ("recall", "recall"),
@@ -286,12 +323,16 @@ def report(folder: Path) -> str:
 
 def run(name, options):
     names = RECALL_SETS if name == "recall" else options.sets
-    sets = load_sets(options.data_home, names=names, with_large=options.all)
+    if name == "few-rows":
+        sets = load_tasks(options.data_home)
+    else:
+        sets = load_sets(options.data_home, names=names, with_large=options.all)
     command = f"python benchmarks/decisions.py {name} --splits {options.splits}"
     command += " --all" if options.all else ""
     command += f" --seed {options.seed}" if options.seed else ""
     command += f" --sets {' '.join(options.sets)}" if options.sets else ""
-    left_out = [] if names else [large for large in LARGE_SETS if large not in sets]
+    of_the_27 = names is None and name != "few-rows"
+    left_out = [large for large in LARGE_SETS if large not in sets] if of_the_27 else []
     settings = {"sets": sorted(sets), "left out": left_out}
     rows = []
     with warnings.catch_warnings():

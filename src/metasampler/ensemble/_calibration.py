@@ -25,9 +25,8 @@ __all__ = [
 CALIBRATIONS = ("auto", "cross-fitted", "isotonic", "prior", "sigmoid")
 
 # On imbalanced-learn's 27 data sets a sigmoid has the lowest Brier score even where it is fitted
-# on five positives; see `benchmarks/decisions.py`. On 31 other sets none of these did better:
-# log-odds, or the logarithms of beta calibration, in place of the probability; the mean of the
-# sigmoid and isotonic steps; a slope that is drawn to the usual one.
+# on five positives; on other sets no other form did better with so few (`calibration` and
+# `few-rows` in `benchmarks/decisions.py`).
 _FEWEST_ROWS_FOR_SIGMOID = 5
 
 
