@@ -180,16 +180,14 @@ class ConstantsLearner(Learner):
             starts = [_with_last_bias(start, bias) for start in starts]
             if len(network.sizes) == 2:
                 starts.append(_with_last_bias(np.zeros_like(held), bias))
-        best = None
+        fits = []
         for start in starts:
             network.parameters[...] = start
             found = minimize(loss, start[free], jac=True, method="L-BFGS-B", options=_PRECISELY)
-            if best is None or found.fun < best[0]:
-                network.parameters[free] = found.x
-                best = found.fun, network.parameters.copy()
-        assert best is not None
-        network.parameters[...] = best[1]
-        return _original(network.parameters, network.sizes, centre, scale)
+            network.parameters[free] = found.x
+            fits.append((found.fun, network.parameters.copy()))
+        _, best = min(fits, key=lambda fit: fit[0])
+        return _original(best, network.sizes, centre, scale)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The scores and states so far: the policy follows from them and from where it started."""
