@@ -134,7 +134,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     n_candidates : int, default=1
         Look-ahead: how many candidates are fitted for each member, also the first, on different
         draws with the same mu. The one with which the ensemble scores best on the validation rows
-        joins it, of equal ones the first. If the validation rows hold fewer than 12 of some class,
+        joins it, of equal ones the first; members with leaves are compared by smoothed ones, with
+        `leaf_smoothing` or without. If the validation rows hold fewer than 12 of some class,
         one candidate is used, because a choice by so few rows does harm; see `n_candidates_`. Not
         part of the paper.
 

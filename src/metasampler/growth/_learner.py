@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
 from metasampler.growth._kinds import kinds_of
-from metasampler.growth._leaves import has_leaves, leaf_probabilities
+from metasampler.growth._leaves import LAPLACE, has_leaves, leaf_probabilities
 
 __all__ = [
     "PublicLearner",
@@ -86,6 +86,11 @@ class PublicLearner:
         """Whether members can be fitted with sample weights."""
         return self.weight_argument is not None
 
+    @property
+    def judging_smoothing(self) -> float:
+        """How much leaves are smoothed where candidates are compared, smoothed scores or not."""
+        return self.leaf_smoothing or (LAPLACE if has_leaves(self.estimator) else 0.0)
+
     def of(self, number: int) -> "PublicLearner":
         """The learner of the member with this number: all members are of one kind."""
         return self
@@ -152,15 +157,19 @@ class PublicLearner:
 
         self._by_chunks(add, X)
 
-    def add_scores(self, member, X, total: np.ndarray) -> None:
-        """Add what a member contributes to the ensemble's answer, in place."""
-        if not self.leaf_smoothing:
+    def add_scores(self, member, X, total: np.ndarray, smoothing: float | None = None) -> None:
+        """Add what a member contributes to the ensemble's answer, in place.
+
+        With ``smoothing`` leaves are smoothed by this instead of `leaf_smoothing`.
+        """
+        smoothing = self.leaf_smoothing if smoothing is None else smoothing
+        if not smoothing:
             self.add_probabilities(member, X, total)
             return
 
         def add(rows, X):
             leaves = self.leaves(member, X)
-            total[rows] += leaf_probabilities(member, leaves, self.leaf_smoothing)
+            total[rows] += leaf_probabilities(member, leaves, smoothing)
 
         self._by_chunks(add, X)
 
@@ -226,6 +235,7 @@ class RotatingLearner:
         self.n_jobs = learners[0].n_jobs
         #: That of the kinds with leaves; those without have none of their own.
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
+        self.judging_smoothing = max(learner.judging_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
 
     @property

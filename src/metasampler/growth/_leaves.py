@@ -16,6 +16,7 @@ from metasampler._sklearn_compat import is_plain_tree
 from metasampler.growth._kinds import kinds_of
 
 __all__ = [
+    "LAPLACE",
     "has_leaves",
     "leaf_probabilities",
     "leaf_values",
@@ -23,8 +24,8 @@ __all__ = [
     "running_mean",
 ]
 
-# What "auto" means for members with leaves: Laplace's rule.
-_AUTO = 1.0
+#: Laplace's rule: what "auto" means for members with leaves.
+LAPLACE = 1.0
 
 
 def has_leaves(estimator) -> bool:
@@ -41,7 +42,7 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
     """
     any_leaves = any(has_leaves(kind) for kind in kinds_of(estimator))
     if isinstance(smoothing, str):
-        return _AUTO if any_leaves else 0.0
+        return LAPLACE if any_leaves else 0.0
     if smoothing and not any_leaves:
         raise ValueError(
             f"leaf_smoothing={smoothing} needs members with leaves, scikit-learn's own "

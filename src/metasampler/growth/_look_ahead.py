@@ -39,7 +39,10 @@ def allowed_candidates(n_candidates: int, data: GrowthData) -> int:
 def fit_candidates(
     learner: PublicLearner, data: GrowthData, candidates: Sequence[Candidate]
 ) -> list[tuple]:
-    """Fit candidates, in threads, and give each with its probabilities of the validation rows."""
+    """Fit candidates, in threads, and give each with its probabilities of the validation rows.
+
+    These are of smoothed leaves where there are leaves, whatever the ensemble answers by.
+    """
     X, _ = data.take("valid")
     n_jobs = min(effective_n_jobs(learner.n_jobs), len(candidates))
 
@@ -52,7 +55,7 @@ def fit_candidates(
             candidate.weights,
         )
         proba = np.zeros(X.shape[0] if data.n_classes == 2 else (X.shape[0], data.n_classes))
-        learner.add_scores(member, X, proba)
+        learner.add_scores(member, X, proba, learner.judging_smoothing)
         return member, proba
 
     if n_jobs == 1:

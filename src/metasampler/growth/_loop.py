@@ -31,7 +31,7 @@ class Growth:
         Whether to score each new member. A loop that never looks at errors has no need to.
     n_candidates : int, default=1
         Candidates that are fitted for each member; the one with which the ensemble scores best on
-        the validation rows joins it.
+        the validation rows joins it. Those with leaves are compared by smoothed ones.
 
     Attributes
     ----------
@@ -65,6 +65,9 @@ class Growth:
         # Draws and states look at the members as they are; smoothed leaves are for scores only.
         smooth = learner.leaf_smoothing and len(data.rows) > 1
         self._smooth_total = np.zeros_like(self._total) if smooth else None
+        # Plain leaves say 0 or 1, which leaves most rows tied and candidates hard to tell apart.
+        judged_apart = n_candidates > 1 and learner.judging_smoothing != learner.leaf_smoothing
+        self._judged = np.zeros_like(self._total[data.rows["valid"]]) if judged_apart else None
         self._errors: np.ndarray | None = None
 
     @property
@@ -124,8 +127,11 @@ class Growth:
         # Drawn one after the other: they read the same errors, and a rule may keep notes.
         drawn = [self._draw(number, select, j) for j in range(self.n_candidates)]
         fitted = fit_candidates(self.learner.of(number), self.data, drawn)
-        so_far = self._score_total[self.data.rows["valid"]]
-        scores = [self._score_of(so_far + proba, number + 1, "valid") for _, proba in fitted]
+        so_far = self._judged
+        if so_far is None:
+            so_far = self._score_total[self.data.rows["valid"]]
+        means = [running_mean(so_far + proba, number + 1, True) for _, proba in fitted]
+        scores = [self._score_of(mean, "valid") for mean in means]
         self.candidate = int(np.argmax(scores))
         return fitted[self.candidate][0], drawn[self.candidate].subset
 
@@ -155,6 +161,9 @@ class Growth:
             smooth = None if self._smooth_total is None else self._smooth_total[start:stop]
             learner.add_probabilities(member, X, self._total[start:stop], smooth)
             start = stop
+        if self._judged is not None:
+            X, _ = self.data.take("valid")
+            learner.add_scores(member, X, self._judged, learner.judging_smoothing)
         self.members.append(member)
         self.subsets.append(subset)
         self._errors = None
@@ -181,8 +190,7 @@ class Growth:
 
     def proba(self, role: str = "valid") -> np.ndarray:
         """Mean probability of each class, by smoothed leaves if there are any."""
-        total = self._score_total[self.data.rows[role]]
-        proba = running_mean(total, self.n_members, self.learner.leaf_smoothing)
+        proba = self._mean(role)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def free_errors(self) -> None:
@@ -208,20 +216,24 @@ class Growth:
 
     def score(self, role: str = "valid") -> float:
         """Score of the ensemble on the rows in a role."""
-        return self._score_of(self._score_total[self.data.rows[role]], self.n_members, role)
+        return self._score_of(self._mean(role), role)
 
     @property
     def _score_total(self) -> np.ndarray:
         """The sums that scores are computed from."""
         return self._total if self._smooth_total is None else self._smooth_total
 
-    def _score_of(self, total: np.ndarray, n_members: int, role: str) -> float:
-        mean = running_mean(total, n_members, self.learner.leaf_smoothing)
+    def _mean(self, role: str) -> np.ndarray:
+        """Mean over the members that scores are computed from."""
+        total = self._score_total[self.data.rows[role]]
+        return running_mean(total, self.n_members, self.learner.leaf_smoothing)
+
+    def _score_of(self, mean: np.ndarray, role: str) -> float:
         score = self.data.scorer(role)(mean)
         if not np.isfinite(score):
             raise ValueError(
-                f"scoring={self.data.scoring!r} gives {score} on the {role} rows after "
-                f"{n_members} members; it must be a finite number."
+                f"scoring={self.data.scoring!r} gives {score} on the {role} rows of an ensemble "
+                f"that had {self.n_members} members; it must be a finite number."
             )
         return score
 
