@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 # shellcheck disable=SC2046  # one task a line
 metasampler meta-train $(cat universal-tasks.txt) \
   --output "${1:-universal.npz}" --learner constants --state summary --hidden 0 --members 20 \
-  --splits 5 --updates 1 --tasks-per-round 133 --mu-min 0.8 --constant-min 0.4 --penalty 0.0001 \
+  --splits 5 --updates 1 --tasks-per-round 133 --mu-min 0.4 --penalty 0.0003 \
   --validation-task adbench_7_Cardiotocography --validation-task adbench_7_Cardiotocography%0.1 \
   --validation-task adbench_41_Waveform --validation-task keel_kddcup-buffer_overflow_vs_back \
   --validation-task keel_kddcup-guess_passwd_vs_satan \

@@ -2,7 +2,7 @@
 
 Within a task the score depends on mu smoothly, and the differences are small against the noise of
 one ensemble. So constants from the whole range are played on every task, with the same random
-numbers; a parabola through the scores of a task says what any mu is worth there; and the policy is
+numbers; a cubic through the scores of a task says what any mu is worth there; and the policy is
 fitted to choose, from the states those ensembles went through, the mu that is worth most in the
 mean over all tasks. What is asked of each episode is one number, where soft actor-critic has to
 learn from every step of it, and no episode is played by a policy that has not learned yet.
@@ -21,9 +21,10 @@ from metasampler.meta._policy import GaussianPolicy
 
 __all__ = ["ConstantsLearner"]
 
-#: Degree of the polynomial that says what a mu is worth. With seven noisy constants a task, more
-#: would mostly follow the noise.
-_DEGREE = 2
+#: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise
+#: steeply with mu and then stay level, as they do where the classes are far from balanced: its top
+#: lies too low. With seven noisy constants a task, more would mostly follow the noise.
+_DEGREE = 3
 
 # Entries of a state lie in [-1, 1].
 _LEAST_SPREAD = 1e-6
@@ -131,7 +132,7 @@ class ConstantsLearner(Learner):
 
     def _fit(self) -> None:
         """Choose the parameters whose mu are worth most, in the mean over the tasks."""
-        # What an action is worth, compared with the mean of all: a0 + a1 action + a2 action^2.
+        # What an action is worth, compared with the mean of all: a polynomial of the action.
         table = np.stack(self._scores, axis=1)
         coefficients = np.polynomial.polynomial.polyfit(
             self._actions, table - table.mean(axis=0), _DEGREE
