@@ -213,7 +213,7 @@ def test_the_default_and_the_presets():
 
 
 PAPER = "mesa-fit mesa-refit mesa-soft mesa-ahead mesa-universal random-mu uniform-draws"
-PAPER += " random-policy constant-0 constant-0.3 constant-1 mesa-ahead-refit wide-0.9"
+PAPER += " random-policy constant-0 constant-0.3 constant-1 mesa-ahead-refit wide-0.9 mesa-alone"
 
 
 @pytest.mark.parametrize("name", PAPER.split())
@@ -227,18 +227,22 @@ def test_the_paper_does_not_follow_the_defaults(name):
     wide = name.startswith("wide-")
     assert name == "uniform-draws" or built.sigma == (0.3 if wide else None)
     assert METHODS[name].meta_trains == (built.meta_sampler == "fit")
+    assert built.rivals == (None if name == "mesa-alone" else "auto")
     if name.startswith("constant-"):
         assert built.meta_sampler == float(name.removeprefix("constant-"))
 
 
 def test_members_of_the_default_with_other_policies():
     names = [name for name in METHODS if name.startswith("default-")]
-    assert len(names) == 13
+    assert len(names) == 14
     for name in names:
         built = METHODS[name].build()
-        same = MesaClassifier(n_estimators=10, meta_sampler=built.meta_sampler, refit=False)
+        rivals = None if name == "default-alone" else "auto"
+        options = {"n_estimators": 10, "refit": False, "rivals": rivals}
+        same = MesaClassifier(meta_sampler=built.meta_sampler, **options)
         assert {**built.get_params(), "sigma": None} == same.get_params()
-    assert METHODS["default-universal"].build().meta_sampler == "universal"
+    for name in ("universal", "alone"):
+        assert METHODS[f"default-{name}"].build().meta_sampler == "universal"
     assert METHODS["default-constant-0.7"].build().meta_sampler == 0.7
 
 

@@ -25,7 +25,7 @@ from metasampler.meta import ConstantPolicy, pretrained_names
 def test_the_defaults_spelled_out(imbalanced):
     X, y = imbalanced
     clf = MesaClassifier(random_state=0).fit(X, y)
-    assert len(clf.estimators_) == 60
+    assert len(clf.estimators_) == 50
     assert (clf.leaf_smoothing_, clf.refit_, clf.n_candidates_) == (1.0, True, 1)
     best = {"criterion": "entropy", "max_features": "sqrt", "min_samples_leaf": 2}
     drawn = {"criterion": "entropy", "max_features": 0.5, "min_samples_leaf": 1}
@@ -33,7 +33,7 @@ def test_the_defaults_spelled_out(imbalanced):
         assert member.get_params().items() >= (drawn if number % 2 else best).items()
     spelled = MesaClassifier(
         [DecisionTreeClassifier(**best), ExtraTreeClassifier(**drawn)],
-        60,
+        50,
         meta_sampler=MetaSampler.load("universal"),
         leaf_smoothing=1,
         refit=True,
@@ -218,7 +218,7 @@ def test_what_the_presets_are():
     )
     assert MesaClassifier.from_preset("fast").n_estimators == 14
     assert MesaClassifier.from_preset("fast", n_estimators=5).n_estimators == 5
-    assert MesaClassifier.from_preset("best").n_estimators == 240
+    assert MesaClassifier.from_preset("best").n_estimators == 200
     # No two share a base learner.
     a, b = (MesaClassifier.from_preset("paper").estimator for _ in range(2))
     assert a is not b

@@ -329,6 +329,13 @@ def _paper_rows() -> Iterator[Method]:
         refit=True,
     )
     yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
+    yield mesa(
+        "mesa-alone",
+        "MESA, universal sampler without rivals",
+        "IE+ML",
+        meta_sampler="universal",
+        rivals=None,
+    )
     yield mesa("mesa-adapt", "MESA, universal sampler, adapted", "IE+ML", meta_sampler="adapt")
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
@@ -371,7 +378,7 @@ def _paper_rows() -> Iterator[Method]:
 def _default_rows() -> Iterator[Method]:
     """The members of the default, any number of them, with the policies that the paper's get."""
 
-    def mesa(name: str, title: str, family: str, meta_sampler: Any) -> Method:
+    def mesa(name: str, title: str, family: str, meta_sampler: Any, **options: Any) -> Method:
         return _mesa(
             f"default-{name}",
             f"default members, {title}",
@@ -380,9 +387,11 @@ def _default_rows() -> Iterator[Method]:
             meta_sampler=meta_sampler,
             leaf_smoothing="auto",
             refit=False,
+            **options,
         )
 
     yield mesa("universal", "universal sampler", "IE+ML", "universal")
+    yield mesa("alone", "universal sampler without rivals", "IE+ML", "universal", rivals=None)
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", mu)
     yield mesa("random-mu", "uniformly random mu", "IE+US", "random")

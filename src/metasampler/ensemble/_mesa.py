@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from metasampler._sklearn_compat import Interval, fit_context
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._policy import UNIVERSAL, blind_policy, resolve_sampler
 from metasampler.ensemble._presets import default_members, preset_settings
+from metasampler.ensemble._rivals import best_beginning, resolve_rivals
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth._loop import grow_by_policy
 from metasampler.growth._random import Stream
@@ -39,7 +40,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         parameters: a search goes over whole lists. Members are trained on class numbers 0, 1,
         ..., the positions in `classes_`.
 
-    n_estimators : int, default=60
+    n_estimators : int, default=50
         Number of members.
 
     meta_sampler : MetaSampler, str, path or float, default="universal"
@@ -59,6 +60,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - a :class:`~metasampler.meta.ConstantPolicy` or
           :class:`~metasampler.meta.UniformPolicy`;
         - any other string, or a path: the name or the file of a sampler to load.
+
+    rivals : "auto", array-like of float or None, default="auto"
+        Constant mu that the meta-sampler has to beat: ensembles of five members are begun with
+        each of them and with the meta-sampler, and the one with the best score on the validation
+        rows is grown on, see `rival_`; of equal ones that of the meta-sampler. ``"auto"`` means
+        0.5, 0.9 and 1 for the universal sampler, where the validation rows hold at least 30 of
+        every class, and none otherwise. Not part of the paper.
 
     sigma : float, default=None
         Width of the Gaussian over errors. None means the meta-sampler's own, 0.2 for constant
@@ -181,6 +189,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Score on the validation rows after each member, before calibration; empty without
         validation rows.
 
+    rivals_ : tuple of float
+        The constants that the meta-sampler met.
+
+    rival_ : float or None
+        The constant that all mu after the first five members are, because it was better; None if
+        the meta-sampler chose them.
+
     n_candidates_ : int
         The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
         hold fewer than 12 of some class.
@@ -258,26 +273,30 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> clf.predict_proba(X_test).shape
     (500, 2)
     >>> len(clf.estimators_), clf.actions_.shape, clf.leaf_smoothing_, clf.refit_
-    (60, (59,), 1.0, True)
+    (50, (49,), 1.0, True)
     """
 
     _parameter_constraints: dict = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "meta_sampler": [str, os.PathLike, Real, object],
+        "rivals": [None, StrOptions({"auto"}), "array-like"],
         "sigma": [None, Interval(Real, 0, None, closed="neither")],
         "warm_start": ["boolean"],
     }
 
     states_: np.ndarray
     actions_: np.ndarray
+    rivals_: tuple[float, ...]
+    rival_: float | None
     meta_sampler_: MetaSampler | ConstantPolicy | UniformPolicy
 
     def __init__(
         self,
         estimator=None,
-        n_estimators=60,
+        n_estimators=50,
         *,
         meta_sampler="universal",
+        rivals="auto",
         sigma=None,
         sampling_ratio=1.0,
         validation_fraction=0.2,
@@ -314,6 +333,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             verbose=verbose,
         )
         self.meta_sampler = meta_sampler
+        self.rivals = rivals
         self.sigma = sigma
         self.warm_start = warm_start
 
@@ -327,7 +347,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             - ``"default"``: what the constructor gives;
             - ``"fast"``: 14 members on all rows, with a constant mu: nothing is held out, so that
               probabilities are calibrated by the class ratios alone;
-            - ``"best"``: 240 members, at four times the cost;
+            - ``"best"``: 200 members, at four times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
               calibration, soft leaves or refit.
@@ -401,6 +421,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
+        if not resumes:
+            self.rivals_ = resolve_rivals(self.rivals, growth.data, is_universal=is_universal)
+            self.rival_ = None
         if needs_training:
             sampler.set_params(
                 estimator=clone(growth.learner.estimator),
@@ -430,6 +453,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         return {
             **super()._resume_facts(),
             "sigma": self.sigma,
+            "rivals": self.rivals,
             "meta_sampler": "a MetaSampler" if isinstance(given, MetaSampler) else given,
         }
 
@@ -439,14 +463,23 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         def choose_mu(state, n_members):
             # A learned policy acts by its mean: it scores the same and is reproducible. Only a
             # policy without a state has to draw.
+            if self.rival_ is not None:
+                return self.rival_
             if isinstance(sampler, UniformPolicy):
                 return sampler.sample(state, growth.streams.generator(Stream.POLICY, n_members))
             return sampler.predict(state)
 
         sigma = self._sigma(sampler)
         encoder = sampler.encoder_ if growth.data.has_validation else None
-        loop = grow_by_policy(growth, self.n_estimators, encoder, choose_mu, sigma)
-        for step in self._watch(growth, loop, lambda step: step.score):
+
+        def steps():
+            if self.rivals_ and not growth.n_members:
+                beginning = best_beginning(growth, encoder, choose_mu, self.rivals_, sigma)
+                self.rival_ = beginning.rival
+                yield from beginning.repeat(growth)
+            yield from grow_by_policy(growth, self.n_estimators, encoder, choose_mu, sigma)
+
+        for step in self._watch(growth, steps(), lambda step: step.score):
             self._note(growth, step._asdict())
 
     def _sigma(self, sampler) -> float:

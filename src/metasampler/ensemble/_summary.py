@@ -80,6 +80,10 @@ def summarise(ensemble, records: list[dict]) -> FitSummary:
             f"score: {scoring} of the validation rows; error: mean of 1 - p(true class) of the "
             "validation rows, before calibration."
         )
+    if rivals := getattr(ensemble, "rivals_", ()):
+        met = ", ".join(f"{mu:g}" for mu in rivals)
+        won = "it was ahead" if ensemble.rival_ is None else f"{ensemble.rival_:g} was ahead"
+        notes.append(f"The meta-sampler met the constant mu {met}; {won} on the validation rows.")
     notes.append(f"Calibration: {ensemble.calibration_.name}.")
     if len(classes) == 2:
         label = classes[classes == minority].tolist()[0]

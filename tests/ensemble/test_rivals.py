@@ -1,0 +1,149 @@
+"""Rivals: constants that the meta-sampler has to beat on the validation rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler import MesaClassifier, MetaSampler
+
+
+def grown(X, y, meta_sampler, n_estimators=5, **options):
+    options = {"calibration": None, "random_state": 0, **options}
+    return MesaClassifier(
+        DecisionTreeClassifier(), n_estimators, meta_sampler=meta_sampler, **options
+    ).fit(X, y)
+
+
+def assert_same_growth(one, other):
+    for mine, theirs in zip(one.estimators_samples_, other.estimators_samples_, strict=True):
+        assert_array_equal(mine, theirs)
+    assert_array_equal(one.scores_, other.scores_)
+    assert_array_equal(one.actions_, other.actions_)
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    """Rows on which gentle and hard draws differ, with enough positives to tell."""
+    return make_classification(
+        3000, 8, n_informative=4, weights=[0.9], class_sep=0.6, flip_y=0.1, random_state=3
+    )
+
+
+@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("sampler", [0.2, 0.9, "universal"])
+def test_the_best_of_all_after_five_members_is_grown_on(overlapping, sampler, refit):
+    X, y = overlapping
+    rivals = (0.0, 0.5, 0.8, 1.0)
+    alone = grown(X, y, sampler, 8, rivals=None, refit=refit)
+    constants = [grown(X, y, mu, 8, refit=refit) for mu in rivals]
+    scores = [alone.scores_[4], *(clf.scores_[4] for clf in constants)]
+    met = grown(X, y, sampler, 8, rivals=rivals, refit=refit)
+    best = int(np.argmax(scores))
+    assert met.rivals_ == rivals
+    assert met.rival_ == (None if best == 0 else rivals[best - 1])
+    assert_same_growth(met, [alone, *constants][best])
+    np.testing.assert_array_equal(met.predict_proba(X), [alone, *constants][best].predict_proba(X))
+
+
+def test_both_ends_of_the_choice_occur(overlapping):
+    """Else the test above would hold for a fit that never looks at a rival."""
+    X, y = overlapping
+    assert grown(X, y, 0.0, rivals=(0.9,)).rival_ == 0.9
+    assert grown(X, y, 0.9, rivals=(0.0,)).rival_ is None
+
+
+def test_the_summary_tells(overlapping):
+    X, y = overlapping
+    met = "The meta-sampler met the constant mu"
+    assert f"{met} 0.9; 0.9 was ahead" in str(grown(X, y, 0.0, rivals=(0.9,)).summary())
+    assert f"{met} 0, 0.1; it was ahead" in str(grown(X, y, 0.9, rivals=(0, 0.1)).summary())
+    assert met not in str(grown(X, y, 0.9).summary())
+
+
+def test_of_equal_ones_the_sampler_is_kept(overlapping):
+    X, y = overlapping
+    clf = grown(X, y, 0.7, rivals=[0.7])
+    assert clf.rival_ is None
+    assert clf.rivals_ == (0.7,)
+
+
+@pytest.mark.parametrize(("n_positives", "met"), [(29, ()), (30, (0.5, 0.9, 1.0))])
+def test_auto_asks_for_thirty_validation_rows_of_a_class(overlapping, n_positives, met):
+    X, y = overlapping
+    valid = np.r_[np.flatnonzero(y == 1)[:n_positives], np.flatnonzero(y == 0)[:500]]
+    clf = MesaClassifier(n_estimators=6, random_state=0).fit(X, y, X[valid], y[valid])
+    assert clf.rivals_ == met
+
+
+@pytest.mark.parametrize("sampler", [0.9, "random"])
+def test_auto_leaves_all_but_the_universal_sampler_alone(overlapping, sampler):
+    X, y = overlapping
+    clf = grown(X, y, sampler)
+    assert clf.rivals_ == ()
+    assert clf.rival_ is None
+
+
+def test_no_rivals_in_the_paper(overlapping):
+    X, y = overlapping
+    sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2)
+    clf = MesaClassifier.from_preset("paper", meta_sampler=sampler, n_estimators=3).fit(X, y)
+    assert clf.rivals is None
+    assert clf.rivals_ == ()
+
+
+def test_fewer_members_than_it_takes_to_choose(overlapping):
+    X, y = overlapping
+    rivals = (0.3, 1.0)
+    short, long = (grown(X, y, 0.9, n, rivals=rivals, refit=False) for n in (3, 7))
+    assert short.rival_ == long.rival_
+    assert len(short.estimators_) == 3
+    assert_array_equal(short.scores_, long.scores_[:3])
+
+
+def test_warm_start_gives_what_one_fit_gives(overlapping):
+    X, y = overlapping
+    options = {"rivals": (0.3, 1.0), "refit": False}
+    whole = grown(X, y, 0.2, 9, **options)
+    assert whole.rival_ is not None
+    for start in (2, 6):
+        warm = grown(X, y, 0.2, start, warm_start=True, **options)
+        assert_same_growth(whole, warm.set_params(n_estimators=9).fit(X, y))
+        assert warm.rival_ == whole.rival_
+    with pytest.raises(ValueError, match=r"rivals was .* and is now None"):
+        warm.set_params(rivals=None).fit(X, y)
+
+
+def test_early_stopping_and_look_ahead(overlapping):
+    X, y = overlapping
+    options = {"rivals": (0.3, 1.0), "n_candidates": 2, "n_iter_no_change": 3, "tol": 0.0}
+    clf = grown(X, y, 0.9, 40, refit=False, **options)
+    assert len(clf.estimators_) < 40
+    assert_same_growth(clf, grown(X, y, 0.9, 40, refit=False, n_jobs=2, **options))
+
+
+def test_three_classes_and_members_without_leaves(three_classes):
+    X, y = three_classes
+    clf = MesaClassifier(
+        LogisticRegression(), 6, meta_sampler=0.9, rivals=[0.2, 1.0], random_state=0
+    ).fit(X, y, X, y)
+    assert clf.rival_ in (None, 0.2, 1.0)
+    assert len(clf.estimators_) == 6
+
+
+@pytest.mark.parametrize("bad", [[0.5, 1.5], [-0.1], ["a"], [True]])
+def test_rivals_that_are_no_mu(overlapping, bad):
+    X, y = overlapping
+    sampler = MetaSampler()
+    with pytest.raises(ValueError, match=r"rivals must be numbers in \[0, 1\]"):
+        MesaClassifier(meta_sampler=sampler, rivals=bad).fit(X, y)
+
+
+def test_rivals_need_validation_rows(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match=r"rivals=.* needs validation rows"):
+        MesaClassifier(meta_sampler=0.9, rivals=[0.5], validation_fraction=None).fit(X, y)
+    clf = MesaClassifier(n_estimators=2, validation_fraction=None).fit(X, y)
+    assert clf.rivals_ == ()
