@@ -92,6 +92,7 @@ class ConstantsLearner(Learner):
         self.n_rounds = self.n_updates_planned = -(-self.n_episodes // round_size)
         self.n_episodes_a_task = n_constants
         self._actions = np.linspace(lowest, 1, n_constants)
+        self._degree = min(_DEGREE, n_constants - 1)
         self._penalty = penalty
         self._starts = [start.astype(float) for start in (policy.parameters, *other_starts)]
         self._warm = warm
@@ -135,7 +136,7 @@ class ConstantsLearner(Learner):
         # What an action is worth, compared with the mean of all: a polynomial of the action.
         table = np.stack(self._scores, axis=1)
         coefficients = np.polynomial.polynomial.polyfit(
-            self._actions, table - table.mean(axis=0), _DEGREE
+            self._actions, table - table.mean(axis=0), self._degree
         )
         states = np.concatenate(self._states)
         owners = np.repeat(np.arange(len(self._states)), [len(part) for part in self._states])
@@ -159,13 +160,13 @@ class ConstantsLearner(Learner):
         # was a policy before that had more.
         is_weight = np.concatenate([_is_weight(layer) for layer in network.layers])
         strength = self._penalty * (free & (is_weight | self._warm))
-        slopes = coefficients[1:] * np.arange(1, _DEGREE + 1)[:, np.newaxis]
+        slopes = coefficients[1:] * np.arange(1, len(coefficients))[:, np.newaxis]
 
         def loss(parameters):
             network.parameters[free] = parameters
             squashed = np.tanh(network.forward(inputs)[:, 0])
             actions = 0.5 * squashed + 0.5
-            powers = actions ** np.arange(_DEGREE + 1)[:, np.newaxis]
+            powers = actions ** np.arange(len(coefficients))[:, np.newaxis]
             worth = np.sum(coefficients * powers, axis=0)
             slope = np.sum(slopes * powers[:-1], axis=0)
             by_heads = np.zeros((len(inputs), 2))
