@@ -5,7 +5,8 @@
 The universal sampler against it with rivals (the constants 0.5, 0.9 and 1), on the tasks it was
 meta-trained on, which no benchmark tests on: 60% of the rows train, 20% validate, 20% are scored;
 twenty plain trees. All are grown once, and it is then seen which the validation rows would have
-chosen after five and after ten members. Needs METASAMPLER_DATA_HOME.
+chosen after five members, if the best rival has to be ahead by so many standard errors of a share of
+the validation positives. Needs METASAMPLER_DATA_HOME.
 """
 
 import os
@@ -29,8 +30,9 @@ from metasampler.cli._meta_tasks import load_tasks
 TASKS = Path(__file__).with_name("universal-tasks.txt").read_text().split()
 POLICIES = ("universal", 0.5, 0.9, 1.0)
 SIZES = (5, 10, 20)
-#: After how many members the best is chosen.
-CHOICES = (5, 10)
+#: Members after which the best is chosen, and by how many standard errors it has to be ahead.
+CHOSEN_AFTER = 5
+MARGINS = (0.0, 0.5, 1.0)
 #: Groups by the validation rows of the smaller class: from, to.
 GROUPS = ((0, 15), (15, 30), (30, 60), (60, 100_000))
 
@@ -68,7 +70,7 @@ def study(options):
                 "flipped": "@" in name,
                 "validation positives": int(np.count_nonzero(y_val == minority)),
                 "policy": str(policy),
-                "validation": {str(k): float(clf.scores_[k - 1]) for k in CHOICES},
+                "validation": float(clf.scores_[CHOSEN_AFTER - 1]),
                 "test": {
                     str(k): float(average_precision_score(y_test == minority, proba[:, column]))
                     for k, proba in stages
@@ -90,8 +92,8 @@ def report(rows) -> StudyTable:
                 for play in plays.values()
                 if play[0]["flipped"] == flipped and low <= play[0]["validation positives"] < high
             ]
-            for members in CHOICES:
-                gains = _gains(group, members)
+            for margin in MARGINS:
+                gains = _gains(group, margin)
                 if not len(gains):
                     continue
                 error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
@@ -99,7 +101,7 @@ def report(rows) -> StudyTable:
                     [
                         "flipped" if flipped else "clean",
                         f"{low} to {high - 1}" if high < GROUPS[-1][1] else f"{low} or more",
-                        str(members),
+                        f"{margin:g}",
                         *(f"{a:+.4f} ± {b:.4f}" for a, b in zip(gains.mean(0), error, strict=True)),
                         str(len(gains)),
                     ]
@@ -109,7 +111,7 @@ def report(rows) -> StudyTable:
         [
             "labels",
             "validation positives",
-            "chosen after",
+            "standard errors ahead",
             *(f"gain, k = {k}" for k in SIZES),
             "tasks",
         ],
@@ -119,13 +121,17 @@ def report(rows) -> StudyTable:
     )
 
 
-def _gains(group, members) -> np.ndarray:
+def _gains(group, margin) -> np.ndarray:
     """For each task its mean gain at every size."""
     by_task: dict[str, list] = {}
     for play in group:
-        best = max(play, key=lambda row: row["validation"][str(members)])
-        alone = play[0]["test"]
-        gain = [best["test"][str(k)] - alone[str(k)] for k in SIZES]
+        own, *rivals = play
+        best = max(rivals, key=lambda row: row["validation"])
+        share = own["validation"]
+        error = np.sqrt(share * (1 - share) / own["validation positives"])
+        if best["validation"] <= share + margin * error:
+            best = own
+        gain = [best["test"][str(k)] - own["test"][str(k)] for k in SIZES]
         by_task.setdefault(play[0]["task"].partition(" (")[0], []).append(gain)
     return np.array([np.mean(gains, axis=0) for gains in by_task.values()])
 

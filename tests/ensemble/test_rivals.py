@@ -39,7 +39,10 @@ def test_the_best_of_all_after_five_members_is_grown_on(overlapping, sampler, re
     rivals = (0.0, 0.5, 0.8, 1.0)
     alone = grown(X, y, sampler, 8, rivals=None, refit=refit)
     constants = [grown(X, y, mu, 8, refit=refit) for mu in rivals]
-    scores = [alone.scores_[4], *(clf.scores_[4] for clf in constants)]
+    own = alone.scores_[4]
+    # A fifth of the positives is held out.
+    margin = 0.5 * np.sqrt(own * (1 - own) / round(np.sum(y) / 5))
+    scores = [own + margin, *(clf.scores_[4] for clf in constants)]
     met = grown(X, y, sampler, 8, rivals=rivals, refit=refit)
     best = int(np.argmax(scores))
     assert met.rivals_ == rivals
@@ -63,11 +66,30 @@ def test_the_summary_tells(overlapping):
     assert met not in str(grown(X, y, 0.9).summary())
 
 
-def test_of_equal_ones_the_sampler_is_kept(overlapping):
+def test_a_rival_has_to_be_ahead_by_more_than_chance(overlapping):
+    """All mu of which two differ by less than half a standard error keep the sampler."""
     X, y = overlapping
-    clf = grown(X, y, 0.7, rivals=[0.7])
-    assert clf.rival_ is None
-    assert clf.rivals_ == (0.7,)
+    kept, replaced = 0, 0
+    mus = (0.5, 0.6, 0.7, 0.8)
+    scores = {mu: grown(X, y, mu).scores_[4] for mu in mus}
+    for own in mus:
+        for rival in mus:
+            clf = grown(X, y, own, rivals=[rival])
+            margin = 0.5 * np.sqrt(scores[own] * (1 - scores[own]) / round(np.sum(y) / 5))
+            ahead = scores[rival] > scores[own] + margin
+            assert clf.rival_ == (rival if ahead else None)
+            kept += scores[rival] > scores[own] and not ahead
+            replaced += ahead
+    # Else the loop would have shown nothing.
+    assert kept
+
+
+def test_scores_that_are_no_shares_have_no_margin(overlapping):
+    X, y = overlapping
+    scores = {mu: grown(X, y, mu, scoring="neg_log_loss").scores_[4] for mu in (0.5, 0.9)}
+    worse, better = sorted(scores, key=scores.get)
+    clf = grown(X, y, worse, rivals=[better], scoring="neg_log_loss")
+    assert clf.rival_ == better
 
 
 @pytest.mark.parametrize(("n_positives", "met"), [(29, ()), (30, (0.5, 0.9, 1.0))])

@@ -62,11 +62,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - any other string, or a path: the name or the file of a sampler to load.
 
     rivals : "auto", array-like of float or None, default="auto"
-        Constant mu that the meta-sampler has to beat: ensembles of five members are begun with
-        each of them and with the meta-sampler, and the one with the best score on the validation
-        rows is grown on, see `rival_`; of equal ones that of the meta-sampler. ``"auto"`` means
-        0.5, 0.9 and 1 for the universal sampler, where the validation rows hold at least 30 of
-        every class, and none otherwise. Not part of the paper.
+        Constant mu that the meta-sampler is compared with: ensembles of five members are begun
+        with each of them and with the meta-sampler. If the best of them scores better on the
+        validation rows, by more than half a standard error (that of a share of the smallest
+        class's validation rows), it is grown on in place of the meta-sampler's, see `rival_`.
+        ``"auto"`` means 0.5, 0.9 and 1 for the universal sampler, where the validation rows hold
+        at least 30 of every class, and none otherwise. Not part of the paper.
 
     sigma : float, default=None
         Width of the Gaussian over errors. None means the meta-sampler's own, 0.2 for constant

@@ -27,6 +27,10 @@ _FEWEST_ROWS = 30
 # Members after which the best is chosen.
 _N_MEMBERS = 5
 
+# By how many standard errors of a score a rival has to be ahead: what is learned is worth more than
+# a difference that may be chance.
+_MARGIN = 0.5
+
 
 def resolve_rivals(
     rivals: str | Sequence[float] | None, data: GrowthData, *, is_universal: bool
@@ -75,7 +79,10 @@ def best_beginning(
     rivals: Sequence[float],
     sigma: float,
 ) -> Beginning:
-    """Begin an ensemble by the sampler and by each rival; of equal ones the sampler's is taken.
+    """Begin an ensemble by the sampler and by each rival, and choose one.
+
+    A rival is chosen if it is ahead of the sampler by more than half of the standard error that a
+    share of the positives would have; of several the best.
 
     Parameters
     ----------
@@ -91,12 +98,18 @@ def best_beginning(
     beginning : Beginning
         That with the best score on the validation rows.
     """
-    best = first = _begin(growth, encoder, choose_mu, sigma, None)
-    for rival in rivals:
-        begun = _begin(growth, encoder, lambda *_, mu=rival: mu, sigma, rival, first)
-        if begun.steps[-1].score > best.steps[-1].score:
-            best = begun
-    return best
+    own = _begin(growth, encoder, choose_mu, sigma, None)
+    others = [_begin(growth, encoder, lambda *_, mu=mu: mu, sigma, mu, own) for mu in rivals]
+    best = max(others, key=lambda begun: begun.steps[-1].score)
+    lead = best.steps[-1].score - own.steps[-1].score
+    return best if lead > _MARGIN * _standard_error(own.steps[-1].score, growth.data) else own
+
+
+def _standard_error(score: float, data: GrowthData) -> float:
+    """That of a share of the positives among the validation rows; 0 for other kinds of scores."""
+    codes = data.codes[data.rows["valid"]]
+    n_positives = np.count_nonzero(codes == data.minority)
+    return float(np.sqrt(max(score * (1 - score), 0.0) / max(n_positives, 1)))
 
 
 def _begin(growth, encoder, choose_mu, sigma, rival, known: Beginning | None = None) -> Beginning:
