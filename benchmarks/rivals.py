@@ -5,8 +5,8 @@
 The universal sampler against it with rivals (the constants 0.5, 0.9 and 1), on the tasks it was
 meta-trained on, which no benchmark tests on: 60% of the rows train, 20% validate, 20% are scored;
 twenty plain trees. All are grown once, and it is then seen which the validation rows would have
-chosen after five members, if the best rival has to be ahead by so many standard errors of a share of
-the validation positives. Needs METASAMPLER_DATA_HOME.
+chosen after five members, if the best rival has to be ahead by so many standard errors of a share
+of the validation positives. Needs METASAMPLER_DATA_HOME.
 """
 
 import os
