@@ -216,7 +216,7 @@ def test_what_the_presets_are():
             "random_state": 7,
         }.items()
     )
-    assert MesaClassifier.from_preset("fast").n_estimators == 14
+    assert MesaClassifier.from_preset("fast").n_estimators == 12
     assert MesaClassifier.from_preset("fast", n_estimators=5).n_estimators == 5
     assert MesaClassifier.from_preset("best").n_estimators == 200
     # No two share a base learner.

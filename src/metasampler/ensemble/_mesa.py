@@ -62,11 +62,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - any other string, or a path: the name or the file of a sampler to load.
 
     rivals : "auto", array-like of float or None, default="auto"
-        Constant mu that the meta-sampler is compared with: ensembles of five members are begun
+        Constant mu that the meta-sampler is compared with: ensembles of ten members are begun
         with each of them and with the meta-sampler. If the best of them scores better on the
         validation rows, by more than half a standard error (that of a share of the smallest
         class's validation rows), it is grown on in place of the meta-sampler's, see `rival_`.
-        ``"auto"`` means 0.5, 0.9 and 1 for the universal sampler, where the validation rows hold
+        ``"auto"`` means 0.5 and 1 for the universal sampler, where the validation rows hold
         at least 30 of every class, and none otherwise. Not part of the paper.
 
     sigma : float, default=None
@@ -194,8 +194,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         The constants that the meta-sampler met.
 
     rival_ : float or None
-        The constant that all mu after the first five members are, because it was better; None if
-        the meta-sampler chose them.
+        The constant that all mu are, because it was better after ten members; None if the
+        meta-sampler chose them.
 
     n_candidates_ : int
         The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
@@ -346,7 +346,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         ----------
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
-            - ``"fast"``: 14 members on all rows, with a constant mu: nothing is held out, so that
+            - ``"fast"``: 12 members on all rows, with a constant mu: nothing is held out, so that
               probabilities are calibrated by the class ratios alone;
             - ``"best"``: 200 members, at four times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
@@ -365,7 +365,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         --------
         >>> from metasampler import MesaClassifier
         >>> MesaClassifier.from_preset("fast", random_state=0)
-        MesaClassifier(meta_sampler=0.9, n_estimators=14, random_state=0,
+        MesaClassifier(meta_sampler=0.9, n_estimators=12, random_state=0,
                        validation_fraction=None)
         """
         return cls(**{**preset_settings(name), **overrides})

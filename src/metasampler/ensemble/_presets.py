@@ -35,7 +35,7 @@ def _paper() -> dict[str, Any]:
 
 
 def _fast() -> dict[str, Any]:
-    return {"n_estimators": 14, "validation_fraction": None, "meta_sampler": 0.9}
+    return {"n_estimators": 12, "validation_fraction": None, "meta_sampler": 0.9}
 
 
 def _best() -> dict[str, Any]:
