@@ -1,12 +1,12 @@
 """When rivals pay: evidence for `rivals="auto"` of MesaClassifier.
 
-    python benchmarks/rivals.py --splits 3 --output docs/results/rivals.json
+    python benchmarks/rivals.py --tasks 120 --output docs/results/rivals.json
 
-The universal sampler against it with rivals (the constants 0.5, 0.9 and 1), on the tasks it was
-meta-trained on, which no benchmark tests on: 60% of the rows train, 20% validate, 20% are scored;
-twenty plain trees. All are grown once, and it is then seen which the validation rows would have
-chosen after five members, if the best rival has to be ahead by so many standard errors of a share
-of the validation positives. Needs METASAMPLER_DATA_HOME.
+The universal sampler alone against it with constants as rivals, on tasks made at random, which it
+has not seen (`_random_tasks.py`); all have 40 or more validation positives. All policies grow
+twenty plain trees, and it is then seen which the validation rows would have chosen after five and
+after ten members, if the best rival has to be ahead by so many standard errors of a share of the
+positives.
 """
 
 import os
@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from _random_tasks import RandomTask
 from _study import StudyTable, write_rows
 from rich.console import Console
 from rich.progress import track
@@ -25,35 +26,21 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
-from metasampler.cli._meta_tasks import load_tasks
 
-TASKS = Path(__file__).with_name("universal-tasks.txt").read_text().split()
-POLICIES = ("universal", 0.5, 0.9, 1.0)
+ALONE = "universal"
+RIVALS = ((0.5, 1.0), (0.5, 0.9, 1.0), (0.9, 1.0), (1.0,))
 SIZES = (5, 10, 20)
-#: Members after which the best is chosen, and by how many standard errors it has to be ahead.
-CHOSEN_AFTER = 5
+CHOSEN_AFTER = (5, 10)
 MARGINS = (0.0, 0.5, 1.0)
-#: Groups by the validation rows of the smaller class: from, to.
-GROUPS = ((0, 15), (15, 30), (30, 60), (60, 100_000))
 
 
 def study(options):
-    """One row for each task, split and policy."""
-    tasks, _ = load_tasks(
-        TASKS,
-        [],
-        data_home=options.data_home,
-        target=None,
-        settings={},
-        n_splits=options.splits,
-    )
-    for name, rows in track(
-        tasks.items(), "rivals", disable=not sys.stdout.isatty(), transient=True
-    ):
-        X, y, X_val, y_val, X_test, y_test = rows
-        labels, counts = np.unique(y_test, return_counts=True)
-        minority = labels[counts.argmin()]
-        for policy in POLICIES:
+    """One row for each task and policy."""
+    numbers = range(options.tasks)
+    for number in track(numbers, "rivals", disable=not sys.stdout.isatty(), transient=True):
+        task = RandomTask.number(number)
+        X, y, X_val, y_val, X_test, y_test = task.draw()
+        for policy in (ALONE, *sorted({mu for rivals in RIVALS for mu in rivals})):
             clf = MesaClassifier(
                 DecisionTreeClassifier(),
                 max(SIZES),
@@ -63,16 +50,17 @@ def study(options):
                 leaf_smoothing=0.0,
                 random_state=0,
             ).fit(X, y, X_val, y_val)
-            column = list(clf.classes_).index(minority)
             stages = enumerate(clf.staged_predict_proba(X_test), start=1)
             yield {
-                "task": name,
-                "flipped": "@" in name,
-                "validation positives": int(np.count_nonzero(y_val == minority)),
+                "task": number,
+                "kind": task.kind,
+                "flipped": task.flipped,
+                "ratio": task.ratio,
+                "validation positives": int(np.sum(y_val)),
                 "policy": str(policy),
-                "validation": float(clf.scores_[CHOSEN_AFTER - 1]),
+                "validation": {str(k): float(clf.scores_[k - 1]) for k in CHOSEN_AFTER},
                 "test": {
-                    str(k): float(average_precision_score(y_test == minority, proba[:, column]))
+                    str(k): float(average_precision_score(y_test, proba[:, 1]))
                     for k, proba in stages
                     if k in SIZES
                 },
@@ -80,78 +68,83 @@ def study(options):
 
 
 def report(rows) -> StudyTable:
-    """What the choice gains over the sampler alone, by the number of validation positives."""
-    plays = {}
+    """What is gained over the sampler alone, by clean and by flipped labels."""
+    tasks: dict[int, dict] = {}
     for row in rows:
-        plays.setdefault(row["task"], []).append(row)
-    lines = []
-    for flipped in (False, True):
-        for low, high in GROUPS:
-            group = [
-                play
-                for play in plays.values()
-                if play[0]["flipped"] == flipped and low <= play[0]["validation positives"] < high
-            ]
+        tasks.setdefault(row["task"], {})[row["policy"]] = row
+    groups = {
+        flipped: [task for task in tasks.values() if (task[ALONE]["flipped"] > 0) == flipped]
+        for flipped in (False, True)
+    }
+    lines = [
+        [f"constant mu {mu:g} always", "", "", *_entries(groups, lambda task, mu=mu: task[str(mu)])]
+        for mu in sorted({mu for rivals in RIVALS for mu in rivals})
+    ]
+    for rivals in RIVALS:
+        for members in CHOSEN_AFTER:
             for margin in MARGINS:
-                gains = _gains(group, margin)
-                if not len(gains):
-                    continue
-                error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-                lines.append(
-                    [
-                        "flipped" if flipped else "clean",
-                        f"{low} to {high - 1}" if high < GROUPS[-1][1] else f"{low} or more",
-                        f"{margin:g}",
-                        *(f"{a:+.4f} ± {b:.4f}" for a, b in zip(gains.mean(0), error, strict=True)),
-                        str(len(gains)),
-                    ]
-                )
+
+                def chosen(task, rivals=rivals, members=members, margin=margin):
+                    return _chosen(task, rivals, members, margin)
+
+                name = ", ".join(f"{mu:g}" for mu in rivals)
+                lines.append([name, str(members), f"{margin:g}", *_entries(groups, chosen)])
+    sizes = ", ".join(map(str, SIZES))
     return StudyTable(
         "Rivals",
         [
-            "labels",
-            "validation positives",
-            "standard errors ahead",
-            *(f"gain, k = {k}" for k in SIZES),
-            "tasks",
+            "rivals",
+            "members",
+            "margin",
+            *(f"{labels}, k = {sizes}" for labels in ("clean", "flipped")),
+            "all",
         ],
         lines,
-        "Gain in average precision over the universal sampler alone, means over the tasks with the "
-        "standard error; splits of a task are averaged first.",
+        "Gain in average precision over the universal sampler alone; the last column is the mean "
+        f"over all k with its standard error over the tasks, {len(groups[False])} with clean and "
+        f"{len(groups[True])} with flipped training labels. The margin is in standard errors.",
     )
 
 
-def _gains(group, margin) -> np.ndarray:
-    """For each task its mean gain at every size."""
-    by_task: dict[str, list] = {}
-    for play in group:
-        own, *rivals = play
-        best = max(rivals, key=lambda row: row["validation"])
-        share = own["validation"]
-        error = np.sqrt(share * (1 - share) / own["validation positives"])
-        if best["validation"] <= share + margin * error:
-            best = own
-        gain = [best["test"][str(k)] - own["test"][str(k)] for k in SIZES]
-        by_task.setdefault(play[0]["task"].partition(" (")[0], []).append(gain)
-    return np.array([np.mean(gains, axis=0) for gains in by_task.values()])
+def _chosen(task, rivals, members, margin):
+    own = task[ALONE]
+    score = own["validation"][str(members)]
+    error = np.sqrt(score * (1 - score) / own["validation positives"])
+    best = max((task[str(mu)] for mu in rivals), key=lambda row: row["validation"][str(members)])
+    return best if best["validation"][str(members)] > score + margin * error else own
+
+
+def _entries(groups, choose) -> list[str]:
+    gains = {
+        flipped: np.array(
+            [[choose(task)["test"][str(k)] - task[ALONE]["test"][str(k)] for k in SIZES]
+             for task in tasks]
+        )
+        for flipped, tasks in groups.items()
+    }  # fmt: skip
+    every = np.concatenate([part for part in gains.values() if len(part)]).mean(axis=1)
+    means = [
+        " / ".join(f"{gain:+.4f}" for gain in part.mean(axis=0)) if len(part) else "-"
+        for part in gains.values()
+    ]
+    return [*means, f"{every.mean():+.4f} ± {every.std(ddof=1) / np.sqrt(len(every)):.4f}"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--data-home", default=None)
+    parser.add_argument("--tasks", type=int, default=120)
     parser.add_argument("--output", default=None, help="also write the rows to this JSON file")
     options = parser.parse_args()
     rows = list(study(options))
     table = report(rows)
     if options.output:
-        command = f"python benchmarks/rivals.py --splits {options.splits}"
-        write_rows(options.output, rows, command=command, seed=0, settings={"tasks": TASKS})
+        command = f"python benchmarks/rivals.py --tasks {options.tasks}"
+        write_rows(options.output, rows, command=command, seed=0, settings={})
         Path(options.output).with_suffix(".md").write_text(
             f"# When rivals pay\n\n{__doc__.split(chr(10) * 2, 2)[2].strip()}\n\n`{command}`\n\n"
             + table.markdown()
         )
-    table.show(Console(width=120))
+    table.show(Console(width=160))
 
 
 if __name__ == "__main__":
