@@ -152,6 +152,8 @@ def test_look_ahead_by_hand(imbalanced, by_hand):
         best = int(np.argmax(scores))
         assert_array_equal(clf.estimators_samples_[step], fitted[best][1])
         members.append(fitted[best][0])
+        plain = np.mean([m.predict_proba(X[valid])[:, 1] for m in members], axis=0)
+        assert clf.scores_[step] == pytest.approx(average_precision_score(y[valid], plain))
     assert types_of(clf) == [type(member) for member in members]
 
 

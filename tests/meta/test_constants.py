@@ -44,6 +44,35 @@ def learn(learner, states, worth, n_rounds=None):
     return learner.policy
 
 
+def test_scores_that_rise_and_then_stay_level():
+    """As they do on imbalanced tasks; the top of a parabola through them lies too low."""
+    states = np.zeros((1, 4, 3))
+
+    def worth(task, action):
+        return 0.5 - 0.1 * np.exp(-4 * action)
+
+    learner = make_learner(1)
+    found = learn(learner, states, worth).predict(states[0, 0])
+    actions = np.linspace(0, 1, 7)
+    tops = {}
+    fine = np.linspace(0, 1, 1001)
+    for degree in (2, 3):
+        fit = np.polynomial.Polynomial.fit(actions, [worth(0, a) for a in actions], degree)
+        tops[degree] = fine[np.argmax(fit(fine))]
+    assert found == pytest.approx(tops[3], abs=0.02)
+    assert tops[2] < tops[3] - 0.1
+
+
+@pytest.mark.parametrize("n_constants", [2, 3])
+def test_few_constants_are_enough_for_a_lower_degree(n_constants):
+    states = np.zeros((1, 4, 3))
+    learner = make_learner(1, n_constants=n_constants)
+    policy = learn(learner, states, lambda task, action: 0.5 - 0.1 * (action - 0.4) ** 2)
+    # A line says "down" or "up", a parabola where the top is.
+    expected = 0.4 if n_constants == 3 else 0.0
+    assert policy.predict(states[0, 0]) == pytest.approx(expected, abs=0.05)
+
+
 # Real curves are flat: mu may matter by a thousandth.
 @pytest.mark.parametrize("scale", [0.1, 0.001])
 @pytest.mark.parametrize("hidden", [(), (8,)])

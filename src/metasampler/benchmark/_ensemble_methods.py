@@ -328,7 +328,13 @@ def _paper_rows() -> Iterator[Method]:
         n_candidates=8,
         refit=True,
     )
-    yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
+    yield mesa(
+        "mesa-universal",
+        "MESA, universal sampler",
+        "IE+ML",
+        meta_sampler="universal",
+        rivals="auto",
+    )
     yield mesa(
         "mesa-alone",
         "MESA, universal sampler without rivals",

@@ -63,11 +63,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     rivals : "auto", array-like of float or None, default="auto"
         Constant mu that the meta-sampler is compared with: ensembles of ten members are begun
-        with each of them and with the meta-sampler. If the best of them scores better on the
-        validation rows, by more than half a standard error (that of a share of the smallest
-        class's validation rows), it is grown on in place of the meta-sampler's, see `rival_`.
-        ``"auto"`` means 0.5 and 1 for the universal sampler, where the validation rows hold
-        at least 30 of every class, and none otherwise. Not part of the paper.
+        with each of them and with the meta-sampler. If the best of them is clearly better on the
+        validation rows, it is grown on in place of the meta-sampler's, see `rival_`: its score
+        has to be larger by half of ``sqrt(score * (1 - score) / n)``, the standard error of a
+        share of the n validation rows of the smallest class (by anything, for scores outside of
+        [0, 1]). This takes nine member fits a rival. ``"auto"`` means 0.5 and 1 for
+        ``meta_sampler="universal"``, where the validation rows hold at least 30 of every class,
+        and none otherwise. Not part of the paper.
 
     sigma : float, default=None
         Width of the Gaussian over errors. None means the meta-sampler's own, 0.2 for constant
@@ -194,7 +196,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         The constants that the meta-sampler met.
 
     rival_ : float or None
-        The constant that all mu are, because it was better after ten members; None if the
+        The constant that all of `actions_` are, because it was clearly better; None if the
         meta-sampler chose them.
 
     n_candidates_ : int
@@ -233,7 +235,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         that take turns are scaled to sum to 1 first.
 
     meta_sampler_ : MetaSampler, ConstantPolicy or UniformPolicy
-        What chose mu.
+        What chose mu, if there is no `rival_`.
 
     estimator_ : classifier or list of classifier
         The base learner that members were copied from, or those that took turns.
@@ -249,11 +251,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     balanced world; `calibration` brings it to the real one. Calibration is fitted once, for the
     whole ensemble; `staged_predict_proba` uses it for all stages.
 
-    After a `refit` only the members are new. `actions_`, `states_`, `scores_`, `calibration_`,
-    `threshold_`, what is expected of it and `summary` are those of growths with held-out rows:
-    there are none left by which the members on all rows could be judged. If no X_val was passed,
-    the members are, without look-ahead, those that ``validation_fraction=None`` gives with the
-    same mu.
+    After a `refit` only the members are new. `actions_`, `states_`, `rival_`, `scores_`,
+    `calibration_`, `threshold_`, what is expected of it and `summary` are those of growths with
+    held-out rows: there are none left by which the members on all rows could be judged. If no
+    X_val was passed, the members are, without look-ahead, those that ``validation_fraction=None``
+    gives with the same mu.
 
     Meta-training inside `fit` (``meta_sampler="fit"``) grows its ensembles with plain leaves and
     one candidate, whatever `leaf_smoothing` and `n_candidates` are.
@@ -351,7 +353,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             - ``"best"``: 200 members, at four times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
-              calibration, soft leaves or refit.
+              calibration, soft leaves, rivals or refit.
 
         **overrides
             Parameters that are to differ from the preset.
@@ -450,11 +452,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         return self._finish_growth(growth)
 
     def _resume_facts(self):
-        given = self.meta_sampler
+        given, rivals = self.meta_sampler, self.rivals
         return {
             **super()._resume_facts(),
             "sigma": self.sigma,
-            "rivals": self.rivals,
+            "rivals": rivals if rivals is None or isinstance(rivals, str) else tuple(rivals),
             "meta_sampler": "a MetaSampler" if isinstance(given, MetaSampler) else given,
         }
 

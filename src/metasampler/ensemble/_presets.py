@@ -11,8 +11,9 @@ __all__ = ["PRESETS", "default_members", "preset_settings"]
 def default_members() -> list:
     """The kinds of members that take turns by default.
 
-    Trees that look for the best split and trees that draw it at random err on different rows: sixty
-    of both rank with a hundred of the first kind, at 0.6 of the cost: `benchmarks/members.py`.
+    Trees that look for the best split and trees that draw it at random err on different rows:
+    sixty of both rank with a hundred of the first kind, at 0.6 of the cost
+    (`benchmarks/members.py`). Fifty are what four times LightGBM's CPU time allows on larger data.
     """
     return [
         DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),

@@ -1,8 +1,8 @@
-"""Rivals: constants that a sampler has to beat on the validation rows before it goes on.
+"""Rivals: constants that take a sampler's place if they are clearly better on the validation rows.
 
 A policy that was learned on other data may be wrong for this one, and where the validation rows
 are many they show it after a few members. So ensembles of some constants are begun beside that of
-the sampler, and the one that scores best is grown on. This is no part of the paper.
+the sampler, and one of them is grown on. This is no part of the paper.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -96,7 +96,7 @@ def best_beginning(
     Returns
     -------
     beginning : Beginning
-        That with the best score on the validation rows.
+        What to grow on from.
     """
     own = _begin(growth, encoder, choose_mu, sigma, None)
     others = [_begin(growth, encoder, lambda *_, mu=mu: mu, sigma, mu, own) for mu in rivals]
@@ -106,7 +106,7 @@ def best_beginning(
 
 
 def _standard_error(score: float, data: GrowthData) -> float:
-    """That of a share of the positives among the validation rows; 0 for other kinds of scores."""
+    """That of a share of the positives among the validation rows; 0 outside of [0, 1]."""
     codes = data.codes[data.rows["valid"]]
     n_positives = np.count_nonzero(codes == data.minority)
     return float(np.sqrt(max(score * (1 - score), 0.0) / max(n_positives, 1)))

@@ -82,8 +82,8 @@ def summarise(ensemble, records: list[dict]) -> FitSummary:
         )
     if rivals := getattr(ensemble, "rivals_", ()):
         met = ", ".join(f"{mu:g}" for mu in rivals)
-        won = "it was ahead" if ensemble.rival_ is None else f"{ensemble.rival_:g} was ahead"
-        notes.append(f"The meta-sampler met the constant mu {met}; {won} on the validation rows.")
+        rival = "none" if ensemble.rival_ is None else f"{ensemble.rival_:g}"
+        notes.append(f"The meta-sampler met the constant mu {met}; {rival} was clearly better.")
     notes.append(f"Calibration: {ensemble.calibration_.name}.")
     if len(classes) == 2:
         label = classes[classes == minority].tolist()[0]

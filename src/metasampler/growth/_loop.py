@@ -131,7 +131,7 @@ class Growth:
         if so_far is None:
             so_far = self._score_total[self.data.rows["valid"]]
         means = [running_mean(so_far + proba, number + 1, True) for _, proba in fitted]
-        scores = [self._score_of(mean, "valid") for mean in means]
+        scores = [self._score_of(mean, number + 1, "valid") for mean in means]
         self.candidate = int(np.argmax(scores))
         return fitted[self.candidate][0], drawn[self.candidate].subset
 
@@ -216,7 +216,7 @@ class Growth:
 
     def score(self, role: str = "valid") -> float:
         """Score of the ensemble on the rows in a role."""
-        return self._score_of(self._mean(role), role)
+        return self._score_of(self._mean(role), self.n_members, role)
 
     @property
     def _score_total(self) -> np.ndarray:
@@ -228,12 +228,12 @@ class Growth:
         total = self._score_total[self.data.rows[role]]
         return running_mean(total, self.n_members, self.learner.leaf_smoothing)
 
-    def _score_of(self, mean: np.ndarray, role: str) -> float:
+    def _score_of(self, mean: np.ndarray, n_members: int, role: str) -> float:
         score = self.data.scorer(role)(mean)
         if not np.isfinite(score):
             raise ValueError(
-                f"scoring={self.data.scoring!r} gives {score} on the {role} rows of an ensemble "
-                f"that had {self.n_members} members; it must be a finite number."
+                f"scoring={self.data.scoring!r} gives {score} on the {role} rows after "
+                f"{n_members} members; it must be a finite number."
             )
         return score
 
