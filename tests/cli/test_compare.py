@@ -77,7 +77,7 @@ def test_members_by_default_and_by_number(run):
         return [int(rows[title][-1].replace(",", "")) for title in titles]
 
     # Members x 2 classes x 27 rows; presets keep their number unless one is asked for.
-    assert rows_used() == [60 * 54, 14 * 54, 100 * 54]
+    assert rows_used() == [50 * 54, 12 * 54, 100 * 54]
     assert rows_used("--n-estimators", "4") == [4 * 54] * 3
 
 

@@ -337,7 +337,7 @@ def _paper_rows() -> Iterator[Method]:
     )
     yield mesa(
         "mesa-alone",
-        "MESA, universal sampler without rivals",
+        "MESA, universal sampler alone",
         "IE+ML",
         meta_sampler="universal",
         rivals=None,
@@ -397,7 +397,7 @@ def _default_rows() -> Iterator[Method]:
         )
 
     yield mesa("universal", "universal sampler", "IE+ML", "universal")
-    yield mesa("alone", "universal sampler without rivals", "IE+ML", "universal", rivals=None)
+    yield mesa("alone", "universal sampler alone", "IE+ML", "universal", rivals=None)
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", mu)
     yield mesa("random-mu", "uniformly random mu", "IE+US", "random")
