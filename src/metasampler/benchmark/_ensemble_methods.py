@@ -329,6 +329,14 @@ def _paper_rows() -> Iterator[Method]:
         refit=True,
     )
     yield mesa(
+        "hard-ahead-refit",
+        "constant mu 1, look-ahead of 4, refitted",
+        "IE+US",
+        meta_sampler=1.0,
+        n_candidates=4,
+        refit=True,
+    )
+    yield mesa(
         "mesa-universal",
         "MESA, universal sampler",
         "IE+ML",
