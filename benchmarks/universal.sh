@@ -1,5 +1,5 @@
 #!/bin/sh
-# Meta-train the sampler that comes with the package as "universal" (a quarter of an hour).
+# Meta-train the sampler that comes with the package as "universal" (five minutes on two cores).
 #
 # METASAMPLER_DATA_HOME names the folder with the data. No task is of a family of data that the
 # sampler is tested on: neither of imbalanced-learn's 27 sets nor of the two-class extra sets with
