@@ -120,6 +120,17 @@ def write_rows(path, rows, *, command, seed, settings):
     Path(path).write_text(f'{head},\n "rows": [\n  {lines}\n ]\n}}\n')
 
 
+def publish(title, about, rows, table, path, *, command, settings):
+    """Write a study's rows and, beside them, a page with its table.
+
+    ``about`` is the docstring of the study: its first paragraph and the command are left out.
+    """
+    write_rows(path, rows, command=command, seed=0, settings=settings)
+    text = about.split("\n\n", 2)[2].strip()
+    page = f"# {title}\n\n{text}\n\n`{command}`\n\n{table.markdown()}"
+    Path(path).with_suffix(".md").write_text(page)
+
+
 def read_rows(path):
     """The content of such a file, with a dict for each row."""
     content = json.loads(Path(path).read_text())

@@ -14,10 +14,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import argparse
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-from _study import StudyTable, write_rows
+from _study import StudyTable, publish
 from lightgbm import LGBMClassifier
 from rich.console import Console
 from rich.progress import track
@@ -174,10 +173,14 @@ def main():
     table = report(rows)
     if options.output:
         command = f"python benchmarks/members.py --splits {options.splits}"
-        write_rows(options.output, rows, command=command, seed=0, settings={"sets": TASKS})
-        Path(options.output).with_suffix(".md").write_text(
-            f"# Which members\n\n{__doc__.split(chr(10) * 2, 2)[2].strip()}\n\n`{command}`\n\n"
-            + table.markdown()
+        publish(
+            "Which members",
+            __doc__,
+            rows,
+            table,
+            options.output,
+            command=command,
+            settings={"sets": TASKS},
         )
     table.show(Console(width=120))
 

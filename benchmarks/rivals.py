@@ -15,11 +15,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
 from _random_tasks import RandomTask
-from _study import StudyTable, write_rows
+from _study import StudyTable, publish
 from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import average_precision_score
@@ -139,10 +138,8 @@ def main():
     table = report(rows)
     if options.output:
         command = f"python benchmarks/rivals.py --tasks {options.tasks}"
-        write_rows(options.output, rows, command=command, seed=0, settings={})
-        Path(options.output).with_suffix(".md").write_text(
-            f"# When rivals pay\n\n{__doc__.split(chr(10) * 2, 2)[2].strip()}\n\n`{command}`\n\n"
-            + table.markdown()
+        publish(
+            "When rivals pay", __doc__, rows, table, options.output, command=command, settings={}
         )
     table.show(Console(width=160))
 

@@ -130,7 +130,8 @@ class Growth:
         so_far = self._judged
         if so_far is None:
             so_far = self._score_total[self.data.rows["valid"]]
-        means = [running_mean(so_far + proba, number + 1, True) for _, proba in fitted]
+        smoothing = self.learner.judging_smoothing
+        means = [running_mean(so_far + proba, number + 1, smoothing) for _, proba in fitted]
         scores = [self._score_of(mean, number + 1, "valid") for mean in means]
         self.candidate = int(np.argmax(scores))
         return fitted[self.candidate][0], drawn[self.candidate].subset
