@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from metasampler import __version__
-from metasampler.benchmark import METHODS
 from metasampler.cli import app
 from metasampler.cli._compare import DEFAULT_METHODS
+from metasampler.cli._methods import METHODS
 
 PNG = b"\x89PNG\r\n\x1a\n"
 # The methods that take no noticeable time.

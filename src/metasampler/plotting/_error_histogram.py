@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.meta._state import error_histogram
-from metasampler.plotting._matplotlib import COLORS, HATCHES, legend_below, make_panels, tidy
+from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
 
 __all__ = ["ErrorHistogramDisplay"]
 

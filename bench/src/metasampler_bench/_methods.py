@@ -1,0 +1,64 @@
+"""The registry: every method that tables, figures and the command line know."""
+
+from __future__ import annotations
+
+import difflib
+
+from metasampler_bench._ensemble_methods import (
+    ensemble_methods,
+    policy_methods,
+    reweighting_methods,
+)
+from metasampler_bench._method import Method
+from metasampler_bench._resampling_methods import resampling_methods
+from metasampler_bench._usual_methods import usual_choices
+
+__all__ = ["METHODS", "find_method"]
+
+#: Every method by its name, in the order of the paper's tables.
+METHODS: dict[str, Method] = {
+    method.name: method
+    for group in (
+        resampling_methods,
+        reweighting_methods,
+        ensemble_methods,
+        policy_methods,
+        usual_choices,
+    )
+    for method in group()
+}
+
+
+def find_method(name: str) -> Method:
+    """Find a method by its name or its title, in any case.
+
+    Parameters
+    ----------
+    name : str
+        For instance ``"spe"`` or ``"Random forest"``.
+
+    Returns
+    -------
+    method : Method
+
+    Raises
+    ------
+    ValueError
+        If there is no such method; the message names similar ones.
+
+    Examples
+    --------
+    >>> from metasampler_bench import find_method
+    >>> find_method("Random forest").name
+    'random-forest'
+    """
+    wanted = name.casefold()
+    for method in METHODS.values():
+        if method.name == wanted:
+            return method
+    for method in METHODS.values():
+        if method.title.casefold() == wanted:
+            return method
+    near = difflib.get_close_matches(wanted, METHODS, n=3)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise ValueError(f"unknown method {name!r}. {hint or 'Known: ' + ', '.join(METHODS) + '.'}")

@@ -1,0 +1,7 @@
+"""The sub-commands that this package adds to `metasampler`, one module each."""
+
+from metasampler_bench.cli._bench import bench
+from metasampler_bench.cli._meta_train import meta_train
+from metasampler_bench.cli._methods import methods
+
+__all__ = ["bench", "meta_train", "methods"]
