@@ -173,7 +173,8 @@ class SelectedMuClassifier(WrappingClassifier):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self.estimator_.predict(self._check_predict_table(X))
+        table = self._check_predict_table(X)
+        return self.estimator_.predict(table)
 
     def staged_predict_proba(self, X):
         """Yield the probability of each class after each member.
@@ -187,4 +188,5 @@ class SelectedMuClassifier(WrappingClassifier):
         ------
         proba : ndarray of shape (n_samples, n_classes)
         """
-        yield from self.estimator_.staged_predict_proba(self._check_predict_table(X))
+        table = self._check_predict_table(X)
+        yield from self.estimator_.staged_predict_proba(table)

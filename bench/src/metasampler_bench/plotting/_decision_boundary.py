@@ -228,13 +228,13 @@ def _panel(row, column, estimator, X, y, resolution):
             f"{type(estimator).__name__} has not seen the class {label}: its classes are "
             f"{estimator.classes_.tolist()}."
         )
-    column = int(np.flatnonzero(estimator.classes_ == label)[0])
-    proba = estimator.predict_proba(np.column_stack([xx.ravel(), yy.ravel()]))[:, column]
+    code = int(np.flatnonzero(estimator.classes_ == label)[0])
+    proba = estimator.predict_proba(np.column_stack([xx.ravel(), yy.ravel()]))[:, code]
     # The ensembles of this package have a threshold of their own, on the class they call rare.
     threshold = 0.5
     if getattr(estimator, "minority_class_", None) == label:
         threshold = getattr(estimator, "threshold_", 0.5)
-    score = average_precision_score(y == label, estimator.predict_proba(X)[:, column])
+    score = average_precision_score(y == label, estimator.predict_proba(X)[:, code])
     return {
         "row": row,
         "column": column,
