@@ -10,8 +10,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from metasampler import MetaSampler
-from metasampler_bench import FAMILIES, LETTERS, METHODS, find_method
 from metasampler.ensemble import MesaClassifier
+from metasampler_bench import FAMILIES, LETTERS, METHODS, find_method
+from metasampler_bench._methods import title_of
+from metasampler_bench._retired import RETIRED
 
 # A sampler that is meta-trained as any other, in a fraction of the time.
 QUICK_SAMPLER = MetaSampler(n_random_steps=30, n_updates=10)
@@ -212,8 +214,8 @@ def test_the_default_and_the_presets():
     assert METHODS["mesa-fast"].build(n_estimators=7).n_estimators == 7
 
 
-PAPER = "mesa-fit mesa-refit mesa-soft mesa-ahead mesa-universal random-mu uniform-draws"
-PAPER += " random-policy constant-0 constant-0.3 constant-1 mesa-ahead-refit wide-0.9 mesa-alone"
+PAPER = "mesa-fit mesa-refit mesa-soft mesa-universal random-mu uniform-draws"
+PAPER += " random-policy constant-0 constant-0.3 constant-1 wide-0.9 mesa-alone"
 
 
 @pytest.mark.parametrize("name", PAPER.split())
@@ -223,11 +225,12 @@ def test_the_paper_does_not_follow_the_defaults(name):
     assert built.n_estimators == 10
     assert built.leaf_smoothing == (2 if name == "mesa-soft" else 0)
     assert built.refit == name.endswith("-refit")
-    assert built.n_candidates == (8 if "ahead" in name else 1)
-    wide = name.startswith("wide-")
-    assert name == "uniform-draws" or built.sigma == (0.3 if wide else None)
-    assert METHODS[name].meta_trains == (built.meta_sampler == "fit")
-    assert built.rivals == (None if name == "mesa-alone" else "auto")
+    policy = built.meta_sampler
+    assert METHODS[name].meta_trains == (isinstance(policy, str) and policy == "fit")
+    if name.startswith("wide-"):
+        assert (policy.mu, policy.sigma) == (0.9, 0.3)
+    # Rivals come with the name; a sampler that is passed meets none.
+    assert isinstance(policy, MetaSampler) == (name in ("mesa-alone", "random-policy"))
     if name.startswith("constant-"):
         assert built.meta_sampler == float(name.removeprefix("constant-"))
 
@@ -237,12 +240,10 @@ def test_members_of_the_default_with_other_policies():
     assert len(names) == 14
     for name in names:
         built = METHODS[name].build()
-        rivals = None if name == "default-alone" else "auto"
-        options = {"n_estimators": 10, "refit": False, "rivals": rivals}
-        same = MesaClassifier(meta_sampler=built.meta_sampler, **options)
-        assert {**built.get_params(), "sigma": None} == same.get_params()
-    for name in ("universal", "alone"):
-        assert METHODS[f"default-{name}"].build().meta_sampler == "universal"
+        same = MesaClassifier(n_estimators=10, refit=False, meta_sampler=built.meta_sampler)
+        assert built.get_params() == same.get_params()
+    assert METHODS["default-universal"].build().meta_sampler == "universal"
+    assert isinstance(METHODS["default-alone"].build().meta_sampler, MetaSampler)
     assert METHODS["default-constant-0.7"].build().meta_sampler == 0.7
 
 
@@ -250,7 +251,7 @@ def test_members_of_the_default_with_other_policies():
 def test_missing_extra(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     for name in (package, f"{package}-balanced"):
-        with pytest.raises(ImportError, match=r'pip install "metasampler\[boosters\]"'):
+        with pytest.raises(ImportError, match=r'pip install "metasampler-bench\[boosters\]"'):
             METHODS[name].build()
     # Another failed import is not explained away.
     broken = dataclasses.replace(METHODS[package], requires=None)
@@ -265,3 +266,12 @@ def test_find_method():
         find_method("casacde")
     with pytest.raises(ValueError, match="Known: none, random-us, "):
         find_method("qqq")
+    with pytest.raises(ValueError, match=r"no longer part .* Commit 1fe915a can still run it"):
+        find_method("mesa-adapt")
+
+
+def test_methods_that_are_gone_are_known_by_name():
+    assert not set(RETIRED) & set(METHODS)
+    titles = [title_of(name) for name in (*METHODS, *RETIRED)]
+    assert len(set(titles)) == len(titles)
+    assert all(title_of(name).endswith("[1fe915a]") for name in RETIRED)

@@ -1,19 +1,18 @@
 import importlib.util
 import re
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from metasampler_bench import list_specs, load_spec
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._report import write_report
+from metasampler_bench._retired import RETIRED_NOTE
 from metasampler_bench._rows import last_rows
 from metasampler_bench._spec import parse_spec
 from metasampler_bench._summaries import SUMMARIES
 from metasampler_bench._tables import Entry, ResultTable, format_value, pivot_tables
 
-mpl.use("Agg")
 PNG = b"\x89PNG\r\n\x1a\n"
 TABLE = '[[report]]\nkind = "table"\nrows = ["method"]\ncolumns = ["k"]\n'
 SPEC = """
@@ -499,3 +498,12 @@ def test_a_report_without_some_methods(tmp_path):
     assert ": mean over the data sets, but one**" in page
     assert "0.3000" in page
     assert "0.9" not in page.split("but one")[1]
+
+
+def test_rows_of_methods_that_are_gone_stay_readable(tmp_path):
+    spec = make_spec(TABLE)
+    rows = [row(0.5, k=5), row(0.25, method="mesa-ahead", k=5)]
+    page = write_report(spec, rows, tmp_path)[0].read_text()
+    assert "| MESA, meta-trained, look-ahead [1fe915a] | 0.250 |" in page
+    assert RETIRED_NOTE in page
+    assert RETIRED_NOTE not in write_report(spec, rows[:1], tmp_path)[0].read_text()

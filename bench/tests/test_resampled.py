@@ -17,11 +17,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from metasampler import MesaClassifier
 from metasampler_bench import (
     BASE_CLASSIFIERS,
     ResampledClassifier,
-    SelectedMuClassifier,
     WeightedClassifier,
 )
 
@@ -32,7 +30,6 @@ ESTIMATORS = [
     # Weights only count in a tree whose leaves need some.
     WeightedClassifier(DecisionTreeClassifier(min_weight_fraction_leaf=0.01, random_state=0)),
     WeightedClassifier(GaussianNB()),
-    SelectedMuClassifier(n_estimators=2, mus=(0.2, 0.9)),
 ]
 
 
@@ -147,6 +144,14 @@ def test_other_errors_of_a_sampler_are_left_alone(imbalanced):
         ResampledClassifier(RandomUnderSampler(sampling_strategy={0: 10_000})).fit(X, y)
 
 
+@pytest.mark.parametrize("Wrapper", [ResampledClassifier, WeightedClassifier])
+def test_one_base_learner_only(Wrapper, imbalanced):
+    with pytest.raises(TypeError, match=r"estimator=\[Gauss.*must be one classifier"):
+        Wrapper(estimator=[GaussianNB(), GaussianNB()]).fit(*imbalanced)
+    with pytest.raises(TypeError, match="must have fit_resample"):
+        ResampledClassifier(GaussianNB()).fit(*imbalanced)
+
+
 def test_class_that_the_sampler_drops(imbalanced):
     X, y = imbalanced
 
@@ -177,32 +182,6 @@ def test_balanced_weights_are_scale_pos_weight(imbalanced):
     ours = WeightedClassifier(xgboost.XGBClassifier(**options)).fit(X, y)
     theirs = xgboost.XGBClassifier(scale_pos_weight=534 / 66, **options).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
-
-
-def test_selected_mu_is_the_best_constant(imbalanced):
-    X, y = imbalanced
-    mus = (0.1, 0.5, 0.9)
-    clf = SelectedMuClassifier(n_estimators=4, mus=mus, random_state=0).fit(X, y)
-    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0, "refit": False}
-    plain |= {"n_estimators": 4, "random_state": 0}
-    fits = [MesaClassifier(meta_sampler=mu, **plain).fit(X, y) for mu in mus]
-    scores = [fitted.scores_[-1] for fitted in fits]
-    np.testing.assert_array_equal(clf.validation_scores_, scores)
-    best = int(np.argmax(scores))
-    assert clf.mu_ == mus[best]
-    np.testing.assert_array_equal(clf.predict_proba(X), fits[best].predict_proba(X))
-    np.testing.assert_array_equal(clf.actions_, [mus[best]] * 3)
-    assert len(list(clf.staged_predict_proba(X))) == 4
-
-
-def test_selected_mu_with_validation_rows(imbalanced):
-    X, y = imbalanced
-    clf = SelectedMuClassifier(n_estimators=3, random_state=np.random.RandomState(0))
-    clf.fit(X[::2], y[::2], X[1::2], y[1::2])
-    assert clf.validation_scores_.shape == (11,)
-    assert sum(map(len, clf.estimators_samples_)) == 3 * 2 * np.sum(y[::2] == 1)
-    with pytest.raises(ValueError, match="at least one number"):
-        SelectedMuClassifier(mus=()).fit(X, y)
 
 
 def test_registry_needs_no_imbalanced_learn_to_be_listed():

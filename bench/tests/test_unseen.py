@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import ConstantPolicy
@@ -38,6 +40,19 @@ def test_it_is_the_ensemble_that_a_classifier_grows(imbalanced):
         "paper", meta_sampler=sampler, n_estimators=4, random_state=7
     ).fit(X_train, y_train)
     assert score == pytest.approx(average_precision_score(y_test, clf.predict_proba(X_test)[:, 1]))
+
+
+def test_members_that_take_turns(imbalanced):
+    tree, bayes = DecisionTreeClassifier(), GaussianNB()
+    kinds = {"tree": tree, "one": [tree], "bayes": bayes, "both": [tree, bayes]}
+    scores = {
+        name: UnseenTasks({"task": imbalanced}, seeds=(0,), n_estimators=3, estimator=kind).score(
+            ConstantPolicy(0.8)
+        )["task"]
+        for name, kind in kinds.items()
+    }
+    assert scores["one"] == scores["tree"]
+    assert len(set(scores.values())) == 3
 
 
 def test_a_task_that_cannot_be_split(imbalanced):

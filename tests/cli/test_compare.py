@@ -11,8 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from metasampler import __version__
-from metasampler.cli import app
-from metasampler.cli import _methods
+from metasampler.cli import _methods, app
 from metasampler.cli._compare import DEFAULT_METHODS
 from metasampler.cli._methods import METHODS
 

@@ -15,7 +15,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.ensemble._policy import _universal
 from metasampler.ensemble._presets import PRESETS
@@ -46,12 +45,11 @@ def test_the_defaults_spelled_out(imbalanced):
 
 
 def test_the_published_methods_keep_plain_trees_and_leaves(imbalanced):
-    for Ensemble in (UnderBaggingClassifier, SelectedMuClassifier):
-        clf = Ensemble(random_state=0).fit(*imbalanced)
-        assert len(clf.estimators_) == 10
-        assert (clf.leaf_smoothing_, clf.refit_) == (0, False)
-        tree = clf.estimators_[0]
-        assert (tree.criterion, tree.max_features) == ("gini", None)
+    clf = UnderBaggingClassifier(random_state=0).fit(*imbalanced)
+    assert len(clf.estimators_) == 10
+    assert (clf.leaf_smoothing_, clf.refit_) == (0, False)
+    tree = clf.estimators_[0]
+    assert (tree.criterion, tree.max_features) == ("gini", None)
 
 
 # The universal sampler
@@ -168,9 +166,6 @@ def test_auto_refits_rows_that_were_taken_from_X_only(imbalanced):
     assert not clf.refit_
     crossed = MesaClassifier(calibration="cross-fitted", validation_fraction=None, **options)
     assert not crossed.fit(X, y).refit_
-    selected = SelectedMuClassifier(mus=(0.9,), refit="auto", **options)
-    assert selected.fit(X, y).refit_
-    assert not selected.fit(X, y, X[::3], y[::3]).refit_
 
 
 def test_a_refitted_default_cannot_be_grown_on(imbalanced):

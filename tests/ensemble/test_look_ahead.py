@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
@@ -279,11 +278,6 @@ def test_a_learned_policy_and_a_selected_mu(imbalanced):
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(clf)).predict_proba(X), clf.predict_proba(X)
     )
-    selected = SelectedMuClassifier(mus=(0.2, 0.9), **options).fit(X, y)
-    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0, "refit": False}
-    own = MesaClassifier(meta_sampler=selected.mu_, **plain, **options).fit(X, y)
-    assert_same(selected, own, X)
-    assert selected.n_candidates_ == 3
 
 
 def test_candidates_can_stop_early_on_the_validation_rows(imbalanced):

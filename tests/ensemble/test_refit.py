@@ -17,7 +17,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     UnderBaggingClassifier,
@@ -167,21 +166,11 @@ def test_everything_together(three_classes, Ensemble):
     assert clone(clf).refit
 
 
-def test_a_learned_policy_and_a_selected_mu(imbalanced):
+def test_a_learned_policy(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2, random_state=0).fit(X, y)
     clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, refit=True, random_state=0)
     assert len(clf.fit(X, y).actions_) == 2
-    options = {"n_estimators": 3, "random_state": 0}
-    selected = SelectedMuClassifier(mus=(0.2, 0.9), refit=True, **options).fit(X, y)
-    without = SelectedMuClassifier(mus=(0.2, 0.9), **options).fit(X, y)
-    assert selected.mu_ == without.mu_
-    assert_array_equal(selected.validation_scores_, without.validation_scores_)
-    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0}
-    own = MesaClassifier(meta_sampler=selected.mu_, refit=True, **plain, **options).fit(X, y)
-    same_members(selected, own, X)
-    with pytest.raises(ValueError, match="validate_members=True"):
-        SelectedMuClassifier(refit=True, validate_members=True).fit(X, y)
 
 
 # Tables

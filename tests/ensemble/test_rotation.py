@@ -25,11 +25,6 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import get_tags
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.benchmark import (
-    ResampledClassifier,
-    SelectedMuClassifier,
-    WeightedClassifier,
-)
 from metasampler.ensemble import (
     AdaCostClassifier,
     BalanceCascadeClassifier,
@@ -489,18 +484,11 @@ def test_lists_that_cannot_be_used(Ensemble, estimator, error, words):
         RUSBoostClassifier,
         SMOTEBaggingClassifier,
         SMOTEBoostClassifier,
-        WeightedClassifier,
-        ResampledClassifier,
     ],
 )
 def test_others_take_one_base_learner(imbalanced, Other):
     with pytest.raises(TypeError, match=r"estimator=\[Decision.*must be one classifier"):
         Other(estimator=mix()).fit(*imbalanced)
-
-
-def test_a_selected_mu(imbalanced):
-    clf = SelectedMuClassifier(mix(), 3, mus=(0.1, 0.9), random_state=0).fit(*imbalanced)
-    assert types_of(clf) == [DecisionTreeClassifier, GaussianNB, DecisionTreeClassifier]
 
 
 # --------------------------------------------------------------------------- meta-training

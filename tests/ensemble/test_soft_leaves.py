@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, _sklearn_compat
-from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
@@ -270,16 +269,11 @@ def test_warm_start(imbalanced):
         warm.set_params(leaf_smoothing=1).fit(X, y)
 
 
-def test_a_sampler_trained_inside_and_one_selected(imbalanced):
+def test_a_sampler_trained_inside(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2)
     clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, leaf_smoothing=2, random_state=0)
     assert clf.fit(X, y).scores_.shape == (3,)
-    selected = SelectedMuClassifier(n_estimators=3, mus=(0.1, 0.9), leaf_smoothing=2).fit(X, y)
-    members = [by_hand(m, X, 2, 2)[:, 1] for m in selected.estimators_]
-    expected = average_precision_score(y, np.mean(members, axis=0).round(12))
-    found = average_precision_score(y, selected.predict_proba(X)[:, 1])
-    assert found == pytest.approx(expected)
 
 
 class Pruned(DecisionTreeClassifier):

@@ -8,8 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import ConstantPolicy, EnsembleTrainingEnv
-from metasampler.meta._unseen import UnseenTasks
+from metasampler.meta import EnsembleTrainingEnv
 
 SHORT = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
 
@@ -65,23 +64,6 @@ def test_the_environment_grows_the_ensemble_of_a_fit(imbalanced):
         pass
     growth = env._growth
     assert [type(member) for member in growth.members] == [type(kind) for kind in mix()] * 2
-
-
-def test_scores_on_unseen_tasks(imbalanced):
-    task = {"task": imbalanced}
-    scores = {
-        name: UnseenTasks(task, seeds=(0,), n_estimators=3, estimator=estimator).score(
-            ConstantPolicy(0.8)
-        )["task"]
-        for name, estimator in {
-            "tree": mix()[0],
-            "one": [mix()[0]],
-            "bayes": mix()[1],
-            "both": mix(),
-        }.items()
-    }
-    assert scores["one"] == scores["tree"]
-    assert len(set(scores.values())) == 3
 
 
 @pytest.mark.parametrize("estimator", [[], [GaussianNB(), SVC()]], ids=repr)

@@ -109,5 +109,5 @@ def test_curves_from_predictions(classifiers, halves):
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match="PrecisionRecallComparisonDisplay.plot needs matplotlib"):
+    with pytest.raises(ImportError, match=r"Display\.plot needs matplotlib"):
         PrecisionRecallComparisonDisplay(curves={"a": ([1], [1], 1.0)}).plot()

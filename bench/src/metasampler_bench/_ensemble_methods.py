@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import exp
 from typing import Any
 
@@ -11,15 +12,6 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler_bench._controls import SelectedMuClassifier
-from metasampler_bench._method import (
-    Method,
-    all_rows,
-    all_rows_each,
-    rows_of_subsets,
-    rows_recorded,
-)
-from metasampler_bench._weighting import WeightedClassifier
 from metasampler.ensemble import (
     AdaCostClassifier,
     BalanceCascadeClassifier,
@@ -32,7 +24,17 @@ from metasampler.ensemble import (
     SMOTEBoostClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.meta import MetaSampler
+from metasampler.meta import ConstantPolicy, MetaSampler
+from metasampler_bench._controls import SelectedMuClassifier
+from metasampler_bench._learners import make_sampler
+from metasampler_bench._method import (
+    Method,
+    all_rows,
+    all_rows_each,
+    rows_of_subsets,
+    rows_recorded,
+)
+from metasampler_bench._weighting import WeightedClassifier
 
 __all__ = ["LIU_2009", "ensemble_methods", "policy_methods", "reweighting_methods"]
 
@@ -272,15 +274,31 @@ def _presets() -> Iterator[Method]:
     yield preset("mesa-best", "MESA, best", "IE+ML", "best", uses_validation=True)
 
 
+@cache
+def _universal_alone() -> MetaSampler:
+    """Return the universal sampler as one that was passed, which meets no rivals."""
+    return MetaSampler.load("universal")
+
+
 def _mesa(
-    name: str, title: str, family: str, own_estimator: Callable[[], Any], **options: Any
+    name: str,
+    title: str,
+    family: str,
+    own_estimator: Callable[[], Any],
+    *,
+    meta_sampler: Any,
+    **options: Any,
 ) -> Method:
-    """MESA with members and a policy of its own, and any number of members."""
+    """Return MESA with members and a policy of its own, and any number of members.
+
+    The policy may be a function that gives it, so that listing the methods reads no file.
+    """
 
     def make(estimator: Any, n_estimators: int, random_state: Any, n_jobs: int | None) -> Any:
         return MesaClassifier(
             own_estimator() if estimator is None else estimator,
             n_estimators,
+            meta_sampler=meta_sampler() if meta_sampler is _universal_alone else meta_sampler,
             n_jobs=n_jobs,
             random_state=random_state,
             **options,
@@ -295,7 +313,7 @@ def _mesa(
         _LIU_2020_MESA,
         prefix=True,
         uses_validation=True,
-        meta_trains=options["meta_sampler"] == "fit",
+        meta_trains=isinstance(meta_sampler, str) and meta_sampler == "fit",
     )
 
 
@@ -317,40 +335,10 @@ def _paper_rows() -> Iterator[Method]:
         meta_sampler="fit",
         leaf_smoothing=2,
     )
+    yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
     yield mesa(
-        "mesa-ahead", "MESA, meta-trained, look-ahead", "IE+ML", meta_sampler="fit", n_candidates=8
+        "mesa-alone", "MESA, universal sampler alone", "IE+ML", meta_sampler=_universal_alone
     )
-    yield mesa(
-        "mesa-ahead-refit",
-        "MESA, meta-trained, look-ahead, refitted",
-        "IE+ML",
-        meta_sampler="fit",
-        n_candidates=8,
-        refit=True,
-    )
-    yield mesa(
-        "hard-ahead-refit",
-        "constant mu 1, look-ahead of 4, refitted",
-        "IE+US",
-        meta_sampler=1.0,
-        n_candidates=4,
-        refit=True,
-    )
-    yield mesa(
-        "mesa-universal",
-        "MESA, universal sampler",
-        "IE+ML",
-        meta_sampler="universal",
-        rivals="auto",
-    )
-    yield mesa(
-        "mesa-alone",
-        "MESA, universal sampler alone",
-        "IE+ML",
-        meta_sampler="universal",
-        rivals=None,
-    )
-    yield mesa("mesa-adapt", "MESA, universal sampler, adapted", "IE+ML", meta_sampler="adapt")
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", meta_sampler=mu)
     # Wider than the paper's 0.2.
@@ -359,8 +347,7 @@ def _paper_rows() -> Iterator[Method]:
             f"wide-{mu:g}",
             f"constant mu {mu:g}, sigma 0.3",
             "IE+US",
-            meta_sampler=mu,
-            sigma=0.3,
+            meta_sampler=ConstantPolicy(mu, sigma=0.3),
         )
     yield Method(
         "selected-mu",
@@ -378,14 +365,13 @@ def _paper_rows() -> Iterator[Method]:
         "uniform-draws",
         "uniform draws",
         "IE+US",
-        meta_sampler=0.5,
-        sigma=_SIGMA_OF_UNIFORM_DRAWS,
+        meta_sampler=ConstantPolicy(0.5, sigma=_SIGMA_OF_UNIFORM_DRAWS),
     )
     yield mesa(
         "random-policy",
         "randomly initialised policy",
         "IE+US",
-        meta_sampler=MetaSampler(n_random_steps=0, n_updates=0),
+        meta_sampler=make_sampler("sac", {"n_random_steps": 0, "n_updates": 0}),
     )
 
 
@@ -405,7 +391,7 @@ def _default_rows() -> Iterator[Method]:
         )
 
     yield mesa("universal", "universal sampler", "IE+ML", "universal")
-    yield mesa("alone", "universal sampler alone", "IE+ML", "universal", rivals=None)
+    yield mesa("alone", "universal sampler alone", "IE+ML", _universal_alone)
     for mu in _MUS:
         yield mesa(f"constant-{mu:g}", f"constant mu {mu:g}", "IE+US", mu)
     yield mesa("random-mu", "uniformly random mu", "IE+US", "random")

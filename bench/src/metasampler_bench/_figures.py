@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler_bench._methods import METHODS
+from metasampler_bench._methods import title_of
 from metasampler_bench._rows import (
     Row,
     axis_order,
@@ -146,7 +146,7 @@ def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
         for name, title in titles.items():
             scores = group_values(select(done, {"dataset": name}), ["method"], "score")
             best = sorted(scores, key=lambda key: -scores[key].mean())[:2]
-            references[title] = {METHODS[m].title: float(scores[m,].mean()) for (m,) in best}
+            references[title] = {title_of(m): float(scores[m,].mean()) for (m,) in best}
         yield (
             "joint",
             MetaTrainingDisplay(
@@ -202,7 +202,7 @@ def critical_difference(
     # The tests need three methods and two sets.
     if len(methods) < 3 or len(datasets) < 2:
         return
-    names = [METHODS[method].title for method in methods]
+    names = [title_of(method) for method in methods]
     yield (
         "critical-difference",
         CriticalDifferenceDisplay(

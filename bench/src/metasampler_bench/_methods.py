@@ -11,9 +11,10 @@ from metasampler_bench._ensemble_methods import (
 )
 from metasampler_bench._method import Method
 from metasampler_bench._resampling_methods import resampling_methods
+from metasampler_bench._retired import RETIRED
 from metasampler_bench._usual_methods import usual_choices
 
-__all__ = ["METHODS", "find_method"]
+__all__ = ["METHODS", "find_method", "title_of"]
 
 #: Every method by its name, in the order of the paper's tables.
 METHODS: dict[str, Method] = {
@@ -27,6 +28,20 @@ METHODS: dict[str, Method] = {
     )
     for method in group()
 }
+
+
+def title_of(name: str) -> str:
+    """Return what tables and figures call a method, also one that is gone.
+
+    Examples
+    --------
+    >>> from metasampler_bench._methods import title_of
+    >>> title_of("spe"), title_of("mesa-ahead")
+    ('SPE', 'MESA, meta-trained, look-ahead [1fe915a]')
+    """
+    if name in METHODS:
+        return METHODS[name].title
+    return RETIRED[name].marked_title if name in RETIRED else name
 
 
 def find_method(name: str) -> Method:
@@ -59,6 +74,12 @@ def find_method(name: str) -> Method:
     for method in METHODS.values():
         if method.title.casefold() == wanted:
             return method
+    if wanted in RETIRED:
+        gone = RETIRED[wanted]
+        raise ValueError(
+            f"{name!r} is no longer part of the package: {gone.reason}. Commit {gone.commit} can "
+            "still run it."
+        )
     near = difflib.get_close_matches(wanted, METHODS, n=3)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
     raise ValueError(f"unknown method {name!r}. {hint or 'Known: ' + ', '.join(METHODS) + '.'}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from metasampler_bench._figures import FIGURES
+from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
 from metasampler_bench._spec import Spec
 from metasampler_bench._summaries import SUMMARIES
@@ -124,6 +125,8 @@ def _head(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
     ]
     if any(row["cell"].get("quick") for row in rows):
         lines.append(QUICK_NOTE)
+    if any(row["cell"].get("method") in RETIRED for row in rows):
+        lines.append(RETIRED_NOTE)
     if failed:
         reasons: dict[str, set[str]] = {}
         for row in failed:

@@ -11,8 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
 
-from metasampler_bench._wrapper import WrappingClassifier
 from metasampler.growth import resolve_estimator
+from metasampler_bench._wrapper import WrappingClassifier
 
 __all__ = ["BASE_CLASSIFIERS", "ResampledClassifier"]
 

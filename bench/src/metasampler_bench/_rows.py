@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler_bench._methods import METHODS
+from metasampler_bench._methods import title_of
 from metasampler_bench._spec import AXES, Spec
 from metasampler_bench._store import cell_key
 
@@ -104,7 +104,7 @@ def axis_order(spec: Spec, axis: str, found: Iterable[Any]) -> list[Any]:
 def name_of(axis: str, value: Any) -> str:
     """What tables and figures call a value of an axis."""
     if axis == "method":
-        return METHODS[value].title if value in METHODS else str(value)
+        return title_of(str(value))
     if axis == "rows":
         return "" if value == AXES["rows"] else "train + valid"
     if axis == "meta_task":

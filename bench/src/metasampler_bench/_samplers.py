@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from metasampler import MetaSampler
+from metasampler_bench._learners import make_sampler
 from metasampler_bench._protocol import fit_seed, n_folds_of, take_parts
 from metasampler_bench._store import cell_key
-from metasampler.meta import MetaSampler
 
 __all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
 
@@ -20,14 +21,16 @@ QUICK_STEPS = {"n_random_steps": 36, "n_updates": 36}
 
 
 def make_meta_sampler(cell: dict[str, Any], seed: int) -> MetaSampler:
-    """An unfitted sampler with the settings that a cell asks for."""
-    options: dict[str, Any] = dict(QUICK_STEPS) if cell.get("quick") else {}
+    """Return an unfitted sampler with the settings that a cell asks for."""
+    settings: dict[str, Any] = {}
     if "hidden" in cell:
-        options["hidden_layer_sizes"] = tuple(cell["hidden"])
-    return MetaSampler(
+        settings["hidden_layer_sizes"] = tuple(cell["hidden"])
+    return make_sampler(
+        "sac",
+        QUICK_STEPS if cell.get("quick") else None,
         train_ratio=cell.get("meta_fraction", 1.0),
         random_state=fit_seed(cell["run"], cell["fold"], seed),
-        **options,
+        **settings,
     )
 
 

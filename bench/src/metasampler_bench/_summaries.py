@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from metasampler_bench._methods import METHODS
+from metasampler_bench._methods import METHODS, title_of
 from metasampler_bench._rows import (
     Row,
     axis_order,
@@ -60,7 +60,7 @@ def _sizes(rows: Iterable[Row]) -> list[int]:
 def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Mean score over the sets by k, and the paired difference to a reference."""
     methods, reference = methods_of(spec, rows), report["reference"]
-    header, lines = ["method"], {method: [Entry(METHODS[method].title)] for method in methods}
+    header, lines = ["method"], {method: [Entry(title_of(method))] for method in methods}
     n_sets = []
     for k in _sizes(rows):
         datasets, means = per_set_means(select(rows, {"k": k}), methods)
@@ -84,7 +84,7 @@ def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Resul
         header,
         list(lines.values()),
         f"Means over {max(n_sets, default=0)} data sets of the means over runs and folds. The "
-        f"difference is to {METHODS[reference].title}, paired over the sets, ± its standard error.",
+        f"difference is to {title_of(reference)}, paired over the sets, ± its standard error.",
     )
 
 
@@ -103,7 +103,7 @@ def regret(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         worst = int(loss.argmax())
         lines.append(
             [
-                Entry(METHODS[method].title),
+                Entry(title_of(method)),
                 Entry(_with_error(loss)),
                 Entry(f"{loss[worst]:+.4f}"),
                 Entry(datasets[worst]),
@@ -138,7 +138,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
         method = ranked[number]
         lines.append(
             [
-                Entry(METHODS[method].title),
+                Entry(title_of(method)),
                 Entry(f"{ranks[number]:.2f}", bold=number == order[0]),
                 Entry(f"{means[:, number].mean():.4f}"),
                 Entry(f"{wins[number]}"),
@@ -151,7 +151,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
             blank = [Entry("-")] * 3
             sets = Entry(f"{n_finished[method]} of {len(all_sets)}")
             cost = Entry(_cost(rows, method, "lightgbm"))
-            lines.append([Entry(METHODS[method].title), *blank, cost, sets])
+            lines.append([Entry(title_of(method)), *blank, cost, sets])
     n_cells = len({(r["cell"]["run"], r["cell"]["fold"]) for r in rows})
     return ResultTable(
         spec.title,
@@ -180,11 +180,10 @@ def growth(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         seconds = group_values(own, ["fraction"], "resampling_cpu")
         used = group_values(own, ["fraction"], "rows")
         largest = max(seconds)
-        shown = METHODS[method]
         lines.append(
             [
-                Entry(shown.title),
-                Entry(shown.family),
+                Entry(title_of(method)),
+                Entry(METHODS[method].family if method in METHODS else "-"),
                 Entry(f"{used[largest].mean():,.0f}"),
                 Entry(f"{seconds[largest].mean():.3g}"),
                 Entry(_slope(seconds)),

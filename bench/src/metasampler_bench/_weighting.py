@@ -3,8 +3,8 @@
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
-from metasampler_bench._wrapper import WrappingClassifier
 from metasampler.growth import resolve_estimator
+from metasampler_bench._wrapper import WrappingClassifier
 
 __all__ = ["WeightedClassifier"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from metasampler_bench import METHODS, ResultStore, Runner, list_specs, load_spec
 from metasampler.cli import app
+from metasampler_bench import METHODS, ResultStore, Runner, list_specs, load_spec
 from metasampler_bench.cli._bench import _command
 
 #: Those that take longest; `make bench-smoke` runs them all.

@@ -12,9 +12,7 @@ def test_methods_of_the_registry_can_be_compared(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ["spe", "SMOTE", "decision tree"]
     options = [part for name in names for part in ("--method", name)]
-    result = CliRunner().invoke(
-        app, ["compare", "--folds", "2", "--n-estimators", "3", *options]
-    )
+    result = CliRunner().invoke(app, ["compare", "--folds", "2", "--n-estimators", "3", *options])
     assert result.exit_code == 0, result.output
     for title in ("SPE", "SMOTE", "decision tree"):
         assert title in result.output

@@ -2,8 +2,8 @@ import re
 
 from typer.testing import CliRunner
 
-from metasampler_bench import METHODS
 from metasampler.cli import app
+from metasampler_bench import METHODS
 
 
 def test_the_registry_as_a_table():

@@ -115,9 +115,7 @@ class PrecisionRecallComparisonDisplay:
         )
 
     @classmethod
-    def from_predictions(
-        cls, scores, found, *, sample_weight=None, styles=None, title="", ax=None
-    ):
+    def from_predictions(cls, scores, found, *, sample_weight=None, styles=None, title="", ax=None):
         """Draw the curves of scores of the same rows.
 
         Parameters

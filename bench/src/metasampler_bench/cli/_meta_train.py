@@ -206,8 +206,8 @@ def meta_train(
     from metasampler import MetaSampler
     from metasampler_bench._runner import source_commit
     from metasampler_bench._tasks import load_tasks
-    from metasampler_bench.cli._meta_watch import Watch
     from metasampler_bench._unseen import UnseenTasks
+    from metasampler_bench.cli._meta_watch import Watch
 
     known, unseen = load_tasks(
         tasks,

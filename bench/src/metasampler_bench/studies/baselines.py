@@ -25,8 +25,8 @@ from rich.table import Table
 from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler_bench import METHODS
 from metasampler.datasets import load_mesa_mammography
+from metasampler_bench import METHODS
 
 SIZES = (5, 10, 20)
 LARGEST = max(SIZES)

@@ -18,6 +18,7 @@ import time
 import numpy as np
 from _study import StudyTable, publish
 from lightgbm import LGBMClassifier
+from metasampler.cli._meta_tasks import load_tasks
 from rich.console import Console
 from rich.progress import track
 from scipy.stats import gmean, rankdata
@@ -26,7 +27,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier
-from metasampler.cli._meta_tasks import load_tasks
 
 SIZES = (14, 30, 60, 100)
 #: As `metasampler meta-train` takes them: NAME:3 is class 3 against the rest, NAME%0.1 keeps a
