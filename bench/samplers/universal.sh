@@ -8,10 +8,11 @@ set -e
 cd "$(dirname "$0")"
 # shellcheck disable=SC2046  # one task a line
 metasampler meta-train $(cat universal-tasks.txt) \
-  --output "${1:-universal.npz}" --learner constants --state summary --hidden 0 --members 20 \
-  --splits 5 --updates 1 --tasks-per-round 133 --mu-min 0.4 --penalty 0.0003 \
+  --output "${1:-universal.npz}" --learner constants --option state=summary \
+  --option "hidden_layer_sizes=()" --option n_estimators=20 --option n_sweeps=1 \
+  --option tasks_per_round=133 --option mu_min=0.4 --option penalty=0.0003 --splits 5 \
   --validation-task adbench_7_Cardiotocography --validation-task adbench_7_Cardiotocography%0.1 \
   --validation-task adbench_41_Waveform --validation-task keel_kddcup-buffer_overflow_vs_back \
   --validation-task keel_kddcup-guess_passwd_vs_satan \
-  --validate-every 1 --validation-seeds 8 --seed 0 --no-history --jobs 2 \
-  --checkpoint "${1:-universal.npz}.state" --checkpoint-every 1
+  --every 1 --validation-seeds 8 --seed 0 --no-history --jobs 2 \
+  --checkpoint "${1:-universal.npz}.state"

@@ -19,7 +19,8 @@ def load_tasks(
     *,
     data_home: Path | None,
     target: str | None,
-    settings: dict[str, Any],
+    estimator: Any = None,
+    scoring: Any = "average_precision",
     n_splits: int = 0,
 ) -> tuple[dict[str, tuple[Any, ...]], dict[str, tuple[Any, ...]]]:
     """Load and check the tasks to train on and the tasks to validate on.
@@ -33,7 +34,7 @@ def load_tasks(
         and of its validation rows too if it ends in "@@0.25".
     data_home, target
         For ``metasampler.datasets.load``.
-    settings : dict
+    estimator, scoring
         Of the meta-sampler, to check that every task can be played with them.
     n_splits : int, default=0
         How often the rows of a task are cut into 60% to train, 20% to validate and 20% to test
@@ -61,7 +62,7 @@ def load_tasks(
             rows = _load(name, data_home, target)
             loaded[name] = _cut(name, rows, n_splits if name in names else 0)
             for X, y, *rest in loaded[name].values():
-                _check(X, y, *rest[:2], settings=settings)
+                _check(X, y, *rest[:2], estimator=estimator, scoring=scoring)
         # KeyError: an unknown name, where a loader looks it up.
         except (ValueError, TypeError, OSError, ImportError, KeyError) as error:
             problems.append(f"{_title(name)}: {error}")
@@ -156,7 +157,7 @@ def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
     return (X.iloc[rows] if hasattr(X, "iloc") else X[rows]), np.asarray(y)[rows]
 
 
-def _check(X, y, X_val=None, y_val=None, *, settings: dict[str, Any]) -> None:
+def _check(X, y, X_val=None, y_val=None, *, estimator: Any, scoring: Any) -> None:
     """Fail now if the task would fail in training."""
     from metasampler.growth import RandomStreams, make_growth_data, resolve_kinds
 
@@ -168,9 +169,9 @@ def _check(X, y, X_val=None, y_val=None, *, settings: dict[str, Any]) -> None:
             y,
             X_val,
             y_val,
-            estimator=resolve_kinds(settings.get("estimator")),
+            estimator=resolve_kinds(estimator),
             validation_fraction=0.2,
             sampling_ratio=1.0,
-            scoring=settings.get("scoring", "average_precision"),
+            scoring=scoring,
             streams=RandomStreams(0),
         )

@@ -1,5 +1,6 @@
-"""``metasampler meta-train`` and ``metasampler samplers``."""
+"""``metasampler meta-train``."""
 
+import inspect
 import json
 import re
 import signal
@@ -15,12 +16,19 @@ from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, MetaSampler, datasets
 from metasampler.cli import app
-from metasampler.meta import _pretrained
 from metasampler_bench._unseen import UnseenTasks
+from metasampler_bench.cli import meta_train
+from metasampler_bench.cli._meta_train import _parse_value
 from metasampler_bench.cli._meta_watch import Watch
 
 REAL_LOAD = datasets.load
-SHORT = ["--members", "3", "--updates", "8", "--random-steps", "4", "--output", "sampler.npz"]
+
+
+def options(*texts):
+    return [part for text in texts for part in ("--option", text)]
+
+
+SHORT = [*options("n_estimators=3", "n_updates=8", "n_random_steps=4"), "--output", "sampler.npz"]
 
 
 def load(name, *, data_home=None, target=None, positive=None, return_X_y=False, download=True):
@@ -75,7 +83,15 @@ def test_a_sampler_comes_out(run):
 
 
 def test_it_is_what_the_class_does(run):
-    run("meta-train", "first.npz", "second.npz", *SHORT, "--seed", "3", "--tasks-per-round", "1")
+    run(
+        "meta-train",
+        "first.npz",
+        "second.npz",
+        *SHORT,
+        "--seed",
+        "3",
+        *options("tasks_per_round=1"),
+    )
     sampler = MetaSampler(
         n_estimators=3, n_updates=8, n_random_steps=4, random_state=3, tasks_per_round=1
     ).fit_tasks({name: load(f"{name}.npz") for name in ("first", "second")})
@@ -86,7 +102,7 @@ def test_it_is_what_the_class_does(run):
 
 @pytest.mark.parametrize("estimator", ["extra-tree", "forest", "boosting", "logistic"])
 def test_kinds_of_members(run, estimator):
-    steps = ["--members", "2", "--updates", "1", "--random-steps", "1", "--output", "sampler.npz"]
+    steps = [*options("n_estimators=2", "n_updates=1", "n_random_steps=1"), *SHORT[-2:]]
     run("meta-train", "first.npz", "--estimator", estimator, *steps)
     names = {"extra-tree": "ExtraTree", "forest": "RandomForest", "boosting": "HistGradient"}
     assert names.get(estimator, "Logistic") in MetaSampler.load("sampler.npz").summary_["estimator"]
@@ -94,11 +110,13 @@ def test_kinds_of_members(run, estimator):
 
 def test_the_best_policy_on_validation_tasks_is_written(run):
     arguments = ["first.npz", "second.npz", "--validation-task", "third.npz", *SHORT]
-    arguments += ["--validate-every", "1", "--validation-seeds", "2", "--log", "log.jsonl"]
-    arguments += ["--learner", "cma-es", "--state", "summary", "--hidden", "0", "--updates", "4"]
+    arguments += ["--every", "1", "--validation-seeds", "2", "--log", "log.jsonl"]
+    arguments += options(
+        "state=summary", "hidden_layer_sizes=()", "n_updates=12", "tasks_per_round=2"
+    )
     text = run("meta-train", *arguments)
     sampler = MetaSampler.load("sampler.npz")
-    assert (sampler.learner, sampler.state, sampler.policy_.hidden) == ("cma-es", "summary", ())
+    assert (sampler.state, sampler.policy_.hidden) == ("summary", ())
     results = sampler.summary_["validation"]
     assert [r["round"] for r in results["rounds"]] == [1, 2, 3, 4]
     best = max(results["rounds"], key=lambda r: r["mean"])
@@ -119,10 +137,10 @@ def test_the_best_policy_on_validation_tasks_is_written(run):
 
 def test_resumed_with_log_and_validation(run, monkeypatch):
     arguments = ["meta-train", "first.npz", "second.npz", "--validation-task", "third.npz", *SHORT]
-    arguments += ["--validate-every", "1", "--validation-seeds", "1", "--tasks-per-round", "1"]
+    arguments += ["--every", "2", "--validation-seeds", "1", *options("tasks_per_round=1")]
     run(*arguments, "--log", "whole.jsonl")
     whole = MetaSampler.load("sampler.npz")
-    arguments += ["--checkpoint", "state.npz", "--checkpoint-every", "2", "--log", "log.jsonl"]
+    arguments += ["--checkpoint", "state.npz", "--log", "log.jsonl"]
     call = Watch.__call__
 
     def dies(watch, progress):
@@ -185,8 +203,9 @@ def test_tasks_are_cut_for_constants(run, monkeypatch):
     monkeypatch.setattr(datasets, "load", REAL_LOAD)
     monkeypatch.setattr(MetaSampler, "fit_tasks", spy)
     names = ["digits-8", "digits-8%0.5@0.2", "digits-8@@0.2"]
-    options = ["--learner", "constants", "--updates", "1", "--splits", "2", "--penalty", "0.01"]
-    run("meta-train", *names, "--members", "3", "--output", "sampler.npz", *options)
+    given = ["--learner", "constants", "--splits", "2", *SHORT[-2:]]
+    given += options("n_sweeps=1", "penalty=0.01", "n_estimators=3")
+    run("meta-train", *names, *given)
     assert list(cut) == [f"{name} ({number})" for name in names for number in (1, 2)]
     X, y = REAL_LOAD("digits-8", return_X_y=True)
     for title, (X_train, y_train, X_val, y_val, X_test, y_test) in cut.items():
@@ -232,6 +251,26 @@ def test_a_task_of_one_class(run, tmp_path):
     assert "bad: y has only one class" in text
 
 
+def test_values_that_the_sampler_refuses(run):
+    for value in ("n_estimators=many", "hidden_layer_sizes=5,0", "n_updates=-1"):
+        text = run("meta-train", "first.npz", *SHORT, *options(value), code=1)
+        assert value.partition("=")[0] in text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("50", (50,)), ("25,25", (25, 25)), ("()", ()), ("some", "some")],
+)
+def test_values_of_layers(text, value):
+    assert _parse_value("hidden_layer_sizes", text) == value
+    assert _parse_value("n_updates", "7") == 7
+
+
+def test_few_options():
+    parameters = inspect.signature(meta_train).parameters
+    assert len(parameters) <= 17  # with the tasks
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -239,11 +278,11 @@ def test_a_task_of_one_class(run, tmp_path):
         (["--log", "nowhere/log.jsonl"], "no directory 'nowhere'"),
         (["--checkpoint", "nowhere/state.npz"], "no directory 'nowhere'"),
         (["--jobs", "0"], "must not be 0"),
-        (["--hidden", "many"], "'many' must be whole numbers"),
-        (["--hidden", "5,0"], "'5,0' must be whole numbers"),
+        (["--option", "n_updates"], "'n_updates' must be NAME=VALUE"),
+        (["--option", "penalty=1"], "sac has no option 'penalty'; the names are critic_hidden"),
+        (["--option", "n_jobs=1"], "no option 'n_jobs'"),
         (["--learner", "ppo"], "'ppo' is not one of"),
         (["--splits", "2"], "only constants scores rows"),
-        (["--learner", "constants", "--updates", "0"], "constants plays every task once"),
         (["first.npz@1.5"], "first.npz@1.5: "),
         (["first.npz@0.2%0.1"], "write NAME%0.1@0.25, in this order"),
     ],
@@ -264,8 +303,8 @@ main()
 
 
 def test_an_interrupt_saves_what_there_is(run, tmp_path, request):
-    arguments = ["meta-train", "first.npz", "--members", "3", "--updates", "100000"]
-    arguments += ["--random-steps", "4", "--output", "sampler.npz", "--log", "log.jsonl"]
+    arguments = ["meta-train", "first.npz", *SHORT, *options("n_updates=100000")]
+    arguments += ["--log", "log.jsonl"]
     folder = str(request.path.parent)
     log = tmp_path / "log.jsonl"
     command = [sys.executable, "-c", SCRIPT, folder, *arguments]
@@ -280,17 +319,3 @@ def test_an_interrupt_saves_what_there_is(run, tmp_path, request):
     sampler = MetaSampler.load("sampler.npz")
     assert sampler.summary_["interrupted"]
     assert sampler.n_updates_ > 0
-
-
-def test_samplers_of_the_package(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(_pretrained, "FOLDER", tmp_path / "nothing")
-    assert "No sampler comes with this version" in run("samplers")
-    folder = tmp_path / "pretrained"
-    folder.mkdir()
-    monkeypatch.setattr(_pretrained, "FOLDER", folder)
-    steps = [*SHORT[:-1], folder / "general.npz", "--validation-seeds", "1"]
-    run("meta-train", "first.npz", "--validation-task", "third.npz", *steps)
-    run("meta-train", "first.npz", *SHORT[:-1], folder / "plain.npz")
-    text = run("samplers")
-    assert re.search(r"general sac all DecisionTreeClassifier\(\) 1 [+-]0\.\d{3} \d{4}-", text)
-    assert re.search(r"plain sac all DecisionTreeClassifier\(\) 1 - \d{4}-", text)

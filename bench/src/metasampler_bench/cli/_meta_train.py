@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 import sys
 import warnings
@@ -16,25 +17,7 @@ class Learner(StrEnum):
     """How the policy is learned."""
 
     SAC = "sac"
-    CMA_ES = "cma-es"
     CONSTANTS = "constants"
-
-
-#: What `--updates` sets.
-_ROUNDS = {
-    Learner.SAC: "n_updates",
-    Learner.CMA_ES: "n_generations",
-    Learner.CONSTANTS: "n_sweeps",
-}
-
-
-class State(StrEnum):
-    """What the policy sees."""
-
-    ALL = "all"
-    MAJORITY = "majority"
-    CLASS_WISE = "class-wise"
-    SUMMARY = "summary"
 
 
 class BaseLearner(StrEnum):
@@ -47,6 +30,21 @@ class BaseLearner(StrEnum):
     BOOSTING = "boosting"
     LOGISTIC = "logistic"
     NAIVE_BAYES = "naive-bayes"
+
+
+#: Parameters of the meta-sampler that `--option` sets.
+_SETTINGS = (
+    "n_estimators",
+    "sigma",
+    "mu_min",
+    "sampling_ratio",
+    "state",
+    "n_bins",
+    "hidden_layer_sizes",
+    "validation_fraction",
+    "train_ratio",
+    "scoring",
+)
 
 
 def meta_train(
@@ -63,6 +61,22 @@ def meta_train(
     output: Annotated[
         Path, typer.Option(help="File for the sampler, *.npz.", dir_okay=False, show_default=False)
     ],
+    learner: Annotated[
+        Learner,
+        typer.Option(help="How the policy is learned: soft actor-critic, or from constants."),
+    ] = Learner.SAC,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of the learner or of MetaSampler; may be given again. For instance "
+            "n_updates=500, n_estimators=20, state=summary or hidden_layer_sizes=25,25.",
+            show_default=False,
+        ),
+    ] = None,
+    estimator: Annotated[
+        BaseLearner, typer.Option(help="What the members are.")
+    ] = BaseLearner.TREE,
     validation_task: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,58 +85,12 @@ def meta_train(
             show_default=False,
         ),
     ] = None,
-    validate_every: Annotated[int, typer.Option(min=1, help="Rounds between validations.")] = 10,
     validation_seeds: Annotated[
         int, typer.Option(min=1, help="Ensembles for each validation task.")
     ] = 3,
-    learner: Annotated[Learner, typer.Option(help="How the policy is learned.")] = Learner.SAC,
-    state: Annotated[State, typer.Option(help="What the policy sees.")] = State.ALL,
-    hidden: Annotated[
-        str, typer.Option(help="Hidden layers of the policy, as 50 or 25,25; 0 for none.")
-    ] = "50",
-    estimator: Annotated[
-        BaseLearner, typer.Option(help="What the members are.")
-    ] = BaseLearner.TREE,
-    mu_min: Annotated[
-        float, typer.Option(min=0, max=0.99, help="Smallest mu that the policy can choose.")
-    ] = 0.0,
-    sigma: Annotated[
-        float, typer.Option(min=1e-6, help="Width of the Gaussian over errors.")
-    ] = 0.2,
-    members: Annotated[int, typer.Option(min=2, help="Members of an ensemble.")] = 10,
-    updates: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Updates of sac (default 1000), generations of cma-es (default 100), or how often "
-            "constants plays every task (default 5).",
-            show_default=False,
-        ),
-    ] = None,
-    random_steps: Annotated[
-        int, typer.Option(min=0, help="Random actions at the start of sac.")
-    ] = 500,
-    memory: Annotated[int, typer.Option(min=1, help="Transitions that sac remembers.")] = 1000,
-    batch: Annotated[int, typer.Option(min=1, help="Transitions in an update of sac.")] = 64,
-    lr_decay_steps: Annotated[
-        int, typer.Option(min=1, help="Updates of sac in which its learning rate falls by 1%.")
+    every: Annotated[
+        int, typer.Option(min=1, help="Rounds between validations, and between checkpoints.")
     ] = 10,
-    population: Annotated[
-        int | None,
-        typer.Option(min=4, help="Candidates of a generation of cma-es.", show_default=False),
-    ] = None,
-    constant_min: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=0.99,
-            help="Smallest mu that constants plays. Default: --mu-min.",
-            show_default=False,
-        ),
-    ] = None,
-    penalty: Annotated[
-        float, typer.Option(min=0, help="How strongly constants holds the weights down.")
-    ] = 1e-3,
     splits: Annotated[
         int,
         typer.Option(
@@ -132,12 +100,6 @@ def meta_train(
             show_default=False,
         ),
     ] = 0,
-    tasks_per_round: Annotated[
-        int | None, typer.Option(min=1, help="Tasks of each round. Default: all.")
-    ] = None,
-    scale_tasks: Annotated[
-        bool, typer.Option("--scale-tasks", help="Bring the rewards of all tasks to one scale.")
-    ] = False,
     data_home: Annotated[
         Path | None, typer.Option(help="Folder of the data sets.", file_okay=False)
     ] = None,
@@ -151,7 +113,6 @@ def meta_train(
             dir_okay=False,
         ),
     ] = None,
-    checkpoint_every: Annotated[int, typer.Option(min=1, help="Rounds between checkpoints.")] = 10,
     log: Annotated[
         Path | None, typer.Option(help="File for one line of JSON a round.", dir_okay=False)
     ] = None,
@@ -174,47 +135,31 @@ def meta_train(
         raise typer.BadParameter(
             "only constants scores rows that are not for validation.", param_hint="--splits"
         )
-    if updates == 0 and learner is Learner.CONSTANTS:
-        raise typer.BadParameter(
-            "constants plays every task once at least.", param_hint="--updates"
-        )
-    settings: dict[str, Any] = {
-        "estimator": _make_estimator(estimator),
-        "n_estimators": members,
-        "mu_min": mu_min,
-        "sigma": sigma,
-        "state": state.value,
-        "learner": learner.value,
-        "hidden_layer_sizes": _layers(hidden),
-        "n_random_steps": random_steps,
-        "memory_size": memory,
-        "batch_size": batch,
-        "lr_decay_steps": lr_decay_steps,
-        "population_size": population,
-        "penalty": penalty,
-        "constant_min": constant_min,
-        "score_on": "test" if splits else "valid",
-        "tasks_per_round": tasks_per_round,
-        "scale_tasks": scale_tasks,
-        "n_jobs": jobs,
-        "random_state": seed,
-        "verbose": 1,
-    }
-    if updates is not None:
-        settings[_ROUNDS[learner]] = updates
+    settings, learner_options = _parse_options(option or [], learner)
+    if splits:
+        learner_options.setdefault("score_on", "test")
 
-    from metasampler import MetaSampler
-    from metasampler_bench._runner import source_commit
+    from metasampler_bench._learners import make_sampler
     from metasampler_bench._tasks import load_tasks
     from metasampler_bench._unseen import UnseenTasks
     from metasampler_bench.cli._meta_watch import Watch
 
+    sampler = make_sampler(
+        learner.value,
+        learner_options,
+        **settings,
+        estimator=_make_estimator(estimator),
+        n_jobs=jobs,
+        random_state=seed,
+        verbose=1,
+    )
     known, unseen = load_tasks(
         tasks,
         validation_task or [],
         data_home=data_home,
         target=target,
-        settings=settings,
+        estimator=sampler.estimator,
+        scoring=sampler.scoring,
         n_splits=splits,
     )
     yardstick = None
@@ -223,56 +168,76 @@ def meta_train(
             yardstick = UnseenTasks(
                 unseen,
                 seeds=range(validation_seeds),
-                estimator=settings["estimator"],
-                n_estimators=members,
-                sigma=sigma,
+                estimator=sampler.estimator,
+                n_estimators=sampler.n_estimators,
                 n_jobs=jobs,
             )
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--validation-task") from error
-    watch = Watch(log, yardstick, validate_every)
-    sampler = MetaSampler(**settings)
+    watch = Watch(log, yardstick, every, sampler.sigma)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
-            sampler.fit_tasks(
-                known, callback=watch, checkpoint=checkpoint, checkpoint_every=checkpoint_every
-            )
+            sampler.fit_tasks(known, callback=watch, checkpoint=checkpoint, checkpoint_every=every)
         except (ImportError, ValueError) as error:
             typer.secho(str(error), err=True)
             raise typer.Exit(code=1) from error
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.secho(message, err=True)
     watch.choose(sampler)
-    # Of files only the names: the card is for others, who have other folders.
-    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
-    sampler.summary_["command"] = shlex.join(["metasampler", *words])
-    sampler.summary_["commit"] = source_commit()
-    if splits > 1:
-        # A card names what was learned from, not every cut of it.
-        first = [task for task in sampler.summary_["tasks"] if task["name"].endswith(" (1)")]
-        sampler.summary_["tasks"] = [
-            {**task, "name": task["name"].removesuffix(" (1)")} for task in first
-        ]
-        sampler.summary_["splits"] = splits
+    _complete_card(sampler.summary_, splits)
     sampler.save(output, history=history)
     _report(sampler, output)
     if sampler.summary_["interrupted"]:
         raise typer.Exit(code=130)
 
 
-def _layers(text: str) -> tuple[int, ...]:
+def _parse_options(texts: list[str], learner: Learner) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell the parameters of the meta-sampler from those of its learner, and read their values."""
+    from metasampler_bench._learners import LEARNERS
+
+    settings: dict[str, Any] = {}
+    learner_options: dict[str, Any] = {}
+    for text in texts:
+        name, is_given, value = text.partition("=")
+        if not is_given:
+            raise typer.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--option")
+        if name in LEARNERS[learner.value]:
+            learner_options[name] = _parse_value(name, value)
+        elif name in _SETTINGS:
+            settings[name] = _parse_value(name, value)
+        else:
+            names = ", ".join((*LEARNERS[learner.value], *_SETTINGS))
+            raise typer.BadParameter(
+                f"{learner.value} has no option {name!r}; the names are {names}.",
+                param_hint="--option",
+            )
+    return settings, learner_options
+
+
+def _parse_value(name: str, text: str) -> Any:
+    """Read a number, a list of numbers, True, False or None; everything else is a word."""
     try:
-        sizes = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        sizes = (-1,)
-    if sizes == (0,):
-        return ()
-    if min(sizes) < 1:
-        raise typer.BadParameter(
-            f"{text!r} must be whole numbers, as 50 or 25,25; 0 for none.", param_hint="--hidden"
-        )
-    return sizes
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    # One layer is a list of one.
+    return (value,) if name.endswith("layer_sizes") and isinstance(value, int) else value
+
+
+def _complete_card(card: dict[str, Any], splits: int) -> None:
+    """Say in a sampler's card how it was made."""
+    from metasampler_bench._runner import source_commit
+
+    # Of files only the names: the card is for others, who have other folders.
+    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+    card["command"] = shlex.join(["metasampler", *words])
+    card["commit"] = source_commit()
+    if splits > 1:
+        # A card names what was learned from, not every cut of it.
+        first = [task for task in card["tasks"] if task["name"].endswith(" (1)")]
+        card["tasks"] = [{**task, "name": task["name"].removesuffix(" (1)")} for task in first]
+        card["splits"] = splits
 
 
 def _make_estimator(name: BaseLearner) -> Any:
