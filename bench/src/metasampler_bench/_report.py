@@ -83,7 +83,7 @@ def write_report(
         latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
     if console is not None:
         for table in tables:
-            _print(console, table)
+            table.show(console)
         if any(row["cell"].get("quick") for row in own):
             console.print(QUICK_NOTE, soft_wrap=True, markup=False)
     return [page, *([latex] if tables else []), *figures]
@@ -148,16 +148,3 @@ def _listed(rows: list[dict[str, Any]], name: str) -> str:
 def _versions(rows: list[dict[str, Any]]) -> str:
     found = {", ".join(f"{n} {v}" for n, v in row["versions"].items()) for row in rows}
     return "; ".join(sorted(found))
-
-
-def _print(console: Any, table: ResultTable) -> None:
-    from rich.table import Table
-
-    printed = Table(title=table.title, title_justify="left")
-    for number, name in enumerate(table.header):
-        printed.add_column(name, justify="right" if number else "left", no_wrap=True)
-    for row in table.rows:
-        printed.add_row(*(f"[bold]{e.text}[/]" if e.bold else e.text for e in row))
-    console.print(printed)
-    if table.note:
-        console.print(table.note, soft_wrap=True, markup=False)

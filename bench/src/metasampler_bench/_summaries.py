@@ -20,6 +20,7 @@ from metasampler_bench._rows import (
     select,
 )
 from metasampler_bench._spec import Spec
+from metasampler_bench._statistics import standard_error, with_error
 from metasampler_bench._tables import Entry, ResultTable
 
 __all__ = ["SUMMARIES", "count_sets", "methods_of", "most_finished"]
@@ -43,14 +44,9 @@ def most_finished(n_sets: dict[str, int]) -> list[str]:
     return [method for method, count in n_sets.items() if count == max(n_sets.values())]
 
 
-def _standard_error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
 def _with_error(values: np.ndarray) -> str:
-    """Mean and its standard error; one value has none."""
-    error = f" ± {_standard_error(values):.4f}" if len(values) > 1 else ""
-    return f"{values.mean():+.4f}{error}"
+    """Write a mean and its standard error; one value has none."""
+    return with_error(values.mean(), standard_error(values) if len(values) > 1 else None)
 
 
 def _sizes(rows: Iterable[Row]) -> list[int]:

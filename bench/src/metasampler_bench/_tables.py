@@ -101,13 +101,42 @@ class ResultTable:
     rows: list[list[Entry]] = field(default_factory=list)
     note: str = ""
 
-    def markdown(self) -> str:
-        """As Markdown, with the title above and the note below."""
+    @classmethod
+    def from_texts(
+        cls, title: str, header: list[str], lines: list[list[str]], note: str = ""
+    ) -> ResultTable:
+        """Return a table of plain texts."""
+        return cls(title, header, [[Entry(text) for text in line] for line in lines], note)
+
+    def show(self, console: Any) -> None:
+        """Print the table to a console of rich."""
+        from rich.table import Table
+        from rich.text import Text
+
+        # Texts, because brackets in a name are no markup.
+        printed = Table(title=Text(self.title), title_justify="left")
+        for number, name in enumerate(self.header):
+            printed.add_column(Text(name), justify="right" if number else "left", no_wrap=True)
+        for row in self.rows:
+            printed.add_row(*(Text(e.text, style="bold" if e.bold else "") for e in row))
+        console.print(printed)
+        if self.note:
+            console.print(self.note, soft_wrap=True, markup=False)
+
+    def markdown(self, heading: str = "") -> str:
+        """Return the table as Markdown, with the title above and the note below.
+
+        Parameters
+        ----------
+        heading : str, default=""
+            What makes the title a heading, as "###"; otherwise it is bold.
+        """
         lines = [self.header, ["---", *["---:"] * (len(self.header) - 1)]]
         lines += [[entry.markdown() for entry in row] for row in self.rows]
         table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         note = f"\n{self.note}\n" if self.note else ""
-        return f"**{self.title}**\n\n{table}\n{note}"
+        title = f"{heading} {self.title}" if heading else f"**{self.title}**"
+        return f"{title}\n\n{table}\n{note}"
 
     def latex(self) -> str:
         """As a LaTeX table for the package booktabs."""

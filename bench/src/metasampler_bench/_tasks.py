@@ -17,8 +17,8 @@ def load_tasks(
     names: list[str],
     unseen: list[str],
     *,
-    data_home: Path | None,
-    target: str | None,
+    data_home: str | Path | None = None,
+    target: str | None = None,
     estimator: Any = None,
     scoring: Any = "average_precision",
     n_splits: int = 0,
@@ -127,7 +127,7 @@ def _source(title: str) -> str:
     return re.split("[@%:]", title)[0]
 
 
-def _load(name: str, data_home: Path | None, target: str | None) -> tuple[Any, ...]:
+def _load(name: str, data_home: str | Path | None, target: str | None) -> tuple[Any, ...]:
     from metasampler import datasets
 
     # Labels are flipped when the rows are cut.

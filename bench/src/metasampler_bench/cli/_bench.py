@@ -135,28 +135,9 @@ def bench(
 
 def _run(console: Any, runner: Any, spec: Any, **options: Any) -> None:
     """Run the cells with a progress bar, and say how to go on after an interrupt."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from metasampler_bench._progress import progress_bar
 
-    columns = (
-        TextColumn("{task.description:<44}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(spec.name, total=None)
-
-        def advance(done: int, total: int, what: str) -> None:
-            bar.update(task, description=what, completed=done, total=total)
+    with progress_bar(console, spec.name) as advance:
 
         def say(text: str) -> None:
             console.print(text, markup=False, soft_wrap=True)

@@ -1,119 +1,101 @@
-"""What a calibration by few held-out rows can be improved with: tasks and forms to try.
+"""Try forms of calibration where few rows are held out."""
 
-The tasks are none of imbalanced-learn's 27 sets and come from none of their sources, so that a
-choice made by them can be tested on the 27.
-"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from metasampler.datasets import load
-from metasampler.ensemble._calibration import make_calibration
-
-#: Name, class to find (None: the one labelled 1) and how many of its rows to keep (None: all).
-TASKS = (
-    ("keel_segment0", None, None),
-    ("keel_page-blocks0", None, None),
-    ("keel_vowel0", None, None),
-    ("keelstd_magic", 1, 400),
-    ("keelstd_spambase", 1, 150),
-    ("keelstd_phoneme", 1, 200),
-    ("keelstd_german", 1, 60),
-    ("keel_pima", None, 40),
-    ("keelstd_wdbc", 1, 30),
-    ("keelmulti_splice", 1, 120),
-    ("keelmulti_splice", 2, 50),
-    ("keel_vehicle0", None, 50),
-    ("keel_vehicle1", None, 60),
-    ("keel_vehicle2", None, 40),
-    ("keel_vehicle3", None, 80),
-    ("keel_kr-vs-k-three_vs_eleven", None, None),
-    ("keel_kr-vs-k-zero-one_vs_draw", None, None),
-    ("keel_poker-8-9_vs_5", None, None),
-    ("keel_poker-8-9_vs_6", None, None),
-    ("adbench_41_Waveform", None, None),
-    ("adbench_7_Cardiotocography", None, 130),
-    ("adbench_12_fault", None, 90),
-    ("adbench_17_InternetAds", None, 100),
-    ("adbench_39_vertebral", None, None),
-    ("adbench_37_Stamps", None, None),
-    ("adbench_1_ALOI", None, None),
-    ("keelstd_contraceptive", 1, 70),
-    ("keelmulti_led7digit", 1, None),
-    ("keel_haberman", None, 30),
-    ("keel_glass6", None, None),
-    ("keelstd_marketing", 5, None),
-    # Fewer than five held-out rows.
-    ("keel_glass4", None, None),
-    ("keel_glass5", None, None),
-    ("keel_glass-0-1-4-6_vs_2", None, None),
-    ("keel_poker-9_vs_7", None, None),
-    ("keel_poker-8_vs_6", None, None),
-    ("adbench_42_WBC", None, None),
-    ("adbench_43_WDBC", None, None),
-    ("adbench_45_wine", None, None),
-    ("adbench_15_Hepatitis", None, None),
-    ("keel_shuttle-6_vs_2-3", None, None),
-    ("keel_pima", None, 15),
-    ("keel_vehicle2", None, 12),
-    ("keel_vehicle3", None, 20),
-    ("keelstd_german", 1, 20),
-    ("keelstd_magic", 1, 20),
-    ("keelstd_spambase", 1, 15),
-    ("keelstd_phoneme", 1, 20),
-    ("keel_segment0", None, 12),
-    ("adbench_7_Cardiotocography", None, 18),
-    ("keelmulti_splice", 1, 15),
-    ("keel_kr-vs-k-three_vs_eleven", None, 20),
-    ("keel_page-blocks0", None, 20),
+from metasampler_bench._progress import tracked
+from metasampler_bench._statistics import (
+    measure_probabilities,
+    paired,
+    set_means,
+    with_error,
 )
-MOST_ROWS = 10_000
+from metasampler_bench._tables import ResultTable
+from metasampler_bench.studies._data import join, split_in_three
+from metasampler_bench.studies._decisions import (
+    RETIRED_CALIBRATIONS,
+    SIZES,
+    as_words,
+    count_sets,
+    few_positives,
+    make_mesa,
+    stages,
+    values_of,
+)
+from metasampler_bench.studies._few_rows_tasks import TASKS, load_task, title_of_task
+from metasampler_bench.studies._study import Options, Row, Study, mark_retired
+
+__all__ = ["FEW_ROWS"]
+
+#: From where on "auto" leaves the training rows alone.
+_ENOUGH_HELD_OUT = 30
+
+_Form = Callable[[NDArray[Any]], NDArray[Any]]
 
 
-def load_tasks(data_home=None):
-    """All tasks, as name -> (X, y) with y 0 or 1; rows to leave out are drawn."""
-    tasks = {}
-    for name, label, n_positives in TASKS:
-        X, y = load(name, data_home=data_home, positive=label, return_X_y=True)
-        X, y = np.asarray(X, dtype=float), np.asarray(y)
-        rng = np.random.default_rng(0)
-        rows = np.arange(len(y))
-        if len(y) > MOST_ROWS:
-            rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
-        if n_positives is not None:
-            kept = rng.choice(rows[y[rows] == 1], n_positives, replace=False)
-            rows = np.sort(np.concatenate([rows[y[rows] == 0], kept]))
-        # A title that tells a task from others on the same data.
-        title = name if label is None else f"{name}:{label}"
-        title += "" if n_positives is None else f", {n_positives} positives"
-        tasks[title] = X[rows], y[rows]
-    return tasks
+def _measure(options: Options) -> Iterator[Row]:
+    """Measure members on all rows, with calibrations by the validation rows or by all in turn."""
+    chosen = [task for task in TASKS if not options.datasets or task[0] in options.datasets]
+    cases = ((task, number) for task in chosen for number in range(options.runs))
+    for task, number in tracked(cases, "few rows"):
+        X, y = load_task(*task, data_home=options.data_home)
+        seed = options.seed + number
+        train, valid, (X_test, y_test) = split_in_three(X, y, seed)
+        rows = join(train, valid)
+        with few_positives():
+            held = make_mesa(seed, max(SIZES), calibration=None).fit(*train, *valid)
+            whole = make_mesa(seed, max(SIZES), calibration=None, validation_fraction=None)
+            valid_proba = stages(held, valid[0])
+            test_proba = stages(whole.fit(*rows), X_test)
+            prior = np.bincount(train[1]) / len(train[1])
+            # As in a fit: held-out rows count so that classes are as frequent as in training.
+            weights = (prior * len(valid[1]) / np.bincount(valid[1]))[valid[1]]
+            for k in SIZES:
+                forms: dict[str, _Form] = {}
+                for method in ("sigmoid", "prior"):
+                    fitted = make_mesa(seed, k, calibration=method).fit(*train, *valid)
+                    forms[method] = _of_positives(fitted.calibration_)
+                forms |= _other_forms(k, valid_proba[k][:, 1], valid[1], weights)
+                scores = test_proba[k][:, 1]
+                probas = {method: form(scores) for method, form in forms.items()}
+                refitted = make_mesa(seed, k, refit=True).fit(*train, *valid)
+                probas["auto, refitted"] = refitted.predict_proba(X_test)[:, 1]
+                for method, proba in probas.items():
+                    yield {
+                        "set": title_of_task(*task),
+                        "split": number,
+                        "held-out positives": int(valid[1].sum()),
+                        "k": k,
+                        "method": method,
+                    } | measure_probabilities(y_test, proba)
 
 
-def forms(k, *, prior, proba, codes, weights):
-    """Functions of the mean probability of k members, fitted on held-out rows."""
-    given = {"prior": prior, "drawn": np.full(2, 0.5), "proba": proba, "codes": codes}
-    scores = proba[:, 1]
+def _of_positives(calibration: Callable[[NDArray[Any]], NDArray[Any]]) -> _Form:
+    """Return a calibration of both classes as a function of the positives' probability."""
+    return lambda p: calibration(np.column_stack([1 - p, p]))[:, 1]
 
-    def by_name(name):
-        fitted = make_calibration(name, **given, weights=weights)
-        return lambda p: fitted(np.column_stack([1 - p, p]))[:, 1]
 
-    def logistic(features, **options):
+def _other_forms(
+    k: int, scores: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any]
+) -> dict[str, _Form]:
+    """Fit functions of the mean probability of k members that the package does not have."""
+
+    def logistic(features: _Form, **options: float) -> _Form:
         fitted = _logistic(features(scores), codes, weights, **options)
         return lambda p: fitted(features(p))
 
-    def smooth(p):
+    def smooth(p: NDArray[Any]) -> NDArray[Any]:
         # One more vote for each class, so that there are no zeros.
         return (k * p + 1) / (k + 2)
 
-    sigmoid, isotonic = by_name("sigmoid"), by_name("isotonic")
     return {
-        "sigmoid": sigmoid,
-        "prior": by_name("prior"),
-        "isotonic": isotonic,
-        "mean of sigmoid and isotonic": lambda p: (sigmoid(p) + isotonic(p)) / 2,
         "sigmoid of the log-odds": logistic(lambda p: logit(smooth(p))[:, np.newaxis]),
         "beta calibration": logistic(
             lambda p: np.column_stack([np.log(smooth(p)), -np.log1p(-smooth(p))])
@@ -122,12 +104,18 @@ def forms(k, *, prior, proba, codes, weights):
     }
 
 
-def _logistic(features, codes, weights, pull=0.0, usual=0.0):
-    """Increasing logistic regression with Platt's targets, its slopes drawn to a usual one."""
+def _logistic(
+    features: NDArray[Any],
+    codes: NDArray[Any],
+    weights: NDArray[Any],
+    pull: float = 0.0,
+    usual: float = 0.0,
+) -> _Form:
+    """Fit an increasing logistic regression to Platt's targets; slopes are drawn to a usual one."""
     n_in, n_out = weights[codes == 1].sum(), weights[codes == 0].sum()
     targets = np.where(codes == 1, (n_in + 1) / (n_in + 2), 1 / (n_out + 2))
 
-    def loss(parameters):
+    def loss(parameters: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         slopes = parameters[:-1]
         logits = features @ slopes + parameters[-1]
         residuals = weights * (expit(logits) - targets)
@@ -140,4 +128,63 @@ def _logistic(features, codes, weights, pull=0.0, usual=0.0):
     start = np.append(np.ones(n_slopes), np.log((n_in + 1) / (n_out + 1)))
     bounds = [(1e-3, 60.0)] * n_slopes + [(None, None)]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return lambda features: expit(features @ found[:-1] + found[-1])
+    return lambda given: expit(given @ found[:-1] + found[-1])
+
+
+def _tables(rows: list[Row]) -> list[ResultTable]:
+    """Make a table for tasks with few held-out positives and for tasks with more."""
+    groups: dict[str, Callable[[int], bool]] = {
+        "fewer than 5": lambda n: n < 5,
+        f"5 to {_ENOUGH_HELD_OUT - 1}": lambda n: 5 <= n < _ENOUGH_HELD_OUT,
+        f"{_ENOUGH_HELD_OUT} or more": lambda n: n >= _ENOUGH_HELD_OUT,
+    }
+    tables = []
+    for title, belongs in groups.items():
+        chosen = [row for row in rows if belongs(row["held-out positives"])]
+        if count_sets(chosen) > 1:
+            tables.append(_table(chosen, title))
+    return tables
+
+
+def _table(rows: list[Row], title: str) -> ResultTable:
+    sizes = values_of(rows, "k")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines, ahead = [], []
+    for method in methods:
+        name = mark_retired(method, RETIRED_CALIBRATIONS)
+        line, wins = [name], []
+        for k in sizes:
+            own, reference = (
+                set_means(rows, "Brier score", k=k, method=m) for m in (method, methods[0])
+            )
+            difference, error = paired(own, reference)
+            wins.append(difference < -error)
+            line.append(f"{own.mean():.4f}")
+            line.append("" if method == methods[0] else with_error(difference, error))
+        lines.append(line)
+        if all(wins):
+            ahead.append(name)
+    header = ["calibration"]
+    for k in sizes:
+        header += [f"Brier score, k = {k}", f"less the {methods[0]}'s"]
+    note = (
+        f"{count_sets(rows)} tasks. By more than a standard error, whatever the number of members, "
+        f"{as_words(ahead) if ahead else 'nothing'} is better than the {methods[0]}."
+    )
+    return ResultTable.from_texts(f"Few rows: {title} held-out positives", header, lines, note)
+
+
+FEW_ROWS = Study(
+    name="few-rows",
+    title="Few held-out rows",
+    about="""
+On tasks that are none of the 27 sets, nor of their sources. All have the same members, trained on
+the training and the validation rows. Their calibrations were fitted on the validation rows, but for
+"sigmoid, all rows in turn", which is what "auto" does with a refit and fewer than 30 such rows.
+""",
+    measure=_measure,
+    tables=_tables,
+    runs=5,
+    file="decisions-few-rows",
+    page="decisions",
+)

@@ -35,7 +35,7 @@ class RandomTask:
 
     @classmethod
     def number(cls, number: int) -> "RandomTask":
-        """The task with this number; they differ in everything."""
+        """Return the task with this number; they differ in everything."""
         rng = np.random.default_rng([77, number])
 
         def spread(low, high):

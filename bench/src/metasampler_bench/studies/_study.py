@@ -1,173 +1,214 @@
-"""What the studies of `decisions.py` share: data sets, splits, measures, files and tables."""
+"""Run a study: measure rows, make tables of them, keep both in files.
+
+A study is two functions: one yields rows, the other makes tables of rows and of nothing else. What
+it measured can so be shown again, and better, without being measured again.
+"""
+
+from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from imblearn.datasets import fetch_datasets
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
-from sklearn.metrics import average_precision_score, brier_score_loss, log_loss
-from sklearn.model_selection import train_test_split
+from metasampler_bench._retired import Retired
+from metasampler_bench._tables import ResultTable
 
-from metasampler.datasets import resolve_data_home
+__all__ = ["Options", "Row", "Study", "mark_retired", "read_rows", "write_page", "write_rows"]
 
-#: The sets that take most of the time; `--all` includes them.
-LARGE_SETS = ("isolet", "protein_homo", "webpage")
-PACKAGES = ("metasampler", "imbalanced-learn", "scikit-learn", "numpy")
-N_BINS = 15
+Row = dict[str, Any]
+
+_PACKAGES = ("metasampler", "imbalanced-learn", "scikit-learn", "numpy")
+
+#: Studies were scripts before they were commands; the last commit that has the scripts.
+_LAST_WITH_SCRIPTS = "1fe915a"
 
 
-# ---------------------------------------------------------------------- data
+@dataclass(frozen=True)
+class Options:
+    """What a user can choose in every study.
+
+    Attributes
+    ----------
+    runs : int
+        How often: splits, seeds or tasks, as the study says.
+    seed : int
+        Seed of the first run.
+    datasets : tuple of str
+        Only these data sets; empty for those of the study.
+    data_home : str or None
+        Folder of the data.
+    python : str or None
+        Another interpreter, where a study has use for one.
+    """
+
+    runs: int
+    seed: int = 0
+    datasets: tuple[str, ...] = ()
+    data_home: str | None = None
+    python: str | None = None
 
 
-def load_sets(data_home=None, *, names=None, with_large=False):
-    """Sets of imbalanced-learn's collection, as name -> (X, y) with y 0 or 1."""
-    found = fetch_datasets(
-        data_home=str(resolve_data_home(data_home)),
-        filter_data=None if names is None else tuple(names),
-        download_if_missing=False,
-    )
-    return {
-        name: (bunch.data, (bunch.target == 1).astype(int))
-        for name, bunch in found.items()
-        if names is not None or with_large or name not in LARGE_SETS
-    }
+@dataclass(frozen=True)
+class Study:
+    """A question, how rows are measured that answer it, and the tables that show the answer.
+
+    Attributes
+    ----------
+    name : str
+        What ``metasampler study`` calls it.
+    title : str
+        What its page, or its part of a page, is called.
+    about : str
+        What is done, for the page.
+    measure : callable
+        ``measure(options)`` yields rows, all with the same keys.
+    tables : callable
+        ``tables(rows)`` gives a list of tables.
+    runs : int
+        How often by default.
+    unit : str
+        What a run is: a split, a seed or a task.
+    file : str
+        Where rows are kept, without the ending; by default the name.
+    page : str
+        The page that the tables are shown on; by default the name.
+    """
+
+    name: str
+    title: str
+    about: str
+    measure: Callable[[Options], Iterator[Row]]
+    tables: Callable[[list[Row]], list[ResultTable]]
+    runs: int
+    unit: str = "splits"
+    file: str = ""
+    page: str = ""
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file of rows."""
+        return f"{self.file or self.name}.json"
+
+    @property
+    def page_name(self) -> str:
+        """Name of the page, without the ending."""
+        return self.page or self.name
+
+    def command(self, options: Options) -> str:
+        """Return the command that repeats the study."""
+        words = ["metasampler study", self.name, f"--runs {options.runs}"]
+        words += [f"--seed {options.seed}"] if options.seed else []
+        words += [f"--dataset {name}" for name in options.datasets]
+        return " ".join(words)
+
+    def run(self, options: Options, path: Path | None = None) -> list[Row]:
+        """Measure all rows, and keep them in a file as they come.
+
+        Parameters
+        ----------
+        options : Options
+        path : Path, default=None
+            The file. It is written whenever the next data set or task begins, so that a long
+            study that is interrupted leaves what there is.
+
+        Returns
+        -------
+        rows : list of dict
+        """
+        rows: list[Row] = []
+        for row in self.measure(options):
+            first = next(iter(row))
+            if path is not None and rows and row[first] != rows[-1][first]:
+                write_rows(path, rows, command=self.command(options), seed=options.seed)
+            rows.append(row)
+        if path is not None:
+            write_rows(path, rows, command=self.command(options), seed=options.seed)
+        return rows
 
 
-def split_off_test(X, y, seed):
-    """Training and test rows, 80 : 20."""
-    return train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed)
+def mark_retired(name: str, retired: dict[str, Retired]) -> str:
+    """Return what tables call a method: one that is gone is marked with its last commit."""
+    return retired[name].marked_title if name in retired else name
 
 
-def split_in_three(X, y, seed):
-    """Training, validation and test rows, 60 : 20 : 20; the test rows of `split_off_test`."""
-    X_rest, X_test, y_rest, y_test = split_off_test(X, y, seed)
-    X_train, X_val, y_train, y_val = train_test_split(
-        X_rest, y_rest, test_size=0.25, stratify=y_rest, random_state=seed
-    )
-    return (X_train, y_train), (X_val, y_val), (X_test, y_test)
+def write_rows(path: Path, rows: list[Row], *, command: str, seed: int) -> None:
+    """Write rows with all that is needed to measure them again.
 
-
-def each_split(sets, n_splits, seed, title):
-    """Every set and split, with a progress bar on a terminal: name, X, y, seed of the split."""
-    cases = [(name, number) for name in sets for number in range(n_splits)]
-    for name, number in track(cases, title, disable=not sys.stdout.isatty(), transient=True):
-        yield name, number, *sets[name], seed + number
-
-
-# ---------------------------------------------------------------------- measures
-
-
-def calibration_error(y, probability):
-    """Expected calibration error over bins of equal width."""
-    bins = np.minimum((probability * N_BINS).astype(int), N_BINS - 1)
-    gaps = np.bincount(bins, probability - y, N_BINS)
-    return float(np.abs(gaps).sum() / len(y))
-
-
-def measure(y, probability):
-    """What the tables show of predicted probabilities."""
-    return {
-        "Brier score": float(brier_score_loss(y, probability)),
-        "log-loss": float(log_loss(y, probability, labels=[0, 1])),
-        "calibration error": calibration_error(y, probability),
-        "average precision": float(average_precision_score(y, probability)),
-    }
-
-
-def set_means(rows, value, **wanted):
-    """Mean over the splits of each set, as a vector in the order of the sets' names."""
-    chosen: dict[str, list] = {}
-    for row in rows:
-        if all(row[key] == given for key, given in wanted.items()):
-            chosen.setdefault(row["set"], []).append(row[value])
-    return np.array([np.mean(chosen[name]) for name in sorted(chosen)])
-
-
-def standard_error(values):
-    """Standard error of a mean."""
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
-
-
-def paired(values, reference):
-    """Mean difference and its standard error, with data sets as the units."""
-    difference = values - reference
-    return float(difference.mean()), standard_error(difference)
-
-
-# ---------------------------------------------------------------------- files and tables
-
-
-def write_rows(path, rows, *, command, seed, settings):
-    """Write a study's rows with all that is needed to repeat it."""
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : list of dict
+        All with the same keys.
+    command : str
+        What measures them.
+    seed : int
+        Seed of the first run.
+    """
     columns = list(rows[0])
     content = {
         "command": command,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": {name: version(name) for name in _PACKAGES},
         "seed": seed,
-        "settings": settings,
         "columns": columns,
     }
     head = json.dumps(content, indent=1)[:-2]
     lines = ",\n  ".join(json.dumps([_short(row[column]) for column in columns]) for row in rows)
-    Path(path).write_text(f'{head},\n "rows": [\n  {lines}\n ]\n}}\n')
+    path.write_text(f'{head},\n "rows": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
 
 
-def publish(title, about, rows, table, path, *, command, settings):
-    """Write a study's rows and, beside them, a page with its table.
-
-    ``about`` is the docstring of the study: its first paragraph and the command are left out.
-    """
-    write_rows(path, rows, command=command, seed=0, settings=settings)
-    text = about.split("\n\n", 2)[2].strip()
-    page = f"# {title}\n\n{text}\n\n`{command}`\n\n{table.markdown()}"
-    Path(path).with_suffix(".md").write_text(page)
-
-
-def read_rows(path):
-    """The content of such a file, with a dict for each row."""
-    content = json.loads(Path(path).read_text())
+def read_rows(path: Path) -> dict[str, Any]:
+    """Read such a file; its rows are dicts."""
+    content = json.loads(path.read_text(encoding="utf-8"))
     content["rows"] = [dict(zip(content["columns"], row, strict=True)) for row in content["rows"]]
     return content
 
 
-def _short(value):
+def _short(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-@dataclass
-class StudyTable:
-    """A table that can be printed or written as Markdown; its first column is text."""
+def write_page(title: str, introduction: str, studies: list[Study], folder: Path) -> Path:
+    """Write a page of the rows that some studies have left in a folder.
 
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-    note: str = ""
+    Parameters
+    ----------
+    title, introduction : str
+        What stands above the tables.
+    studies : list of Study
+        Those whose page it is; the ones without rows are left out.
+    folder : Path
+        Where the rows are, and the page will be.
 
-    def show(self, console: Console) -> None:
-        """Print it."""
-        table = Table(title=self.title, title_justify="left")
-        for number, name in enumerate(self.header):
-            table.add_column(name, justify="right" if number else "left", no_wrap=True)
-        for row in self.rows:
-            table.add_row(*row)
-        console.print(table)
-        console.print(self.note, soft_wrap=True)
+    Returns
+    -------
+    path : Path
+        The page.
+    """
+    parts = [f"# {title}", introduction.strip()]
+    for study in studies:
+        source = folder / study.file_name
+        if not source.is_file():
+            continue
+        content = read_rows(source)
+        if len(studies) > 1:
+            parts.append(f"## {study.title}")
+        parts += [_origin(study, content), study.about.strip()]
+        parts += [table.markdown(heading="###").strip() for table in study.tables(content["rows"])]
+    path = folder / f"{studies[0].page_name}.md"
+    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    return path
 
-    def markdown(self) -> str:
-        """As Markdown, with the title as a heading."""
-        lines = [self.header, ["---", *["---:"] * (len(self.header) - 1)], *self.rows]
-        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        return f"### {self.title}\n\n{table}\n\n{self.note}\n"
 
-
-def with_error(difference, error, digits=4):
-    """A paired difference as text."""
-    return f"{difference:+.{digits}f} ± {error:.{digits}f}"
+def _origin(study: Study, content: dict[str, Any]) -> str:
+    """Say how the rows came about, also where the command has another name by now."""
+    command, date = content["command"], content["date"]
+    if command.startswith("metasampler"):
+        return f"`{command}`, {date}."
+    now = f"metasampler study {study.name}"
+    return f"`{command}` of commit {_LAST_WITH_SCRIPTS}, {date}; today `{now}`."

@@ -1,37 +1,29 @@
-"""Which kinds of members, and how many: evidence for the default of MesaClassifier.
+"""Ask which kinds of members, and how many: evidence for the default of MesaClassifier."""
 
-    python benchmarks/members.py --splits 3 --output docs/results/members.json
+from __future__ import annotations
 
-Kinds of trees, alone or in turn, against LightGBM, on data that no other benchmark tests on (but
-for three sets of `leaderboard-large`, which says so). Soft leaves, constant mu 0.85, no hold-out;
-75% of the rows train, 25% are scored. Needs METASAMPLER_DATA_HOME.
-"""
-
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import argparse
-import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from _study import StudyTable, publish
-from lightgbm import LGBMClassifier
-from metasampler.cli._meta_tasks import load_tasks
-from rich.console import Console
-from rich.progress import track
 from scipy.stats import gmean, rankdata
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier
+from metasampler_bench._progress import tracked
+from metasampler_bench._tables import ResultTable
+from metasampler_bench._tasks import load_tasks
+from metasampler_bench.studies._study import Options, Row, Study
 
-SIZES = (14, 30, 60, 100)
+__all__ = ["MEMBERS"]
+
+_SIZES = (14, 30, 60, 100)
 #: As `metasampler meta-train` takes them: NAME:3 is class 3 against the rest, NAME%0.1 keeps a
 #: tenth of the minority.
-TASKS = [
+_TASKS = [
     "adbench_27_PageBlocks",
     "adbench_2_annthyroid",
     "keelstd_phoneme",
@@ -63,15 +55,15 @@ TASKS = [
 ]
 
 
-def _best_split(**options):
+def _best_split(**options: Any) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(criterion="entropy", max_features="sqrt", **options)
 
 
-def _random_split(max_features):
+def _random_split(max_features: Any) -> ExtraTreeClassifier:
     return ExtraTreeClassifier(criterion="entropy", max_features=max_features)
 
 
-KINDS = {
+_KINDS = {
     "best splits": [_best_split()],
     "best splits, leaves of 2": [_best_split(min_samples_leaf=2)],
     "random splits, sqrt": [_random_split("sqrt")],
@@ -83,19 +75,21 @@ KINDS = {
 }
 
 
-def study(options):
-    """One row for each task, split, kind and size."""
-    tasks, _ = load_tasks(TASKS, [], data_home=options.data_home, target=None, settings={})
-    cases = [(name, split) for name in tasks for split in range(options.splits)]
-    for name, split in track(cases, "members", disable=not sys.stdout.isatty(), transient=True):
+def _measure(options: Options) -> Iterator[Row]:
+    """Yield a row for each task, split, kind and size."""
+    names = list(options.datasets) or _TASKS
+    tasks, _ = load_tasks(names, [], data_home=options.data_home)
+    cases = ((name, split) for name in tasks for split in range(options.runs))
+    for name, number in tracked(cases, "members"):
         X, y = tasks[name]
         labels, counts = np.unique(y, return_counts=True)
         y = (y == labels[counts.argmin()]).astype(int)
-        rows = train_test_split(X, y, test_size=0.25, stratify=y, random_state=split)
-        for kind, size, score, seconds in _compared(*rows, seed=split):
+        seed = options.seed + number
+        rows = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
+        for kind, size, score, seconds in _compare(*rows, seed=seed):
             yield {
                 "set": name,
-                "split": split,
+                "split": number,
                 "kind": kind,
                 "members": size,
                 "average precision": score,
@@ -103,16 +97,21 @@ def study(options):
             }
 
 
-def _compared(X, X_test, y, y_test, seed):
+def _compare(
+    X: Any, X_test: Any, y: Any, y_test: Any, seed: int
+) -> Iterator[tuple[str, int | None, float, float]]:
+    """Yield kind, size, score and CPU seconds, those of LightGBM first."""
+    from lightgbm import LGBMClassifier
+
     start = time.process_time()
     booster = LGBMClassifier(n_jobs=1, verbose=-1, random_state=seed).fit(X, y)
     seconds = time.process_time() - start
     proba = booster.predict_proba(X_test)[:, 1]
     yield "LightGBM", None, float(average_precision_score(y_test, proba)), seconds
-    for kind, estimator in KINDS.items():
+    for kind, estimator in _KINDS.items():
         clf = MesaClassifier(
             estimator,
-            max(SIZES),
+            max(_SIZES),
             meta_sampler=0.85,
             validation_fraction=None,
             calibration=None,
@@ -123,13 +122,13 @@ def _compared(X, X_test, y, y_test, seed):
         seconds = time.process_time() - start
         # With a constant mu the first k members are a fit of k.
         for size, proba in enumerate(clf.staged_predict_proba(X_test), start=1):
-            if size in SIZES:
+            if size in _SIZES:
                 score = float(average_precision_score(y_test, proba[:, 1]))
-                yield kind, size, score, seconds * size / max(SIZES)
+                yield kind, size, score, seconds * size / max(_SIZES)
 
 
-def report(rows) -> StudyTable:
-    """Mean score, mean rank and cost of every kind and size."""
+def _tables(rows: list[Row]) -> list[ResultTable]:
+    """Make a table of the mean score, mean rank and cost of every kind and size."""
     columns = list(dict.fromkeys((row["kind"], row["members"]) for row in rows))
     sets = list(dict.fromkeys(row["set"] for row in rows))
     scores, seconds = (np.full((len(sets), len(columns)), 0.0) for _ in range(2))
@@ -142,7 +141,7 @@ def report(rows) -> StudyTable:
     ranks = np.mean([rankdata(-line) for line in scores.round(3)], axis=0)
     costs = gmean(seconds / seconds[:, :1], axis=0)
     ahead = np.count_nonzero(scores > scores[:, :1], axis=0)
-    return StudyTable(
+    table = ResultTable.from_texts(
         "Members",
         ["kind", "members", "average precision", "mean rank", "CPU, LightGBM = 1", "ahead of it"],
         [
@@ -161,29 +160,18 @@ def report(rows) -> StudyTable:
         f"{len(sets)} sets, {n_splits} splits; ranks among all rows of this table. CPU is the "
         "geometric mean over the sets of the ratio of fit times.",
     )
+    return [table]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--data-home", default=None)
-    parser.add_argument("--output", default=None, help="also write the rows to this JSON file")
-    options = parser.parse_args()
-    rows = list(study(options))
-    table = report(rows)
-    if options.output:
-        command = f"python benchmarks/members.py --splits {options.splits}"
-        publish(
-            "Which members",
-            __doc__,
-            rows,
-            table,
-            options.output,
-            command=command,
-            settings={"sets": TASKS},
-        )
-    table.show(Console(width=120))
-
-
-if __name__ == "__main__":
-    main()
+MEMBERS = Study(
+    name="members",
+    title="Which members",
+    about="""
+Kinds of trees, alone or in turn, against LightGBM, on data that no other benchmark tests on (but
+for three sets of `leaderboard-large`, which says so). Soft leaves, constant mu 0.85, no hold-out;
+75% of the rows train, 25% are scored. Needs METASAMPLER_DATA_HOME.
+""",
+    measure=_measure,
+    tables=_tables,
+    runs=3,
+)
