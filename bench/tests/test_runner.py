@@ -512,7 +512,7 @@ def test_curves_of_a_meta_training(tmp_path):
 
 def test_nothing_to_do_is_an_error_that_writes_nothing(tmp_path, spec):
     runner = Runner(tmp_path)
-    with pytest.raises(ValueError, match=r"Nothing of 'small' is left.*'oil'"):
+    with pytest.raises(ValueError, match=r"has no cell with.*'oil'"):
         runner.run(spec, datasets=("oil",))
     assert not list(tmp_path.iterdir())
 

@@ -48,7 +48,7 @@ def test_rows_are_kept_and_shown_again(small, tmp_path):
     assert "Scores [of all]" in text
     content = read_rows(tmp_path / "small.json")
     assert content["rows"] == [
-        {"set": name, "split": number, "score": pytest.approx(1 + number / 3)}
+        {"set": name, "split": number, "score": pytest.approx(1 + number / 3, rel=1e-5)}
         for name in ("one", "two")
         for number in range(2)
     ]

@@ -1,4 +1,4 @@
-"""Specs of tables and figures, the methods they compare, and what runs and reports them."""
+"""Benchmarks around metasampler: specs, methods, what runs and reports them."""
 
 from metasampler_bench._controls import SelectedMuClassifier
 from metasampler_bench._method import FAMILIES, LETTERS, Method

@@ -161,20 +161,8 @@ class SelectedMuClassifier(WrappingClassifier):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def predict(self, X):
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        table = self._check_predict_table(X)
-        return self.estimator_.predict(table)
+    def _labels(self, answers):
+        return answers
 
     def staged_predict_proba(self, X):
         """Yield the probability of each class after each member.

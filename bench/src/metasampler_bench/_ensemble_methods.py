@@ -1,4 +1,4 @@
-"""Reweighting, the ensembles of this package, and MESA beside its controls."""
+"""List reweighting, the ensembles of the library, and MESA beside its controls."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def reweighting_methods() -> Iterator[Method]:
 
 
 def ensemble_methods() -> Iterator[Method]:
-    """Ensembles of this package; "-paper" where the MESA paper's settings are not its defaults."""
+    """List the library's ensembles; "-paper" has the MESA paper's settings where they differ."""
 
     def maker(cls: Callable[..., Any], **options: Any) -> Callable[..., Any]:
         def make(estimator: Any, n_estimators: int, random_state: Any, n_jobs: int | None) -> Any:
@@ -235,14 +235,14 @@ def ensemble_methods() -> Iterator[Method]:
 
 
 def policy_methods() -> Iterator[Method]:
-    """MESA as users get it, MESA as the paper has it, and what its policy has to beat."""
+    """List MESA as users get it, MESA as the paper has it, and what its policy has to beat."""
     yield from _presets()
     yield from _paper_rows()
     yield from _default_rows()
 
 
 def _presets() -> Iterator[Method]:
-    """MESA's presets but the paper's, which is the row "mesa-fit"."""
+    """List MESA's presets but the paper's, which is the row "mesa-fit"."""
 
     def preset(
         name: str, title: str, family: str, preset: str, *, uses_validation: bool, base: bool = True
@@ -318,7 +318,7 @@ def _mesa(
 
 
 def _paper_rows() -> Iterator[Method]:
-    """The paper's ensemble, whatever the defaults are: plain trees and leaves, and no refit."""
+    """List the paper's ensemble with all policies: plain trees and leaves, and no refit."""
 
     def mesa(name: str, title: str, family: str, **options: Any) -> Method:
         plain = {"leaf_smoothing": 0.0, "refit": False}
@@ -376,7 +376,7 @@ def _paper_rows() -> Iterator[Method]:
 
 
 def _default_rows() -> Iterator[Method]:
-    """The members of the default, any number of them, with the policies that the paper's get."""
+    """List any number of the default's members, with the policies that the paper's get."""
 
     def mesa(name: str, title: str, family: str, meta_sampler: Any, **options: Any) -> Method:
         return _mesa(

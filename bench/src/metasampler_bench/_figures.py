@@ -28,7 +28,7 @@ _MOST_BANDS = 4
 
 
 def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """A number against another, a panel a data set and a line a method."""
+    """Draw a number against another: a panel for each data set, a line for each method."""
     from metasampler_bench.plotting import ScoreCurveDisplay
 
     panel_axis, line_axis = report["panel"], report["line"]
@@ -66,7 +66,7 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
 
 
 def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Scores by what a sampler was meta-trained on and used on, and the loss against its own."""
+    """Draw scores by what a sampler was meta-trained and used on, and the loss against its own."""
     from metasampler_bench.plotting import TransferHeatmapDisplay
 
     row_axis, column_axis = report["rows"], report["columns"]
@@ -105,7 +105,7 @@ def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
 
 
 def trace(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Mu over the members, a line for each value of an axis."""
+    """Draw mu over the members, with a line for each value of an axis."""
     from metasampler.plotting import PolicyTraceDisplay
 
     axis = report["line"]
@@ -119,7 +119,7 @@ def trace(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
 
 
 def history(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Scores over the episodes of meta-training."""
+    """Draw scores over the episodes of meta-training."""
     from metasampler.plotting import MetaTrainingDisplay
 
     done = finished(rows)
@@ -132,7 +132,7 @@ def history(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
 
 
 def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Test scores on all tasks during a joint meta-training, beside the best baselines."""
+    """Draw test scores on all tasks during a joint meta-training, beside the best baselines."""
     from metasampler.plotting import MetaTrainingDisplay
 
     done = finished(rows)
@@ -160,7 +160,7 @@ def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
 
 
 def boundary(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Decision boundaries: a line of panels for each data set."""
+    """Draw decision boundaries: a line of panels for each data set."""
     from metasampler_bench.plotting import DecisionBoundaryComparisonDisplay
 
     panels = []
@@ -193,7 +193,7 @@ def boundary(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tu
 def critical_difference(
     spec: Spec, rows: list[Row], report: dict[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Mean ranks over the data sets, of the methods that finished as many as the best."""
+    """Draw mean ranks over the data sets, of the methods that finished as many as the best."""
     from metasampler_bench.plotting import CriticalDifferenceDisplay
 
     chosen = select(rows, {"k": report["k"]}) if "k" in report else rows

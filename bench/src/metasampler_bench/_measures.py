@@ -1,4 +1,4 @@
-"""What is measured in a cell: scores of a fit, curves of a meta-training, facts of a data set."""
+"""Measure a cell: scores of a fit, curves of a meta-training, facts of a data set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from metasampler.datasets import load
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
 from metasampler_bench._methods import METHODS
-from metasampler_bench._protocol import Parts, fit_seed, take_parts
+from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
 from metasampler_bench._samplers import SamplerCache, make_meta_sampler
 from metasampler_bench._spec import Job
@@ -29,7 +29,7 @@ _RESOLUTION = 60
 
 
 def needs_sampler(job: Job) -> bool:
-    """Whether a job uses a sampler that is meta-trained beforehand."""
+    """Say whether a job uses a sampler that is meta-trained beforehand."""
     return job.kind == "scores" and METHODS[job.cell["method"]].meta_trains
 
 
@@ -46,20 +46,8 @@ class TimedTree(DecisionTreeClassifier):
         return self
 
 
-def _parts_of(cell: dict[str, Any], cache: SamplerCache) -> Parts:
-    return take_parts(
-        cell["dataset"],
-        cell["run"],
-        cell["fold"],
-        seed=cache.seed,
-        noise=cell.get("noise", 0.0),
-        fraction=cell.get("fraction", 1.0),
-        data_home=cache.data_home,
-    )
-
-
 def _build(job: Job, cache: SamplerCache) -> tuple[Any, dict[str, Any]]:
-    """The unfitted classifier of a job, and what its meta-training took."""
+    """Return the unfitted classifier of a job, and what its meta-training took."""
     cell = job.cell
     method = METHODS[cell["method"]]
     base = None
@@ -84,7 +72,7 @@ def _build(job: Job, cache: SamplerCache) -> tuple[Any, dict[str, Any]]:
 def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
     """Fit one method and score the test rows, for every k that can be read off the fit."""
     cell = job.cell
-    parts = _parts_of(cell, cache)
+    parts = cache.parts(cell)
     method = METHODS[cell["method"]]
     model, facts = _build(job, cache)
     rows: tuple[Any, ...] = (parts.X_train, parts.y_train)
@@ -128,7 +116,7 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
 def measure_resampling(job: Job, cache: SamplerCache) -> list[Row]:
     """Resample once and train every base classifier on what comes out."""
     cell = job.cell
-    parts = _parts_of(cell, cache)
+    parts = cache.parts(cell)
     seed = fit_seed(cell["run"], cell["fold"], cache.seed)
     sampler = METHODS[cell["method"]].build(None, 10, seed, n_jobs=1).sampler
     X, y, seconds = parts.X_train, parts.y_train, 0.0
@@ -156,7 +144,7 @@ def measure_resampling(job: Job, cache: SamplerCache) -> list[Row]:
 
 
 def _stages(model: Any, X: Any, ks: tuple[int, ...]) -> dict[int | None, np.ndarray]:
-    """Probability of the positive class after each of the wanted numbers of members."""
+    """Return the probability of the positive class after each of the wanted numbers of members."""
     column = int(np.flatnonzero(model.classes_ == 1)[0])
     if len(ks) <= 1:
         k = ks[0] if ks else None
@@ -170,7 +158,7 @@ def _stages(model: Any, X: Any, ks: tuple[int, ...]) -> dict[int | None, np.ndar
 
 
 def _surface(model: Any, parts: Parts) -> Row:
-    """Probability on a grid around the rows, for a picture of the decision boundary."""
+    """Return the probability on a grid around the rows, for a picture of the decision boundary."""
     X = np.concatenate([parts.X_train, parts.X_valid, parts.X_test])
     y = np.concatenate([parts.y_train, parts.y_valid, parts.y_test])
     low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
@@ -185,7 +173,7 @@ def _surface(model: Any, parts: Parts) -> Row:
 
 
 def measure_facts(job: Job, cache: SamplerCache) -> list[Row]:
-    """Rows, columns and imbalance ratio of a data set."""
+    """Count rows, columns and imbalance ratio of a data set."""
     data = load(job.cell["dataset"], data_home=cache.data_home)
     n_positive = int((data.target == 1).sum())
     n_rows, n_columns = data.data.shape
@@ -200,8 +188,8 @@ def measure_facts(job: Job, cache: SamplerCache) -> list[Row]:
 
 
 def measure_history(job: Job, cache: SamplerCache) -> list[Row]:
-    """Scores of every episode of a meta-training on the three parts of the data."""
-    parts = _parts_of(job.cell, cache)
+    """Score every episode of a meta-training on the three parts of the data."""
+    parts = cache.parts(job.cell)
     sampler = make_meta_sampler(job.cell, cache.seed)
     wall, cpu = time.perf_counter(), time.process_time()
     sampler.fit(*parts[:4], X_test=parts.X_test, y_test=parts.y_test)
@@ -221,10 +209,10 @@ def measure_history(job: Job, cache: SamplerCache) -> list[Row]:
 
 
 def measure_joint(job: Job, cache: SamplerCache) -> list[Row]:
-    """Test scores on several tasks while one sampler is meta-trained on some of them."""
+    """Score several tasks while one sampler is meta-trained on some of them."""
     cell = job.cell
     trained, watched = cell["tasks"].split("+"), cell["watch"].split("+")
-    parts = {name: _parts_of({**cell, "dataset": name}, cache) for name in (*trained, *watched)}
+    parts = {name: cache.parts({**cell, "dataset": name}) for name in (*trained, *watched)}
     curves: dict[str, list[float]] = {name: [] for name in parts}
     episodes: list[int] = []
     sampler = make_meta_sampler(cell, cache.seed)

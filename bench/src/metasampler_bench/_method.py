@@ -1,4 +1,4 @@
-"""What the registry knows about one method."""
+"""Describe one method of the registry."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Method:
             ) from error
 
     def n_training_rows(self, fitted: Any, n_rows: int, n_members: int | None = None) -> int:
-        """Rows a fit used for training, summed over the members.
+        """Count the rows a fit used for training, summed over the members.
 
         Parameters
         ----------
@@ -168,21 +168,21 @@ class Method:
 
 
 def rows_recorded(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
-    """Rows that the fitted classifier counted itself: in all, or for each member."""
+    """Return the rows that the fitted classifier counted itself: in all, or for each member."""
     counted = fitted.n_training_rows_
     return counted if isinstance(counted, int) else sum(counted[:n_members])
 
 
 def rows_of_subsets(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
-    """Rows that the members drew."""
+    """Count the rows that the members drew."""
     return sum(len(rows) for rows in fitted.estimators_samples_[:n_members])
 
 
 def all_rows(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
-    """Every row, once."""
+    """Count every row once."""
     return n_rows
 
 
 def all_rows_each(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
-    """Every row, for every member."""
+    """Count every row for every member."""
     return n_rows * len(fitted.estimators_[:n_members])

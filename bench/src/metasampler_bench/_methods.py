@@ -1,8 +1,6 @@
-"""The registry: every method that tables, figures and the command line know."""
+"""Register every method that tables, figures and the command line know."""
 
 from __future__ import annotations
-
-import difflib
 
 from metasampler_bench._ensemble_methods import (
     ensemble_methods,
@@ -10,6 +8,7 @@ from metasampler_bench._ensemble_methods import (
     reweighting_methods,
 )
 from metasampler_bench._method import Method
+from metasampler_bench._names import unknown_name
 from metasampler_bench._resampling_methods import resampling_methods
 from metasampler_bench._retired import RETIRED
 from metasampler_bench._usual_methods import usual_choices
@@ -80,6 +79,4 @@ def find_method(name: str) -> Method:
             f"{name!r} is no longer part of the package: {gone.reason}. Commit {gone.commit} can "
             "still run it."
         )
-    near = difflib.get_close_matches(wanted, METHODS, n=3)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise ValueError(f"unknown method {name!r}. {hint or 'Known: ' + ', '.join(METHODS) + '.'}")
+    raise unknown_name("method", name, METHODS)

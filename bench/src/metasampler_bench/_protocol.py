@@ -1,4 +1,4 @@
-"""Which rows train, validate and test: the paper's protocol."""
+"""Cut rows into those that train, validate and test: the paper's protocol."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def _load(name: str, data_home: str | None) -> Any:
 
 
 def n_folds_of(name: str) -> int:
-    """Test folds of a data set in one run: one where the split is fixed."""
+    """Return the test folds of a data set in one run: one where the split is fixed."""
     return 1 if name.endswith("-authors") else N_FOLDS
 
 
 def split_rows(
     y: NDArray[Any], run: int, fold: int, seed: int = 0
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Training, validation and test rows, class-wise 60 : 20 : 20.
+    """Return training, validation and test rows, class-wise 60 : 20 : 20.
 
     The validation rows are drawn once a run; the rest is cut into four folds, of which one is
     for testing.
@@ -84,7 +84,7 @@ def split_rows(
 
 
 def fit_seed(run: int, fold: int, seed: int = 0) -> int:
-    """Seed of all fits of one run and fold: methods are compared with the same random numbers."""
+    """Return the seed of all fits of a run and fold: all methods get the same random numbers."""
     return 1000 * (seed + run) + fold
 
 
@@ -98,7 +98,7 @@ def take_parts(
     fraction: float = 1.0,
     data_home: str | None = None,
 ) -> Parts:
-    """Rows of a data set for one run and fold.
+    """Return the rows of a data set for one run and fold.
 
     Parameters
     ----------

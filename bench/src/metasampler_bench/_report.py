@@ -1,4 +1,4 @@
-"""From rows to files: a Markdown page, LaTeX tables and figures for each spec."""
+"""Write files of rows: a Markdown page, LaTeX tables and figures for each spec."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def write_report(
     # Where every cell failed there is nothing to show but the reasons.
     for report in spec.reports if finished(own) else ():
         kind = report["kind"]
-        # A method that was run less often would take the others' runs out of a paired table, and a
-        # data set that few have finished would leave the others without a rank.
+        # A method with fewer runs would take runs of the others out of a paired table. A data set
+        # that few methods finished would leave the others without a rank.
         left_out = set(report.get("without", ()))
         shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
         if kind in FIGURES:
@@ -109,7 +109,7 @@ def _save_figures(
 
 
 def _head(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
-    """Title, what was done, and how the rows came about."""
+    """Return title, what was done, and how the rows came about."""
     in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
     commands = sorted({row["command"] for row in rows if "command" in row})
     failed = [row for row in rows if "error" in row]

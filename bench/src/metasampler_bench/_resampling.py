@@ -1,4 +1,4 @@
-"""A classifier behind one of imbalanced-learn's samplers, and the paper's base classifiers."""
+"""Put a classifier behind one of imbalanced-learn's samplers; the paper's base classifiers."""
 
 import time
 from numbers import Integral
@@ -175,7 +175,7 @@ def _number_classes(sampler, classes: np.ndarray) -> None:
 
 
 def _advice(sampler, message: str, classes: np.ndarray, counts: np.ndarray) -> str:
-    """What to set if a sampler failed for want of neighbours; empty if it failed otherwise."""
+    """Say what to set if a sampler lacked neighbours; say nothing if it failed otherwise."""
     if "n_neighbors" not in message:
         return ""
     rarest = int(np.argmin(counts))

@@ -1,4 +1,4 @@
-"""Resampling before training: imbalanced-learn's samplers."""
+"""List imbalanced-learn's samplers, each before a classifier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["resampling_methods"]
 
 
 def resampling_methods() -> Iterator[Method]:
-    """The rows of the paper's resampling table: imbalanced-learn with its default settings."""
+    """List the rows of the paper's resampling table: imbalanced-learn with its defaults."""
 
     def maker(path: str) -> Callable[..., Any]:
         def make(estimator: Any, n_estimators: int, random_state: Any, n_jobs: int | None) -> Any:

@@ -1,4 +1,4 @@
-"""Reading rows of results: axes, their order and names, and groups of values."""
+"""Read rows of results: axes, their order and names, and groups of values."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _N_ENDS = 5
 
 
 def axis_value(cell: dict[str, Any], axis: str) -> Any:
-    """Value of a cell on an axis, in a form that can be a key."""
+    """Return the value of a cell on an axis, in a form that can be a key."""
     value = cell.get(axis, AXES.get(axis))
     return tuple(value) if isinstance(value, list) else value
 
 
 def row_value(row: Row, name: str) -> float | None:
-    """A number of a row, or one that follows from what it holds."""
+    """Return a number of a row, or one that follows from what it holds."""
     if name in ("mu_early", "mu_late"):
         actions = row.get("actions")
         if not actions:
@@ -50,17 +50,17 @@ def row_value(row: Row, name: str) -> float | None:
 
 
 def finished(rows: Iterable[Row]) -> list[Row]:
-    """Rows of cells that did not fail."""
+    """Return the rows of cells that did not fail."""
     return [row for row in rows if "error" not in row]
 
 
 def last_rows(rows: Iterable[Row]) -> list[Row]:
-    """The last row of each cell: a cell that was computed again has the old one before it."""
+    """Return the last row of each cell: one that was computed again has an older row before it."""
     return list({(row["seed"], cell_key(row["cell"])): row for row in rows}.values())
 
 
 def select(rows: Iterable[Row], where: dict[str, Any] | None = None) -> list[Row]:
-    """Rows whose cells have these values; a method without k counts for every k."""
+    """Return rows whose cells have these values; a method without k counts for every k."""
     wanted = {} if where is None else where
 
     def fits(cell: dict[str, Any]) -> bool:
@@ -73,7 +73,7 @@ def select(rows: Iterable[Row], where: dict[str, Any] | None = None) -> list[Row
 
 
 def group_values(rows: Iterable[Row], axes: Sequence[str], name: str) -> dict[Key, np.ndarray]:
-    """All values of a number by the cells' position on some axes."""
+    """Return all values of a number by the cells' position on some axes."""
     groups: dict[Key, list[float]] = {}
     for row in finished(rows):
         value = row_value(row, name)
@@ -84,7 +84,7 @@ def group_values(rows: Iterable[Row], axes: Sequence[str], name: str) -> dict[Ke
 
 
 def axis_order(spec: Spec, axis: str, found: Iterable[Any]) -> list[Any]:
-    """Values of an axis in the order of the spec; sizes and noise go by number."""
+    """Return the values of an axis in the order of the spec; sizes and noise go by number."""
     if axis in ("k", "noise"):
         return sorted(set(found), key=lambda value: (value is None, value))
     listed = [
@@ -102,7 +102,7 @@ def axis_order(spec: Spec, axis: str, found: Iterable[Any]) -> list[Any]:
 
 
 def name_of(axis: str, value: Any) -> str:
-    """What tables and figures call a value of an axis."""
+    """Return what tables and figures call a value of an axis."""
     if axis == "method":
         return title_of(str(value))
     if axis == "rows":
@@ -121,7 +121,7 @@ def name_of(axis: str, value: Any) -> str:
 
 
 def paper_value(spec: Spec, cell: dict[str, Any], name: str) -> float | None:
-    """What the paper says about a cell, if it does."""
+    """Return what the paper says about a cell, if it does."""
     for entry in spec.values:
         # A list is an axis; a number is a value, also where an axis ("rows") has its name.
         axes = (axis for axis in entry if axis in AXES and axis != name)
@@ -136,7 +136,7 @@ def paper_value(spec: Spec, cell: dict[str, Any], name: str) -> float | None:
 
 
 def _speaks_of(where: dict[str, Any], cell: dict[str, Any], along: str | None) -> bool:
-    """Whether a value of the paper is about a cell; axes it does not name are at their default."""
+    """Say whether a value of the paper is about a cell; other axes have their default."""
     # What is said of a method without its size or base classifier is said of all of them.
     open_axes = {along, "k", "base"} - set(where)
     return all(
@@ -147,7 +147,7 @@ def _speaks_of(where: dict[str, Any], cell: dict[str, Any], along: str | None) -
 def per_set_means(
     rows: Iterable[Row], methods: Sequence[str], name: str = "score"
 ) -> tuple[list[str], np.ndarray]:
-    """Mean of a number for each data set and method, where all methods have the same cells.
+    """Return the mean of a number for each data set and method, over the cells that all have.
 
     Returns
     -------

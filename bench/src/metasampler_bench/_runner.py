@@ -1,4 +1,4 @@
-"""Work through the cells of a spec: in parallel, one row a cell, and on from where it stopped."""
+"""Work through the cells of a spec in parallel, and go on from where it stopped."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+import metasampler
+import metasampler_bench
 from metasampler_bench._measures import KEPT_ON_REQUEST, MEASURES, needs_sampler
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job, Spec
@@ -75,7 +77,7 @@ class Runner:
         self.folder = Path(self.folder)
 
     def store(self, spec: Spec) -> ResultStore:
-        """The file of a spec's rows."""
+        """Return the file of a spec's rows."""
         return ResultStore(self.folder / f"{spec.name}.jsonl")
 
     def run(
@@ -119,7 +121,7 @@ class Runner:
                 for axis in ("dataset", "method")
             }
             raise ValueError(
-                f"Nothing of {spec.name!r} is left: datasets={datasets!r}, methods={methods!r}. "
+                f"{spec.name!r} has no cell with datasets={datasets!r}, methods={methods!r}. "
                 f"Its data sets are {', '.join(known['dataset'])}; its methods are "
                 f"{', '.join(known['method'])}."
             )
@@ -175,7 +177,7 @@ class Runner:
         }
 
     def _copies(self, spec: Spec, jobs: list[Job], done: set[str]) -> Iterator[dict[str, Any]]:
-        """Rows of other specs for the same cells: two tables may need the same fit."""
+        """Yield rows of other specs for the same cells: two tables may need the same fit."""
         wanted = {
             cell_key(cell): job
             for job in jobs
@@ -195,7 +197,7 @@ class Runner:
 
     @staticmethod
     def _trainings(pending: list[Job], cache: SamplerCache) -> list[dict[str, Any]]:
-        """One cell for each sampler that is missing."""
+        """Return one cell for each sampler that is missing."""
         cells = {
             cell_key(cache.key(job.cell)): job.cell
             for job in pending
@@ -248,24 +250,26 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def _environment(seed: int) -> dict[str, Any]:
-    """What every row says about how it came about."""
+    """Return what every row says about how it came about."""
     versions = {"python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
     return {"seed": seed, "versions": versions, "commit": source_commit()}
 
 
 def source_commit() -> str | None:
-    """Commit of the source tree the package was imported from, with "+" if it was changed."""
-    folder = Path(__file__).parent
+    """Return the commit of the library's source tree, with "+" if a package was changed."""
+    # What is compared is the library; it may lie elsewhere than this package.
+    folders = [Path(str(m.__file__)).parent for m in (metasampler, metasampler_bench)]
 
-    def git(*arguments: str) -> str:
+    def git(*arguments: str, folder: Path = folders[0]) -> str:
         return subprocess.run(
             ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
         ).stdout.strip()
 
     try:
         head = git("rev-parse", "--short", "HEAD")
-        return head + ("+" if git("status", "--porcelain", "--", ".") else "")
+        changed = any(git("status", "--porcelain", "--", ".", folder=folder) for folder in folders)
+        return head + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 

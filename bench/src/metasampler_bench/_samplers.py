@@ -1,4 +1,4 @@
-"""Meta-training for the benchmark: done once, kept in a file, used by all cells that may."""
+"""Meta-train for the benchmark: once, kept in a file, used by all cells that may."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from metasampler import MetaSampler
 from metasampler_bench._learners import make_sampler
-from metasampler_bench._protocol import fit_seed, n_folds_of, take_parts
+from metasampler_bench._protocol import Parts, fit_seed, n_folds_of, take_parts
 from metasampler_bench._store import cell_key
 
 __all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
@@ -55,8 +55,20 @@ class SamplerCache:
         self.seed = seed
         self.data_home = data_home
 
+    def parts(self, cell: dict[str, Any]) -> Parts:
+        """Return the rows of a cell."""
+        return take_parts(
+            cell["dataset"],
+            cell["run"],
+            cell["fold"],
+            seed=self.seed,
+            noise=cell.get("noise", 0.0),
+            fraction=cell.get("fraction", 1.0),
+            data_home=self.data_home,
+        )
+
     def key(self, cell: dict[str, Any]) -> dict[str, Any]:
-        """What the sampler of a cell depends on."""
+        """Return what the sampler of a cell depends on."""
         own = "meta_task" not in cell or cell["meta_task"] == cell["dataset"]
         task = cell["dataset"] if own else cell["meta_task"]
         # A fixed split has one fold; it serves all folds of another task.
@@ -77,12 +89,12 @@ class SamplerCache:
         return self.folder / f"{key['dataset']}-{digest}.npz"
 
     def has(self, cell: dict[str, Any]) -> bool:
-        """Whether the sampler of a cell is there."""
+        """Say whether the sampler of a cell is there."""
         path = self._path(self.key(cell))
         return path.is_file() and path.with_suffix(".json").is_file()
 
     def get(self, cell: dict[str, Any]) -> tuple[MetaSampler, dict[str, Any]]:
-        """The sampler of a cell, meta-trained if it is not there yet.
+        """Return the sampler of a cell, meta-trained if it is not there yet.
 
         Parameters
         ----------
@@ -102,15 +114,7 @@ class SamplerCache:
         return MetaSampler.load(path), facts
 
     def _train(self, key: dict[str, Any], path: Path) -> None:
-        parts = take_parts(
-            key["dataset"],
-            key["run"],
-            key["fold"],
-            seed=self.seed,
-            noise=key.get("noise", 0.0),
-            fraction=key.get("fraction", 1.0),
-            data_home=self.data_home,
-        )
+        parts = self.parts(key)
         sampler = make_meta_sampler(key, self.seed)
         wall, cpu = time.perf_counter(), time.process_time()
         sampler.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)

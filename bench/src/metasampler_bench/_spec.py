@@ -1,8 +1,7 @@
-"""A table or figure as a small file: which cells it needs and what the paper says."""
+"""Read a table or figure from a small file: the cells it needs and what the paper says."""
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from metasampler_bench._methods import METHODS, find_method
+from metasampler_bench._names import unknown_name
 from metasampler_bench._protocol import n_folds_of
 
 __all__ = ["AXES", "Job", "Spec", "list_specs", "load_spec"]
@@ -112,7 +112,7 @@ class Spec:
         datasets: tuple[str, ...] = (),
         methods: tuple[str, ...] = (),
     ) -> list[Job]:
-        """All jobs, data set by data set, without one twice.
+        """Return all jobs, data set by data set, without one twice.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Spec:
                     yield from self._fits(kind, numbered, ks)
 
     def _fits(self, kind: str, cell: dict[str, Any], ks: tuple[int, ...]) -> Iterator[Job]:
-        """One job where smaller ensembles are prefixes of the largest, else one for each k."""
+        """Yield one job where smaller ensembles are parts of the largest, else one for each k."""
         method = METHODS[cell["method"]] if kind == "scores" else None
         if method is None or method.prefix:
             yield Job(kind, cell, ks, self.keep)
@@ -185,7 +185,7 @@ class Spec:
 
 
 def list_specs() -> list[str]:
-    """Names of all specs that come with the package.
+    """Return the names of all specs that come with the package.
 
     Returns
     -------
@@ -224,17 +224,13 @@ def load_spec(name: str) -> Spec:
     'Ablation: learned policy, random policy, random sampling'
     """
     if name not in list_specs():
-        near = difflib.get_close_matches(name, list_specs(), n=3)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise ValueError(
-            f"unknown benchmark {name!r}. {hint or 'Known: ' + ', '.join(list_specs())}"
-        )
+        raise unknown_name("benchmark", name, list_specs())
     text = (files("metasampler_bench") / "specs" / f"{name}.toml").read_text(encoding="utf-8")
     return parse_spec(name, text)
 
 
 def parse_spec(name: str, text: str) -> Spec:
-    """A spec from the text of its file, checked."""
+    """Return a spec from the text of its file, checked."""
     content = tomllib.loads(text)
     unknown = set(content) - _ENTRIES
     if unknown:

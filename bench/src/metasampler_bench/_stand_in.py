@@ -1,4 +1,4 @@
-"""Bundled data for a quick look where the real data are not on this machine."""
+"""Take bundled data for a quick look where the real data are not on this machine."""
 
 from __future__ import annotations
 

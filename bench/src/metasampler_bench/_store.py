@@ -1,4 +1,4 @@
-"""Rows of results on disk: JSON lines that survive a kill, with one writer at a time."""
+"""Keep rows of results on disk: JSON lines that survive a kill, one writer at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ResultStore", "cell_key"]
 
 
 def cell_key(cell: dict[str, Any]) -> str:
-    """One text for one cell, whatever the order of its entries."""
+    """Return one text for one cell, whatever the order of its entries."""
     return json.dumps(cell, sort_keys=True, separators=(",", ":"))
 
 
@@ -48,7 +48,7 @@ class ResultStore:
         self.path = Path(path)
 
     def rows(self) -> list[dict[str, Any]]:
-        """All complete rows; a broken last line is passed over.
+        """Return all complete rows; a broken last line is passed over.
 
         Returns
         -------
@@ -74,7 +74,7 @@ class ResultStore:
 
     @property
     def packed(self) -> Path:
-        """Where `pack` puts rows."""
+        """The file that `pack` puts rows into."""
         return self.path.with_name(self.path.name + ".gz")
 
     def pack(self) -> None:

@@ -1,4 +1,4 @@
-"""Tables over many data sets: means, regrets, ranks, and growth with the number of rows."""
+"""Make tables over many data sets: means, regrets, ranks, and growth with the rows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["SUMMARIES", "count_sets", "methods_of", "most_finished"]
 
 
 def methods_of(spec: Spec, rows: Iterable[Row]) -> list[str]:
-    """Methods that finished something, in the order of the spec."""
+    """Return the methods that finished something, in the order of the spec."""
     return axis_order(spec, "method", (row["cell"]["method"] for row in finished(rows)))
 
 
 def count_sets(methods: Iterable[str], rows: list[Row]) -> dict[str, int]:
-    """Data sets of which each method finished something."""
+    """Count the data sets of which each method finished something."""
     return {
         method: len({r["cell"]["dataset"] for r in finished(select(rows, {"method": method}))})
         for method in methods
@@ -40,7 +40,7 @@ def count_sets(methods: Iterable[str], rows: list[Row]) -> dict[str, int]:
 
 
 def most_finished(n_sets: dict[str, int]) -> list[str]:
-    """Methods that finished as many sets as the best: ranks need the same sets for all."""
+    """Return the methods that finished as many sets as the best: ranks need the same sets."""
     return [method for method, count in n_sets.items() if count == max(n_sets.values())]
 
 
@@ -54,7 +54,7 @@ def _sizes(rows: Iterable[Row]) -> list[int]:
 
 
 def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
-    """Mean score over the sets by k, and the paired difference to a reference."""
+    """Show the mean score over the sets by k, and the paired difference to a reference."""
     methods, reference = methods_of(spec, rows), report["reference"]
     header, lines = ["method"], {method: [Entry(title_of(method))] for method in methods}
     n_sets = []
@@ -85,7 +85,7 @@ def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Resul
 
 
 def regret(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
-    """How much each method loses against the best of a family, set by set, with hindsight."""
+    """Show what each method loses against the best of a family, set by set, with hindsight."""
     k = report["k"] if report["k"] in _sizes(rows) else max(_sizes(rows), default=report["k"])
     methods = methods_of(spec, rows)
     datasets, means = per_set_means(select(rows, {"k": k}), methods)
@@ -116,7 +116,7 @@ def regret(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
 
 
 def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
-    """Mean rank, mean score and cost of every method."""
+    """Show mean rank, mean score and cost of every method."""
     methods = methods_of(spec, rows)
     all_sets = {row["cell"]["dataset"] for row in rows}
     n_finished = count_sets(methods, rows)
@@ -160,7 +160,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
 
 
 def _cost(rows: list[Row], method: str, reference: str) -> str:
-    """Ratio of fit times to those of another method, as a geometric mean over the sets."""
+    """Write the ratio of fit times to another method's, as a geometric mean over the sets."""
     datasets, means = per_set_means(select(rows), [method, reference], "total_cpu")
     if not datasets:
         return "-"
@@ -169,7 +169,7 @@ def _cost(rows: list[Row], method: str, reference: str) -> str:
 
 
 def growth(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
-    """Rows used and cost of resampling by family, and how the cost grows with the data."""
+    """Show rows used and cost of resampling by family, and how the cost grows with the data."""
     lines = []
     for method in methods_of(spec, rows):
         own = select(rows, {"method": method})

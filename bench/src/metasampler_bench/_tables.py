@@ -1,4 +1,4 @@
-"""Tables of results, in Markdown and LaTeX."""
+"""Make tables of results, for the screen, in Markdown and in LaTeX."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class Entry:
     bold: bool = False
 
     def markdown(self) -> str:
-        """As Markdown."""
+        """Return the text as Markdown."""
         return f"**{self.text}**" if self.bold else self.text
 
     def latex(self) -> str:
-        """As LaTeX."""
+        """Return the text as LaTeX."""
         text = self.text.translate(_LATEX).replace("+", "$+$")
         # The sign of a number, not the hyphen of a name.
         text = re.sub(r"(?<!\w)-(?=\d)", "$-$", text)
@@ -139,7 +139,7 @@ class ResultTable:
         return f"{title}\n\n{table}\n{note}"
 
     def latex(self) -> str:
-        """As a LaTeX table for the package booktabs."""
+        """Return the table as LaTeX, for the package booktabs."""
         lines = [
             r"\begin{table}",
             r"  \centering",
@@ -157,7 +157,7 @@ class ResultTable:
 
 
 def format_value(name: str, value: float | None) -> str:
-    """A number as tables show it."""
+    """Write a number as tables show it."""
     if value is None or not np.isfinite(value):
         return "-"
     if name in _WHOLE:
@@ -168,7 +168,7 @@ def format_value(name: str, value: float | None) -> str:
 
 
 def pivot_tables(spec: Spec, rows: Iterable[Row], report: dict[str, Any]) -> list[ResultTable]:
-    """Tables of a report of kind "table": means, the paper's values and the differences.
+    """Make the tables of a report of kind "table": means, the paper's values, differences.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
 
 
 def _mark_best(places: Iterable[_Place]) -> int:
-    """Make the best scores among these bold, where there is more than one; give their number."""
+    """Make the best of several scores bold, and return how many are."""
     known = [place for place in places if np.isfinite(place[2])]
     # Equal to what is shown: a difference nobody can read is no difference.
     best = round(max((mean for *_, mean in known), default=0.0), 3)
@@ -308,7 +308,7 @@ def _add_relative(header, lines, means, paper, row_axes, row_keys, method):
 
 
 def _keys(spec: Spec, rows: Sequence[Row], axes: list[str]) -> list[tuple[Any, ...]]:
-    """Combinations of values that occur, in the order of the spec."""
+    """Return the combinations of values that occur, in the order of the spec."""
     present = {tuple(axis_value(row["cell"], axis) for axis in axes) for row in rows}
     ranks = [
         {value: i for i, value in enumerate(axis_order(spec, axis, (key[n] for key in present)))}
@@ -325,7 +325,7 @@ def _find(groups, key, column, column_axes):
 
 
 def _paper(spec, rows, row_axes, key, column_axes, column, name):
-    """The paper's value for a place; other axes are those of the table's own rows."""
+    """Return the paper's value for a place; other axes are those of the table's own rows."""
     wanted = dict(zip([*row_axes, *column_axes], key + column, strict=True))
     for row in rows:
         cell = row["cell"]

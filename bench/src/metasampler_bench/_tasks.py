@@ -1,4 +1,4 @@
-"""From the names on the command line to tasks, with all complaints at once."""
+"""Load tasks by the names on the command line, with all complaints at once."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def load_tasks(
 
 
 def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any, ...]]:
-    """The task, or tasks, that training gets; the rows that are scored keep their labels."""
+    """Return the task, or tasks, that training gets; rows that are scored keep their labels."""
     from sklearn.model_selection import train_test_split
 
     from metasampler.datasets import flip_labels
@@ -115,7 +115,7 @@ def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any
 
 
 def _title(name: str) -> str:
-    """What a task is called: files by their name, without folder and ending."""
+    """Return what a task is called: files by their name, without folder and ending."""
     for suffix in (*TABLE_SUFFIXES, ".npz"):
         if name.lower().endswith(suffix):
             return Path(name).name[: -len(suffix)]
@@ -123,7 +123,7 @@ def _title(name: str) -> str:
 
 
 def _source(title: str) -> str:
-    """The data set that a task is made of."""
+    """Return the data set that a task is made of."""
     return re.split("[@%:]", title)[0]
 
 
@@ -146,7 +146,7 @@ def _load(name: str, data_home: str | Path | None, target: str | None) -> tuple[
 
 
 def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
-    """Rows with only a part of the minority, for tasks as imbalanced as those to come."""
+    """Leave only a part of the minority, for tasks as imbalanced as those to come."""
     import numpy as np
 
     labels, counts = np.unique(y, return_counts=True)

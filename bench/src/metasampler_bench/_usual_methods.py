@@ -1,4 +1,4 @@
-"""What a user would otherwise pick: forests and gradient boosting."""
+"""List what a user would otherwise pick: forests and gradient boosting."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _rows_of_xgboost(fitted: Any, n_rows: int, n_members: int | None = None) -> 
 
 
 def usual_choices() -> Iterator[Method]:
-    """What a user would otherwise pick: none of these takes the base learner."""
+    """List what a user would otherwise pick: none of these takes the base learner."""
 
     def choice(
         name: str,

@@ -67,7 +67,11 @@ class WrappingClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         table = self._check_predict_table(X)
-        return self.classes_[self.estimator_.predict(table)]
+        return self._labels(self.estimator_.predict(table))
+
+    def _labels(self, answers):
+        """Return labels for the answers of the inner classifier."""
+        return self.classes_[answers]
 
     def __sklearn_tags__(self):
         return copy_input_tags(super().__sklearn_tags__(), self.estimator)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from metasampler_bench.cli._console import make_console
+
 
 def bench(
     name: Annotated[
@@ -73,14 +75,9 @@ def bench(
     command goes on where it was stopped; tables (Markdown, LaTeX) and figures (PNG, SVG) are made
     from the rows alone.
     """
-    from rich.console import Console
-
     from metasampler_bench import Runner, list_specs, load_spec
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # A pipe has no width of its own; wide tables should not be cut there.
-        console.width = 240
+    console = make_console(240)
     if list_all:
         _print_list(console)
         return
@@ -169,7 +166,7 @@ def _command(
     limit: float | None,
     seed: int,
 ) -> str:
-    """A command that gives these rows; what only left other rows out is not repeated in each."""
+    """Return a command that gives these rows; options that only leave rows out are not in it."""
     words = ["metasampler bench", name]
     words += [] if runs is None else [f"--runs {runs}"]
     words += [] if folds is None else [f"--folds {folds}"]

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from metasampler_bench.cli._console import make_console
+
 
 class Learner(StrEnum):
     """How the policy is learned."""
@@ -262,13 +264,9 @@ def _make_estimator(name: BaseLearner) -> Any:
 
 def _report(sampler: Any, output: Path) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # A pipe has no width of its own; the table should not be folded there.
-        console.width = 120
+    console = make_console(120)
     validation = sampler.summary_.get("validation")
     if validation:
         chosen = next(r for r in validation["rounds"] if r["round"] == validation["chosen_round"])

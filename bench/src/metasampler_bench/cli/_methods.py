@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from metasampler_bench.cli._console import make_console
+
 
 def methods() -> None:
     """List every method that can be compared.
@@ -9,7 +11,6 @@ def methods() -> None:
     `metasampler compare --method NAME` runs one of them.
     """
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     from metasampler_bench import LETTERS, METHODS
@@ -36,8 +37,5 @@ def methods() -> None:
             sizes,
             method.requires or "-",
         )
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # A pipe has no width of its own; the table should not be folded there.
-        console.width = 120
+    console = make_console(120)
     console.print(table)

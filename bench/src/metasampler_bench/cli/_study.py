@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from metasampler_bench.cli._console import make_console
+
 
 def study(
     name: Annotated[
@@ -54,15 +56,10 @@ def study(
 
     Rows go to OUTPUT/NAME.json as they come, and tables to a page beside it.
     """
-    from rich.console import Console
-
     from metasampler_bench.studies import STUDIES, Options, find_study, write_study_page
     from metasampler_bench.studies._study import read_rows
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # A pipe has no width of its own; wide tables should not be cut there.
-        console.width = 240
+    console = make_console(240)
     if list_all:
         for known in STUDIES.values():
             console.print(f"{known.name:<18} {known.title} ({known.runs} {known.unit})")

@@ -1,4 +1,4 @@
-"""Demsar's diagram: which methods differ over many data sets."""
+"""Draw Demsar's diagram: which methods differ over many data sets."""
 
 from functools import cached_property
 from math import inf, sqrt
@@ -248,7 +248,7 @@ class CriticalDifferenceDisplay:
 
 
 def _levels(groups, gap):
-    """The highest line below the axis that is free for each bar, with a gap to the next one."""
+    """Return for each bar the highest free line below the axis, with a gap to the next bar."""
     taken: list[float] = []
     levels = []
     for ranks in groups:

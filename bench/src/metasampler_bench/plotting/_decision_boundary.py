@@ -1,4 +1,4 @@
-"""What several classifiers make of the plane, side by side."""
+"""Draw what several classifiers make of the plane, side by side."""
 
 from textwrap import wrap
 
@@ -160,7 +160,7 @@ class DecisionBoundaryComparisonDisplay:
 
     @staticmethod
     def _draw(ax, panel):
-        """Draw surface, line, rows and score; the surface is given back for its colours."""
+        """Draw surface, line, rows and score, and return the surface for its colours."""
         ax.set_visible(True)
         surface = None
         xx, yy = panel.get("xx"), panel.get("yy")
@@ -203,7 +203,7 @@ class DecisionBoundaryComparisonDisplay:
 
 
 def _orange():
-    """White to orange: the darker the likelier, in print without colours as well."""
+    """Return colours from white to orange: the darker the likelier, also in grey print."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("white-orange", ["#FFFFFF", "#FBD9A0", COLORS[1]])

@@ -1,4 +1,4 @@
-"""Scores against something that was varied."""
+"""Draw scores against something that was varied."""
 
 import numpy as np
 

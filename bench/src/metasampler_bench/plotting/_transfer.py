@@ -1,4 +1,4 @@
-"""How well what was learned on one task serves on others."""
+"""Draw how well what was learned on one task serves on others."""
 
 import numpy as np
 

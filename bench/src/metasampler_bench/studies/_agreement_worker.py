@@ -32,7 +32,7 @@ def fit_splits(make, folder):
 
 
 def _of_imbalanced_ensemble(seed):
-    from imbens import ensemble
+    from imbens import ensemble  # type: ignore[import-not-found]
 
     options = {"n_estimators": N_MEMBERS, "random_state": seed}
     return {

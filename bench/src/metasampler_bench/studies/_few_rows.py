@@ -45,7 +45,8 @@ def _measure(options: Options) -> Iterator[Row]:
     chosen = [task for task in TASKS if not options.datasets or task[0] in options.datasets]
     cases = ((task, number) for task in chosen for number in range(options.runs))
     for task, number in tracked(cases, "few rows"):
-        X, y = load_task(*task, data_home=options.data_home)
+        name, label, n_positives = task
+        X, y = load_task(name, label, n_positives, options.data_home)
         seed = options.seed + number
         train, valid, (X_test, y_test) = split_in_three(X, y, seed)
         rows = join(train, valid)
@@ -69,7 +70,7 @@ def _measure(options: Options) -> Iterator[Row]:
                 probas["auto, refitted"] = refitted.predict_proba(X_test)[:, 1]
                 for method, proba in probas.items():
                     yield {
-                        "set": title_of_task(*task),
+                        "set": title_of_task(name, label, n_positives),
                         "split": number,
                         "held-out positives": int(valid[1].sum()),
                         "k": k,

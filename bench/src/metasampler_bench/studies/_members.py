@@ -86,7 +86,7 @@ def _measure(options: Options) -> Iterator[Row]:
         y = (y == labels[counts.argmin()]).astype(int)
         seed = options.seed + number
         rows = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
-        for kind, size, score, seconds in _compare(*rows, seed=seed):
+        for kind, size, score, seconds in _compare(rows, seed):
             yield {
                 "set": name,
                 "split": number,
@@ -97,17 +97,16 @@ def _measure(options: Options) -> Iterator[Row]:
             }
 
 
-def _compare(
-    X: Any, X_test: Any, y: Any, y_test: Any, seed: int
-) -> Iterator[tuple[str, int | None, float, float]]:
+def _compare(rows: Any, seed: int) -> Iterator[tuple[str, int | None, float, float]]:
     """Yield kind, size, score and CPU seconds, those of LightGBM first."""
     from lightgbm import LGBMClassifier
 
+    X, X_test, y, y_test = rows
     start = time.process_time()
     booster = LGBMClassifier(n_jobs=1, verbose=-1, random_state=seed).fit(X, y)
     seconds = time.process_time() - start
-    proba = booster.predict_proba(X_test)[:, 1]
-    yield "LightGBM", None, float(average_precision_score(y_test, proba)), seconds
+    found: Any = booster.predict_proba(X_test)
+    yield "LightGBM", None, float(average_precision_score(y_test, found[:, 1])), seconds
     for kind, estimator in _KINDS.items():
         clf = MesaClassifier(
             estimator,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
+from metasampler_bench._names import unknown_name
 from metasampler_bench.studies._agreement import AGREEMENT
 from metasampler_bench.studies._baselines import BASELINES
 from metasampler_bench.studies._calibration import CALIBRATION, CALIBRATION_LARGE
@@ -65,11 +65,9 @@ def find_study(name: str) -> Study:
     >>> find_study("rivals").runs
     120
     """
-    if name in STUDIES:
-        return STUDIES[name]
-    near = difflib.get_close_matches(name, STUDIES, n=3)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise ValueError(f"unknown study {name!r}. {hint or 'Known: ' + ', '.join(STUDIES) + '.'}")
+    if name not in STUDIES:
+        raise unknown_name("study", name, STUDIES)
+    return STUDIES[name]
 
 
 def write_study_page(study: Study, folder: Path) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 
 import numpy as np
 from sklearn.metrics import average_precision_score
@@ -67,19 +69,14 @@ def _tables(rows: list[Row]) -> list[ResultTable]:
         flipped: [task for task in tasks.values() if (task[_ALONE]["flipped"] > 0) == flipped]
         for flipped in (False, True)
     }
-    lines = [
-        [f"constant mu {mu:g} always", "", "", *_entries(groups, lambda task, mu=mu: task[str(mu)])]
-        for mu in sorted({mu for rivals in _RIVALS for mu in rivals})
-    ]
-    for rivals in _RIVALS:
-        for members in _CHOSEN_AFTER:
-            for margin in _MARGINS:
-
-                def chosen(task, rivals=rivals, members=members, margin=margin):
-                    return _chosen(task, rivals, members, margin)
-
-                name = ", ".join(f"{mu:g}" for mu in rivals)
-                lines.append([name, str(members), f"{margin:g}", *_entries(groups, chosen)])
+    lines = []
+    for mu in sorted({mu for rivals in _RIVALS for mu in rivals}):
+        gains = _entries(groups, partial(_always, mu=mu))
+        lines.append([f"constant mu {mu:g} always", "", "", *gains])
+    for rivals, members, margin in product(_RIVALS, _CHOSEN_AFTER, _MARGINS):
+        choose = partial(_chosen, rivals=rivals, members=members, margin=margin)
+        name = ", ".join(f"{mu:g}" for mu in rivals)
+        lines.append([name, str(members), f"{margin:g}", *_entries(groups, choose)])
     sizes = ", ".join(map(str, _SIZES))
     table = ResultTable.from_texts(
         "Rivals",
@@ -96,6 +93,10 @@ def _tables(rows: list[Row]) -> list[ResultTable]:
         f"{len(groups[True])} with flipped training labels. The margin is in standard errors.",
     )
     return [table]
+
+
+def _always(task: Row, mu: float) -> Row:
+    return task[str(mu)]
 
 
 def _chosen(task: Row, rivals: tuple[float, ...], members: int, margin: float) -> Row:
