@@ -3,41 +3,29 @@
 import warnings
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
-from metasampler._sklearn_compat import check_sample_weight, is_plain_tree, take_rows
-from metasampler.growth._data import GrowthData, split_rows
-from metasampler.growth._kinds import kinds_of
-from metasampler.growth._random import RandomStreams
-from metasampler.growth._tables import is_frame
+from metasampler._sklearn_compat import check_sample_weight, take_rows
+from metasampler.growth._data import GrowthData, is_frame
+from metasampler.growth._draw import RandomStreams, hold_out_rows
+from metasampler.growth._members import is_plain_tree, kinds_of
 
 __all__ = [
     "check_labels",
     "check_table",
-    "copy_input_tags",
     "make_growth_data",
 ]
 
 
-def copy_input_tags(tags, estimator):
-    """Let tags say of the input what the tags of all base learners say of it."""
-    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
-    members = [get_tags(kind).input_tags for kind in kinds]
-    tags.input_tags.sparse = all(member.sparse for member in members)
-    tags.input_tags.allow_nan = all(member.allow_nan for member in members)
-    return tags
-
-
 def check_table(X, estimator, *, name: str = "X", owner=None):
-    """X in the form that members take; it is converted once and never per member.
+    """Return X in the form that members take; it is converted once and never per member.
 
     scikit-learn's trees take float32 arrays (or sparse rows). Any other classifier gets what
     the user passed: data frames go through as they are, with their categories and missing
-    values, and what may be in them is for that classifier to say. Where trees and others take
-    turns, the trees get it too: they convert the rows themselves, to the same trees.
+    values, and what may be in them is for that classifier to say. Where trees and others
+    alternate, the trees get it too: they convert the rows themselves, to the same trees.
     """
     kinds = kinds_of(estimator)
     if all(is_plain_tree(kind) for kind in kinds):
@@ -66,7 +54,7 @@ def check_table(X, estimator, *, name: str = "X", owner=None):
 
 
 def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
-    """Labels as a vector with one entry for every row of X."""
+    """Return the labels as a vector with one entry for every row of X."""
     if y is None:
         # The wording is scikit-learn's.
         raise ValueError(
@@ -85,7 +73,7 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
 
 
 def _encode(y, classes, name: str) -> np.ndarray:
-    """Positions of labels in ``classes``; every class must be there, and no other."""
+    """Return the positions of labels in ``classes``; each class must be there, and no other."""
     try:
         found = np.unique(y)
         unknown = np.setdiff1d(found, classes)
@@ -120,7 +108,7 @@ def _drop_weightless_rows(X, y, sample_weight):
 
 
 def _compact(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class positions in as few bytes as they need: there is one for every row."""
+    """Return class positions in as few bytes as they need: there is one for every row."""
     return codes.astype(np.min_scalar_type(n_classes - 1))
 
 
@@ -153,7 +141,8 @@ def make_growth_data(
         if (table is None) != (labels is None):
             raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
         # Compared here, because trees get arrays, which have lost the names.
-        if is_frame(X) and is_frame(table) and list(table.columns) != list(X.columns):
+        both_named = hasattr(X, "columns") and hasattr(table, "columns")
+        if both_named and list(table.columns) != list(X.columns):
             raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
     X = check_table(X, estimator, owner=owner)
     y = check_labels(y, X, owner=owner)
@@ -167,13 +156,15 @@ def make_growth_data(
             "2 classes."
         )
     tables, all_codes = [X], [_compact(codes, len(classes))]
-    rows: dict = {}
+    counts = np.bincount(codes)
+    # Counted before rows are held out. Of equally small classes the last is the minority, as 1 is
+    # of 0 and 1.
+    minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
+    rows: dict = {"train": slice(0, X.shape[0])}
     if X_val is None and validation_fraction is not None:
-        counts = np.bincount(codes)
         if counts.min() >= 2:
-            rows["train"], rows["valid"] = split_rows(
-                all_codes[0], len(classes), validation_fraction, streams
-            )
+            class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
+            rows["valid"] = hold_out_rows(class_rows, validation_fraction, streams)
         else:
             rare = classes.tolist()[int(np.argmin(counts))]
             lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
@@ -182,7 +173,6 @@ def make_growth_data(
                     f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
                 )
             warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=3)
-    rows.setdefault("train", slice(0, X.shape[0]))
 
     start = X.shape[0]
     for role, (suffix, table, labels) in given.items():
@@ -196,9 +186,12 @@ def make_growth_data(
         all_codes.append(_encode(labels, classes, f"y_{suffix}"))
         rows[role] = slice(start, start + table.shape[0])
         start += table.shape[0]
-    if isinstance(rows["train"], np.ndarray):
-        # The mask speaks of all tables, as every vector does.
-        rows["train"] = np.pad(rows["train"], (0, start - len(rows["train"])))
+    if isinstance(rows.get("valid"), np.ndarray):
+        # A mask takes an eighth of the memory of the numbers. It speaks of all tables, as every
+        # vector does.
+        rows["train"] = np.zeros(start, dtype=bool)
+        rows["train"][: X.shape[0]] = True
+        rows["train"][rows["valid"]] = False
     if original_rows is not None:
         others = np.arange(n_passed, n_passed + start - X.shape[0])
         original_rows = np.concatenate([original_rows, others])
@@ -207,6 +200,7 @@ def make_growth_data(
         np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],
         classes,
         rows,
+        minority=minority,
         sampling_ratio=sampling_ratio,
         scoring=scoring,
         # Validation and test rows of their own count one each.
@@ -215,6 +209,12 @@ def make_growth_data(
         else np.pad(sample_weight, (0, start - len(sample_weight)), constant_values=1.0),
         original_rows=original_rows,
     )
-    for role in rows.keys() - {"train"}:
-        data.scorer(role)  # an unknown scorer is found before any member is fitted
+    smallest = min(len(of) for k, of in enumerate(data.class_rows) if k != minority)
+    if smallest < data.draw_size:
+        warnings.warn(
+            f"sampling_ratio={sampling_ratio} asks for {data.draw_size} rows of each larger "
+            f"class, but one has only {smallest}; all of its rows are taken.",
+            UserWarning,
+            stacklevel=3,
+        )
     return data
