@@ -170,7 +170,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
         streams = self._streams.child(Stream.EPISODE, self._episode)
         self._episode += 1
         self._growth = Growth(self._data, self._learner, streams)
-        self._score = self._growth.step().score
+        self._growth.step()
+        self._score = self._growth.score("valid")
         return self._observe(), self._info()
 
     def step(self, action):
@@ -199,8 +200,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
         if not np.isfinite(mu):
             raise ValueError(f"action must be a number in [0, 1], got {action!r}.")
         mu = min(max(mu, 0.0), 1.0)
-        before = self._score
-        self._score = self._growth.step(GaussianDraw(mu, self.sigma)).score
+        self._growth.step(GaussianDraw(mu, self.sigma))
+        before, self._score = self._score, self._growth.score("valid")
         terminated = self._growth.n_members == self.n_estimators
         return self._observe(), self._score - before, terminated, False, self._info()
 

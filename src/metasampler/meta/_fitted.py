@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler.growth import GaussianDraw, Growth
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._learners import SoftActorCritic
 from metasampler.policy import (
@@ -92,6 +93,20 @@ class FittedSampler(BaseEstimator):
     def _as_policy(self) -> LearnedPolicy:
         check_is_fitted(self)
         return LearnedPolicy(self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_)
+
+    #: Whether it needs validation rows to choose by, as every learned policy does.
+    reads_validation_rows = True
+
+    @property
+    def encoder(self) -> StateEncoder:
+        """Return what makes the states, under the name that policies have for it."""
+        return self.encoder_
+
+    def __call__(self, growth: Growth) -> GaussianDraw:
+        """Return the draw of the next member: a fitted sampler is a policy."""
+        # Whether settings were changed is looked at once a fit.
+        policy = self.as_policy() if growth.n_members == 1 else self._as_policy()
+        return policy(growth)
 
     def predict(self, state):
         """Choose mu for a state by the mean of the policy.

@@ -260,13 +260,9 @@ class SoftActorCritic(Learner):
 
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Do as many updates as the policy has acted; none while actions are random."""
-        for assignment, episode in zip(assignments, episodes, strict=True):
-            self._rewards.add(assignment.task, episode)
-        n_actions = (assignments[-1].number + 1) * self._n_actions
-        if n_actions < self.n_random_steps:
-            return
-        self._rewards.flush(self._agent)
-        due = min(n_actions - self.n_random_steps, self.n_updates)
+        n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
+        self._rewards.receive(assignments, episodes, self._agent, measured=n_acted >= 0)
+        due = min(n_acted, self.n_updates)
         while self._agent.n_updates_ < due:
             self._agent.update()
             # One at a time, because an interrupt may come in between.
@@ -294,9 +290,24 @@ class RewardScale:
         self.waiting = []
         self.known = not by_task
 
-    def add(self, task, episode):
-        """Take an episode in."""
-        self.waiting.append((task, episode))
+    def receive(self, assignments, episodes, agent, *, measured):
+        """Take episodes in; once the scale can be measured, put all into the agent's memory."""
+        tasks = [assignment.task for assignment in assignments]
+        self.waiting += zip(tasks, episodes, strict=True)
+        if not measured:
+            return
+        if not self.known:
+            self._measure()
+        for task, episode in self.waiting:
+            last = len(episode.actions) - 1
+            for step, (state, action, reward) in enumerate(
+                zip(episode.states, episode.actions, episode.rewards, strict=True)
+            ):
+                # The ensemble is finished at the last step: a true end, nothing follows.
+                following = episode.states[min(step + 1, last)]
+                reward = reward * self.factors[task]
+                agent.remember(state, action, reward, following, step == last)
+        self.waiting.clear()
 
     def _measure(self):
         """Give every task the same root mean square of rewards, and keep their mean level."""
@@ -311,21 +322,6 @@ class RewardScale:
             levels[levels == 0] = positive.mean()
             self.factors *= positive.mean() / levels
         self.known = True
-
-    def flush(self, agent):
-        """Put the waiting episodes into the agent's memory."""
-        if not self.known:
-            self._measure()
-        for task, episode in self.waiting:
-            last = len(episode.actions) - 1
-            for step, (state, action, reward) in enumerate(
-                zip(episode.states, episode.actions, episode.rewards, strict=True)
-            ):
-                # The ensemble is finished at the last step: a true end, nothing follows.
-                following = episode.states[min(step + 1, last)]
-                reward = reward * self.factors[task]
-                agent.remember(state, action, reward, following, step == last)
-        self.waiting.clear()
 
     def get_state(self):
         """Return the scales, and the episodes that wait for them."""

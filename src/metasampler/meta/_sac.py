@@ -95,24 +95,20 @@ class ReplayMemory:
 
 
 class Adam:
-    """Make the steps of Adam (Kingma and Ba, 2015) on one flat vector.
-
-    Parameters
-    ----------
-    size : int
-        Length of the vector.
-    dtype : dtype
-        Type of the vector.
-    """
+    """Make the steps of Adam (Kingma and Ba, 2015) on one flat vector."""
 
     beta1, beta2, eps = 0.9, 0.999, 1e-8
 
-    def __init__(self, size: int, dtype: Any) -> None:
-        self.total, self.total_square, self._scratch = np.zeros((3, size), dtype)
+    def __init__(self) -> None:
         self.n_steps = 0
+        # As long as the first gradient will be.
+        self.total, self.total_square, self._scratch = np.zeros((3, 0))
 
     def step(self, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         """Return what to subtract from the parameters; the next call overwrites it."""
+        if not self.n_steps:
+            shape = (3, len(gradient))
+            self.total, self.total_square, self._scratch = np.zeros(shape, gradient.dtype)
         self.n_steps += 1
         self.total *= self.beta1
         self.total += gradient
@@ -136,7 +132,8 @@ class Adam:
     def set_state(self, n_steps: int, moments: np.ndarray) -> None:
         """Go on from what `get_state` gave."""
         self.n_steps = int(n_steps)
-        self.total[:], self.total_square[:] = moments
+        self.total, self.total_square = np.array(moments)
+        self._scratch = np.empty_like(self.total)
 
 
 class SAC:
@@ -229,24 +226,22 @@ class SAC:
         self.lr_decay_steps = lr_decay_steps
         self.batch_size = batch_size
         self.rng = rng
-        if policy is None:
-            policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
-        self.policy = policy
-        dtype = policy.dtype
-        critic_hidden = layer_sizes(critic_hidden, "critic_hidden_layer_sizes")
-        sizes = (state_size + 1, *critic_hidden, 1)
-        self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
-        self.target_critics = MLP(sizes, copies=2, dtype=dtype)
-        self.target_critics.parameters[:] = self.critics.parameters
-        self.memory = ReplayMemory(memory_size, state_size, dtype)
         self.n_updates_ = 0
         self.target_entropy = -1.0 - log(2.0)
         self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
-        n_parameters = self.critics.parameters.size + policy.network.parameters.size
-        self._adam = Adam(n_parameters, dtype)
         # The logarithm is what is learned: it keeps the temperature positive.
         self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
-        self._alpha_adam = Adam(1, np.float64)
+        self._adam, self._alpha_adam = Adam(), Adam()
+        if policy is not None:
+            dtype = policy.network.parameters.dtype
+        self.memory = ReplayMemory(memory_size, state_size, dtype)
+        if policy is None:
+            policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
+        self.policy = policy
+        sizes = (state_size + 1, *layer_sizes(critic_hidden, "critic_hidden_layer_sizes"), 1)
+        self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
+        self.target_critics = MLP(sizes, copies=2, dtype=dtype)
+        self.target_critics.parameters[:] = self.critics.parameters
 
     @property
     def current_learning_rate(self) -> float:
@@ -278,7 +273,7 @@ class SAC:
     def update(self) -> None:
         """Do one gradient step on a random batch of the memory."""
         batch = self.memory.sample(self.batch_size, self.rng)
-        noise = self.rng.standard_normal(2 * self.batch_size, dtype=self.policy.dtype)
+        noise = self.rng.standard_normal(2 * self.batch_size, dtype=self.memory.rows.dtype)
         self.learn(batch, noise)
 
     def learn(self, batch: Batch, noise: np.ndarray) -> None:

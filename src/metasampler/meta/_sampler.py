@@ -226,14 +226,9 @@ class MetaSampler(FittedSampler):
         self : MetaSampler
             The meta-trained sampler.
         """
-        return self.fit_tasks(
-            [Task(X, y, X_val, y_val, X_test, y_test)],
-            callback=callback,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-        )
+        task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0")
+        return self._fit([task], callback, checkpoint, checkpoint_every)
 
-    @fit_context(prefer_skip_nested_validation=False)
     def fit_tasks(self, tasks, *, callback=None, checkpoint=None, checkpoint_every=10):
         """Meta-train on several tasks at once, with one policy.
 
@@ -278,7 +273,29 @@ class MetaSampler(FittedSampler):
         2 of 8
         4 of 8
         """
-        tasks = as_tasks(tasks)
+        return self._fit(as_tasks(tasks), callback, checkpoint, checkpoint_every)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit_growth_data(self, data: list[GrowthData]):
+        """Meta-train on rows that are prepared already, as a classifier's fit has them.
+
+        Parameters
+        ----------
+        data : list of GrowthData
+            The tasks; `sampling_ratio`, `validation_fraction` and `scoring` are theirs.
+
+        Returns
+        -------
+        self : MetaSampler
+            The meta-trained sampler.
+        """
+        streams = RandomStreams.from_random_state(self.random_state)
+        names = [f"task {number}" for number in range(len(data))]
+        return self._train(data, names, streams)
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
+        """Prepare the rows of all tasks and train on them."""
         estimator = resolve_kinds(self.estimator)
         streams = RandomStreams.from_random_state(self.random_state)
         data = []
@@ -306,24 +323,6 @@ class MetaSampler(FittedSampler):
                 raise ValueError(f"Task {task.name!r}: {error}") from error
         names = [task.name for task in tasks]
         return self._train(data, names, streams, callback, checkpoint, checkpoint_every)
-
-    @fit_context(prefer_skip_nested_validation=False)
-    def fit_growth_data(self, data: list[GrowthData]):
-        """Meta-train on rows that are prepared already, as a classifier's fit has them.
-
-        Parameters
-        ----------
-        data : list of GrowthData
-            The tasks; `sampling_ratio`, `validation_fraction` and `scoring` are theirs.
-
-        Returns
-        -------
-        self : MetaSampler
-            The meta-trained sampler.
-        """
-        streams = RandomStreams.from_random_state(self.random_state)
-        names = [f"task {number}" for number in range(len(data))]
-        return self._train(data, names, streams)
 
     def _train(self, data, names, streams, callback=None, checkpoint=None, every=10):
         """Play all rounds and take over what was learned."""

@@ -17,10 +17,9 @@ from metasampler.policy._policies import (
     WithRivals,
     blind_policy,
     load_policy,
-    spread_action,
 )
 from metasampler.policy._schema import LEARNER_SETTINGS, SAMPLER_SETTINGS
-from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram
+from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram, spread_action
 
 __all__ = [
     "LEARNER_SETTINGS",

@@ -372,6 +372,10 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
     """
     header, content, arrays = read_archive(path, FORMAT, (1, 2), _LAYERS, what=_SAMPLER_FILE)
     with _naming_the_input(path, _SAMPLER_FILE):
+        content = check_content(content, header["version"])
+        settings = content["settings"]
+        encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
+        state_size = encoder.size
         n_layers = header.get("n_layers")
         names = [f"{part}_{i}" for part in ("weights", "biases") for i in range(len(arrays) // 2)]
         if len(arrays) != 2 * n_layers or set(names) != arrays.keys():
@@ -379,13 +383,10 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         policy = GaussianPolicy.from_layers(
             [arrays[name] for name in names[:n_layers]], [arrays[name] for name in names[n_layers:]]
         )
-        content = check_content(content, header["version"])
-        settings = content["settings"]
-        encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
-        if policy.state_size != encoder.size:
+        if policy.state_size != state_size:
             raise ValueError(
                 f"its policy reads states of length {policy.state_size}, but {encoder} have length "
-                f"{encoder.size}"
+                f"{state_size}"
             )
         hidden = settings.setdefault("hidden_layer_sizes", policy.hidden)
         if hidden != policy.hidden:

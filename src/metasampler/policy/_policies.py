@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from metasampler.growth import DEFAULT_SIGMA, GaussianDraw, Growth, GrowthData, Stream
 from metasampler.policy import _files
 from metasampler.policy._network import GaussianPolicy
-from metasampler.policy._state import StateEncoder
+from metasampler.policy._state import StateEncoder, spread_action
 
 __all__ = [
     "ConstantPolicy",
@@ -22,12 +21,14 @@ __all__ = [
     "WithRivals",
     "blind_policy",
     "load_policy",
-    "spread_action",
 ]
 
 # What takes the place of the universal sampler where there are no validation rows: the constant
 # that does best on average over imbalanced-learn's 27 data sets.
 _BLIND_MU = 0.9
+
+# A fit may take less time than it takes to read the file of the default.
+_read_once = lru_cache(_files.read_sampler)
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,9 @@ class LearnedPolicy:
     True
     """
 
+    #: Whether it needs validation rows to choose by.
+    reads_validation_rows = True
+
     def __init__(
         self,
         actor: GaussianPolicy,
@@ -149,7 +153,8 @@ class LearnedPolicy:
                 f"The policy reads states of length {actor.state_size}, but {encoder} have length "
                 f"{encoder.size}."
             )
-        self.actor = copy.deepcopy(actor)
+        # A copy of all arrays.
+        self.actor = GaussianPolicy.from_layers(*zip(*actor.layers, strict=True))
         self.encoder = encoder
         self.mu_min = mu_min
         self.sigma = sigma
@@ -291,6 +296,12 @@ class WithRivals:
         """Return what makes the states, also those of the rivals."""
         return self.policy.encoder
 
+    @property
+    def reads_validation_rows(self) -> bool:
+        """Return whether the policy needs validation rows, or rivals that were asked for do."""
+        asked_for = bool(self.rivals) and self.rivals != self.DEFAULT
+        return asked_for or getattr(self.policy, "reads_validation_rows", False)
+
     def __call__(self, growth: Growth) -> GaussianDraw:
         """Return the draw of the next member.
 
@@ -340,11 +351,6 @@ class WithRivals:
         return twin
 
 
-def spread_action(action, mu_min: float):
-    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
-    return mu_min + (1 - mu_min) * action
-
-
 def blind_policy() -> ConstantPolicy:
     """Return what takes the universal sampler's place where there are no validation rows."""
     return ConstantPolicy(_BLIND_MU)
@@ -369,10 +375,8 @@ def load_policy(path_or_name) -> LearnedPolicy:
     LearnedPolicy(states of kind 'summary', mu_min=0.4, sigma=0.2)
     """
     path = _files.find_sampler(path_or_name)
-    # A fit may take less time than to read the file of the default.
     pretrained = path.parent == _files.FOLDER
-    read = _read_once if pretrained else _files.read_sampler
-    actor, content = read(path)
+    actor, content = _read_once(path) if pretrained else _files.read_sampler(path)
     settings = content["settings"]
     return LearnedPolicy(
         actor,
@@ -381,11 +385,6 @@ def load_policy(path_or_name) -> LearnedPolicy:
         settings.get("sigma", DEFAULT_SIGMA),
         content["summary"],
     )
-
-
-@lru_cache
-def _read_once(path: Path) -> tuple[GaussianPolicy, dict[str, Any]]:
-    return _files.read_sampler(path)
 
 
 def _observe(encoder: StateEncoder, growth: Growth) -> np.ndarray | None:

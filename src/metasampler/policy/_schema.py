@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
-from metasampler.policy._network import layer_sizes
 from metasampler.policy._state import STATE_KINDS
 
 __all__ = ["LEARNER_SETTINGS", "SAMPLER_SETTINGS", "check_content"]
@@ -153,7 +152,9 @@ def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str
         if isinstance(value, Real):
             float(value)
         if name.endswith("hidden_layer_sizes"):
-            checked[name] = layer_sizes(value, name)
+            if not all(type(size) is int and size >= 1 for size in value):
+                raise ValueError(f"its {name} must be positive integers, got {value!r:.100}")
+            checked[name] = tuple(value)
     return checked
 
 

@@ -1,10 +1,10 @@
-"""The meta-state: what the meta-sampler sees of an ensemble (Eq. 1-2)."""
+"""What a policy reads and answers: the meta-state of an ensemble (Eq. 1-2), and mu."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["STATE_KINDS", "StateEncoder", "error_histogram"]
+__all__ = ["STATE_KINDS", "StateEncoder", "error_histogram", "spread_action"]
 
 # An ensemble of trees with pure leaves has errors that are multiples of 1/k and so fall right
 # on the edges of the bins; rounding must not move them to the bin below.
@@ -170,3 +170,8 @@ class StateEncoder:
             for role, part in _HISTOGRAMS[self.kind]
         ]
         return np.concatenate(blocks)
+
+
+def spread_action(action, mu_min: float):
+    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
+    return mu_min + (1 - mu_min) * action
