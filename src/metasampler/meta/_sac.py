@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metasampler.meta._mlp import MLP
-from metasampler.meta._policy import GaussianPolicy
+from metasampler.policy import MLP, GaussianPolicy, layer_sizes
+
+__all__ = ["SAC", "Adam", "Batch", "ReplayMemory"]
 
 
 class Batch(NamedTuple):
-    """Transitions, one per row."""
+    """Hold transitions, one per row."""
 
     state: np.ndarray
     action: np.ndarray
@@ -29,7 +30,7 @@ class Batch(NamedTuple):
 
 
 class ReplayMemory:
-    """The last ``capacity`` transitions, as rows of one ring array.
+    """Keep the last ``capacity`` transitions, as rows of one ring array.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class ReplayMemory:
 
 
 class Adam:
-    """Adam (Kingma and Ba, 2015) on one flat vector.
+    """Make the steps of Adam (Kingma and Ba, 2015) on one flat vector.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ class Adam:
         return work
 
     def get_state(self) -> tuple[int, np.ndarray]:
-        """Steps so far, and both moments as rows of one array."""
+        """Return the steps so far, and both moments as rows of one array."""
         return self.n_steps, np.stack((self.total, self.total_square))
 
     def set_state(self, n_steps: int, moments: np.ndarray) -> None:
@@ -139,7 +140,7 @@ class Adam:
 
 
 class SAC:
-    """Soft actor-critic for one action in [0, 1].
+    """Learn one action in [0, 1] by soft actor-critic.
 
     Parameters
     ----------
@@ -174,10 +175,8 @@ class SAC:
     dtype : dtype, default=numpy.float32
         Type of all networks; float64 serves the tests of the gradients.
     policy : GaussianPolicy or None, default=None
-        Policy to start from, which is changed in place; None makes one of ``hidden`` layers.
-    policy_delay : int, default=0
-        Updates at the start that move the critics alone: while they know nothing, they would
-        lead a policy that has learned something astray.
+        Policy to start from, which is changed in place and whose type the critics take; None
+        makes one of ``hidden`` layers.
 
     Attributes
     ----------
@@ -220,7 +219,6 @@ class SAC:
         rng: np.random.Generator,
         dtype: Any = np.float32,
         policy: GaussianPolicy | None = None,
-        policy_delay: int = 0,
     ) -> None:
         if isinstance(alpha, str) and alpha != "auto":
             raise ValueError(f"alpha must be a number or 'auto', got {alpha!r}.")
@@ -231,10 +229,11 @@ class SAC:
         self.lr_decay_steps = lr_decay_steps
         self.batch_size = batch_size
         self.rng = rng
-        self.policy_delay = policy_delay
         if policy is None:
             policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
         self.policy = policy
+        dtype = policy.dtype
+        critic_hidden = layer_sizes(critic_hidden, "critic_hidden_layer_sizes")
         sizes = (state_size + 1, *critic_hidden, 1)
         self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
         self.target_critics = MLP(sizes, copies=2, dtype=dtype)
@@ -243,18 +242,15 @@ class SAC:
         self.n_updates_ = 0
         self.target_entropy = -1.0 - log(2.0)
         self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
-        self._adam = self._make_adam()
+        n_parameters = self.critics.parameters.size + policy.network.parameters.size
+        self._adam = Adam(n_parameters, dtype)
         # The logarithm is what is learned: it keeps the temperature positive.
         self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
         self._alpha_adam = Adam(1, np.float64)
 
-    def _make_adam(self) -> Adam:
-        size = self.critics.parameters.size + self.policy.parameters.size
-        return Adam(size, self.critics.parameters.dtype)
-
     @property
     def current_learning_rate(self) -> float:
-        """Step size of the next update."""
+        """Return the step size of the next update."""
         return self.learning_rate * self.lr_decay ** (self.n_updates_ // self.lr_decay_steps)
 
     def remember(
@@ -297,11 +293,6 @@ class SAC:
         """
         rate = self.current_learning_rate
         log_prob = self.compute_gradients(batch, noise)
-        if self.n_updates_ < self.policy_delay:
-            self.policy.network.gradient[:] = 0
-        elif self.n_updates_ == self.policy_delay > 0:
-            # Moments that have seen nothing but zeros would make the first steps too long.
-            self._adam = self._make_adam()
         # Adam treats each parameter alone, so one optimiser can serve both networks.
         gradients = (self.critics.gradient, self.policy.network.gradient)
         step = self._adam.step(np.concatenate(gradients), rate)
@@ -321,9 +312,9 @@ class SAC:
     def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
         """Write the gradients of both losses, and change nothing else.
 
-        The critics' loss is the mean squared error against :meth:`targets`, summed over the two;
-        the policy's loss is the mean of alpha log pi - min Q. Both are taken at the parameters
-        that the update starts from, so one pass through each network serves the two losses.
+        The critics' loss is the mean squared error against the soft Bellman targets, summed over
+        the two; the policy's loss is the mean of alpha log pi - min Q. Both are taken at the
+        parameters that the update starts from, so one pass through each network serves both.
 
         Parameters
         ----------
@@ -337,7 +328,12 @@ class SAC:
         """
         n = len(batch.reward)
         draw = self.policy.draw(np.concatenate((batch.state, batch.next_state)), noise)
-        targets = self.targets(batch, draw.action[n:], draw.log_prob[n:])
+        # The targets are r + gamma (min Q' - alpha log pi), or r at an end.
+        future = self.target_critics.forward(batch.next_state, draw.action[n:, None])[..., 0]
+        targets = np.minimum(*future)
+        targets -= self.alpha * draw.log_prob[n:]
+        targets *= self.gamma * (1.0 - batch.done)
+        targets += batch.reward
         # The first n rows hold the remembered actions, for the critics' loss; the others hold the
         # drawn ones, for the policy's, and there the smaller value alone has a gradient.
         states = np.concatenate((batch.state, batch.state))
@@ -354,17 +350,6 @@ class SAC:
         by_action = self.critics.input_gradient(by_first[:, n:], column=-2)
         self.policy.backward(draw, by_action[0] + by_action[1], self.alpha / n)
         return draw.log_prob[:n]
-
-    def targets(
-        self, batch: Batch, next_action: np.ndarray, next_log_prob: np.ndarray
-    ) -> np.ndarray:
-        """Return the soft Bellman targets: r + gamma (min Q' - alpha log pi), or r at an end."""
-        first, second = self.target_critics.forward(batch.next_state, next_action[:, None])[..., 0]
-        value = np.minimum(first, second)
-        value -= self.alpha * next_log_prob
-        value *= self.gamma * (1.0 - batch.done)
-        value += batch.reward
-        return value
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that later updates depend on: plain facts, and arrays."""
