@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler.growth import GaussianDraw
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._learners import SoftActorCritic
 from metasampler.policy import (
@@ -126,6 +127,21 @@ class FittedSampler(BaseEstimator):
         return self._as_policy().sample(state, rng)
 
     # ------------------------------------------------------------------ files
+
+    def __call__(self, growth):
+        """Return the draw of the next member: a fitted sampler is a policy.
+
+        Parameters
+        ----------
+        growth : Growth
+            The ensemble so far.
+
+        Returns
+        -------
+        rule : GaussianDraw
+        """
+        state = self.encoder_(growth)
+        return GaussianDraw(self.predict(state), self.sigma, state)
 
     def save(self, path, *, history=True):
         """Write the sampler to a file, whole or not at all.
