@@ -13,7 +13,6 @@ from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.policy import (
     ConstantPolicy,
-    StateEncoder,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -374,8 +373,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         later = growth.steps[1:]
         self.actions_ = np.array([step.mu for step in later], dtype=float)
         states = [step.state for step in later if step.state is not None]
-        size = getattr(policy, "encoder", StateEncoder()).size
-        self.states_ = np.array(states).reshape(len(states), size)
+        size = policy.encoder.size if hasattr(policy, "encoder") else 0
+        self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
         self.meta_sampler_ = getattr(policy, "policy", policy)

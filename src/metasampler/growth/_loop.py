@@ -133,10 +133,12 @@ class Growth:
         """
         if policy is None and effective_n_jobs(self.learner.n_jobs) > 1:
             yield from self._grow_side_by_side(n_members)
-        self._n_wanted = n_members
         while self.n_members < n_members:
-            n_before = self.n_members
-            rule = policy(self) if policy is not None and n_before else None
+            n_before, rule = self.n_members, None
+            if policy is not None and n_before:
+                self._n_wanted = n_members
+                rule = policy(self)
+                self._n_wanted = None
             # A policy that tries several beginnings has grown the ensemble itself.
             if self.n_members < n_members:
                 self.step(rule)
@@ -225,11 +227,15 @@ class Growth:
     def fork(self) -> "Growth":
         """Return a copy that grows on its own; fitted members are shared."""
         twin = copy(self)
+        twin._n_wanted = None
         twin._take_from(self)
         return twin
 
     def adopt(self, other: "Growth") -> None:
-        """Become what a fork of this growth has become, up to the members that are wanted."""
+        """Become what a fork of this growth has become.
+
+        While a policy is asked, this ends with the members that are wanted.
+        """
         if self._n_wanted is not None and self._n_wanted < other.n_members:
             new = slice(self.n_members, self._n_wanted)
             subsets = [self.data.to_original(subset) for subset in other.subsets[new]]
