@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from metasampler.ensemble._policy import _universal
+from metasampler.ensemble._presets import PRESETS
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import (
@@ -17,8 +19,6 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.benchmark import SelectedMuClassifier
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.ensemble._policy import _universal
-from metasampler.ensemble._presets import PRESETS
 from metasampler.meta import ConstantPolicy, pretrained_names
 
 
