@@ -5,7 +5,6 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from metasampler.policy import ConstantPolicy, LearnedPolicy, UniformPolicy
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -14,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
 from metasampler.growth import RandomStreams, make_growth_data
+from metasampler.policy import ConstantPolicy, LearnedPolicy, UniformPolicy
 
 
 @pytest.fixture(scope="module")

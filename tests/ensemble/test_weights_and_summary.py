@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import sklearn
-from metasampler.policy import load_policy
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -20,6 +19,7 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 from metasampler.growth import average_precision
+from metasampler.policy import load_policy
 
 ENSEMBLES = [
     MesaClassifier,
