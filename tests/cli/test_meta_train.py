@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from metasampler.meta._unseen import UnseenTasks
 from sklearn.datasets import make_classification
 from typer.testing import CliRunner
 
@@ -17,7 +18,6 @@ from metasampler import MesaClassifier, MetaSampler, datasets
 from metasampler.cli import app
 from metasampler.cli._meta_watch import Watch
 from metasampler.meta import _pretrained
-from metasampler.meta._unseen import UnseenTasks
 
 REAL_LOAD = datasets.load
 SHORT = ["--members", "3", "--updates", "8", "--random-steps", "4", "--output", "sampler.npz"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from metasampler.meta._unseen import UnseenTasks
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
@@ -9,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import ConstantPolicy, EnsembleTrainingEnv
-from metasampler.meta._unseen import UnseenTasks
 
 SHORT = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
 

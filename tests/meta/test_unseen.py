@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from metasampler.meta._unseen import UnseenTasks
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import ConstantPolicy
-from metasampler.meta._unseen import UnseenTasks
 
 
 @pytest.fixture(scope="module")

@@ -208,7 +208,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     ) -> Growth:
         """Return an ensemble on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(policy, growth, data)
-        again = growth.anew(data, track=policy is not None or data.has_validation)
+        # Nobody asks for its scores, and a part that is held out may lack a class.
+        track = policy is not None or data.has_validation
+        again = growth.anew(data, track=track, score_steps=False)
         self._grow(again, repeated, len(growth.members), title)
         return again
 

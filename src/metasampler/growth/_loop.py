@@ -73,6 +73,8 @@ class Growth:
         Where the draws and the members take their randomness from.
     track : bool, default=True
         Whether to score each new member. A loop that never looks at errors has no need to.
+    score_steps : bool, default=True
+        Whether each step records the score of the validation rows, if there are any.
 
     Attributes
     ----------
@@ -91,11 +93,13 @@ class Growth:
         streams: RandomStreams,
         *,
         track: bool = True,
+        score_steps: bool = True,
     ):
         self.data = data
         self.learner = learner
         self.streams = streams
         self.track = track
+        self.score_steps = score_steps
         self.members: list = []
         self.subsets: list[np.ndarray] = []
         self.steps: list[GrowthStep] = []
@@ -171,7 +175,7 @@ class Growth:
         self._add_scores(member)
         self.members.append(member)
         self.subsets.append(subset)
-        known = self.data.has_validation
+        known = self.score_steps and self.data.has_validation
         self.steps.append(
             GrowthStep(
                 rule,
@@ -212,9 +216,9 @@ class Growth:
 
     # ------------------------------------------------------------------ copies
 
-    def anew(self, data: GrowthData, *, track: bool = True) -> "Growth":
-        """Return an empty growth with the same members and random numbers on other rows."""
-        return Growth(data, self.learner, self.streams, track=track)
+    def anew(self, data: GrowthData, **options) -> "Growth":
+        """Return an empty growth with the same learner and random numbers on other rows."""
+        return Growth(data, self.learner, self.streams, **options)
 
     def resume(self, members: list, subsets: list[np.ndarray], steps: list[GrowthStep]) -> None:
         """Begin with the members of an earlier fit, as a warm start does."""
