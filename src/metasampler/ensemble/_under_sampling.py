@@ -241,7 +241,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._rule = self.threshold
         self.estimator_ = growth.learner.estimator
         self.estimators_ = final.members
-        self.estimators_samples_ = [final.data.to_original(rows) for rows in final.subsets]
+        self.estimators_samples_ = final.subsets
+        if final.data.original_rows is not None:
+            self.estimators_samples_ = [final.data.to_original(rows) for rows in final.subsets]
         self.classes_ = growth.data.classes
         self.minority_class_ = growth.data.classes[growth.data.minority]
         self.scores_ = np.array([step.score for step in growth.steps if step.score is not None])

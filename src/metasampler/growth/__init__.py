@@ -15,6 +15,7 @@ from metasampler.growth._draw import (
     gaussian_log_weights,
     race_keys,
     race_keys_of,
+    spread_action,
 )
 from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
 from metasampler.growth._members import (
@@ -61,5 +62,6 @@ __all__ = [
     "resolve_kinds",
     "resolve_leaf_smoothing",
     "running_mean",
+    "spread_action",
     "weight_argument",
 ]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import assert_all_finite
 from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.growth._data import GrowthData, is_frame
 from metasampler.growth._draw import RandomStreams, hold_out_rows
-from metasampler.growth._members import is_plain_tree, kinds_of
+from metasampler.growth._members import PLAIN_TREES
 
 __all__ = [
     "check_labels",
@@ -27,8 +27,8 @@ def check_table(X, estimator, *, name: str = "X", owner=None):
     values, and what may be in them is for that classifier to say. Where trees and others
     alternate, the trees get it too: they convert the rows themselves, to the same trees.
     """
-    kinds = kinds_of(estimator)
-    if all(is_plain_tree(kind) for kind in kinds):
+    kinds = estimator if isinstance(estimator, list) else [estimator]
+    if all(type(kind) in PLAIN_TREES for kind in kinds):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
         return check_array(
             X,

@@ -24,6 +24,7 @@ __all__ = [
     "hold_out_rows",
     "race_keys",
     "race_keys_of",
+    "spread_action",
 ]
 
 #: Width of the Gaussian over errors that the paper recommends.
@@ -271,6 +272,11 @@ class GaussianDraw(NamedTuple):
             growth.free_errors()
         keys -= gaussian_log_weights(errors, self.mu, self.sigma, out=errors)
         return rows[draw_rows(keys, size)]
+
+
+def spread_action(action, mu_min: float):
+    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
+    return mu_min + (1 - mu_min) * action
 
 
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):

@@ -27,6 +27,7 @@ from sklearn.utils.validation import has_fit_parameter
 from metasampler import _sklearn_compat as compat
 
 __all__ = [
+    "PLAIN_TREES",
     "MemberLearner",
     "Members",
     "TreeLearner",
@@ -42,6 +43,9 @@ __all__ = [
     "resolve_leaf_smoothing",
     "weight_argument",
 ]
+
+#: scikit-learn's own trees; a subclass may differ.
+PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 
 #: Laplace's rule: what "auto" means for members with leaves.
 _LAPLACE = 1.0
@@ -105,8 +109,8 @@ def _check_classifier(estimator, name: str) -> None:
 
 
 def is_plain_tree(estimator) -> bool:
-    """Return whether the estimator is one of scikit-learn's own trees (a subclass may differ)."""
-    return type(estimator) in (DecisionTreeClassifier, ExtraTreeClassifier)
+    """Return whether the estimator is one of scikit-learn's own trees."""
+    return type(estimator) in PLAIN_TREES
 
 
 def weight_argument(estimator) -> str | None:

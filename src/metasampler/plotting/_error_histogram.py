@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.policy import error_histogram
 from metasampler.plotting._matplotlib import COLORS, HATCHES, legend_below, make_panels, tidy
+from metasampler.policy import error_histogram
 
 __all__ = ["ErrorHistogramDisplay"]
 

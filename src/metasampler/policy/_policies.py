@@ -3,16 +3,21 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from metasampler.growth import DEFAULT_SIGMA, GaussianDraw, Growth, GrowthData, Stream
-from metasampler.policy import _files
+from metasampler.growth import (
+    DEFAULT_SIGMA,
+    GaussianDraw,
+    Growth,
+    GrowthData,
+    Stream,
+    spread_action,
+)
 from metasampler.policy._network import GaussianPolicy
-from metasampler.policy._state import StateEncoder, spread_action
+from metasampler.policy._state import StateEncoder
 
 __all__ = [
     "ConstantPolicy",
@@ -20,15 +25,11 @@ __all__ = [
     "UniformPolicy",
     "WithRivals",
     "blind_policy",
-    "load_policy",
 ]
 
 # What takes the place of the universal sampler where there are no validation rows: the constant
 # that does best on average over imbalanced-learn's 27 data sets.
 _BLIND_MU = 0.9
-
-# A fit may take less time than it takes to read the file of the default.
-_read_once = lru_cache(_files.read_sampler)
 
 
 @dataclass(frozen=True)
@@ -354,37 +355,6 @@ class WithRivals:
 def blind_policy() -> ConstantPolicy:
     """Return what takes the universal sampler's place where there are no validation rows."""
     return ConstantPolicy(_BLIND_MU)
-
-
-def load_policy(path_or_name) -> LearnedPolicy:
-    """Read the policy of a sampler from a file, or one that comes with the package.
-
-    Parameters
-    ----------
-    path_or_name : str or path
-        A file, or a name; ``metasampler samplers`` lists the names.
-
-    Returns
-    -------
-    policy : LearnedPolicy
-
-    Examples
-    --------
-    >>> from metasampler.policy import load_policy
-    >>> load_policy("universal")
-    LearnedPolicy(states of kind 'summary', mu_min=0.4, sigma=0.2)
-    """
-    path = _files.find_sampler(path_or_name)
-    pretrained = path.parent == _files.FOLDER
-    actor, content = _read_once(path) if pretrained else _files.read_sampler(path)
-    settings = content["settings"]
-    return LearnedPolicy(
-        actor,
-        StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5)),
-        settings.get("mu_min", 0.0),
-        settings.get("sigma", DEFAULT_SIGMA),
-        content["summary"],
-    )
 
 
 def _observe(encoder: StateEncoder, growth: Growth) -> np.ndarray | None:
