@@ -259,8 +259,8 @@ class Growth:
 
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
         """Return the errors, 1 - p(true class), of the rows in a role."""
-        rows = self.data.rows[role] if part == "all" else self.data.part(role, part)
-        return self._all_errors()[rows]
+        errors = self._all_errors()
+        return errors[self.data.rows[role] if part == "all" else self.data.part(role, part)]
 
     def errors_of(self, rows: np.ndarray) -> np.ndarray:
         """Return the errors of the rows with these numbers, as a new array."""
