@@ -41,6 +41,10 @@ class GrowthData:
         Positive weights of all rows.
     original_rows : ndarray of int, default=None
         For each row its number among the rows the user passed, if some of them were left out.
+    folds : ndarray of int of shape (n_rows,), default=None
+        The fold of every training row. Members then leave the folds out in rotation: member i
+        does not see fold ``i % n_folds``, and the training rows are validation rows too, each for
+        the members that have not seen it.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class GrowthData:
         scoring,
         weights=None,
         original_rows=None,
+        folds=None,
     ):
         self.tables = tables
         self.codes = codes
@@ -65,12 +70,16 @@ class GrowthData:
         self.scoring = scoring
         self.weights = weights
         self.original_rows = original_rows
+        self.folds = folds
+        #: Folds that members leave out in rotation, or 0.
+        self.n_folds = 0 if folds is None else int(folds.max()) + 1
         self.n_classes = len(classes)
         # Only rows of the first table can be drawn, and their numbers are their positions there.
         self.n_train_table = tables[0].shape[0]
         train = np.arange(len(codes))[rows["train"]]
         self.class_rows = [train[codes[train] == k] for k in range(self.n_classes)]
-        self.draw_size = max(1, round(sampling_ratio * len(self.class_rows[minority])))
+        self.draw_size = self._draw_size(self.class_rows)
+        self._rotated: dict[int, list[np.ndarray]] = {}
         #: Whether there are validation rows.
         self.has_validation = "valid" in rows
         #: Whether they are a table of their own, which the user passed.
@@ -97,6 +106,7 @@ class GrowthData:
                 "scoring",
                 "weights",
                 "original_rows",
+                "folds",
             )
         }
         return GrowthData(**{**same, **changes})
@@ -121,6 +131,7 @@ class GrowthData:
             rows={role: number[old[which][keep[old[which]]]] for role, which in self.rows.items()},
             weights=None if self.weights is None else self.weights[keep],
             original_rows=None,
+            folds=None if self.folds is None else self.folds[keep],
         )
 
     def whole(self) -> "GrowthData":
@@ -201,6 +212,30 @@ class GrowthData:
 
     # ------------------------------------------------------------------ draws
 
+    def _draw_size(self, class_rows: list[np.ndarray]) -> int:
+        """Return how many rows of each larger class a member gets."""
+        n_smallest = len(class_rows[self.minority])
+        if np.isinf(self.sampling_ratio):
+            return len(self.codes)
+        return max(1, round(self.sampling_ratio * n_smallest))
+
+    def visible(self, number: int) -> list[np.ndarray]:
+        """Return the rows of each class that a member may be trained on."""
+        if not self.n_folds:
+            return self.class_rows
+        fold = number % self.n_folds
+        if fold not in self._rotated:
+            self._rotated[fold] = [rows[self.folds[rows] != fold] for rows in self.class_rows]
+        return self._rotated[fold]
+
+    def unseen(self, number: int) -> np.ndarray | None:
+        """Return the training rows that a member leaves out; None if it leaves out none."""
+        return np.flatnonzero(self.folds == number % self.n_folds) if self.n_folds else None
+
+    def with_table(self, table, sampling_ratio: float) -> "GrowthData":
+        """Return the same rows in another form, with other draws."""
+        return self._with(tables=[table, *self.tables[1:]], sampling_ratio=sampling_ratio)
+
     def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
         """Draw the smallest class and as many rows of each larger one (Algorithm 1).
 
@@ -219,20 +254,21 @@ class GrowthData:
         subset : ndarray of int
             Row numbers, in ascending order.
         """
-        chosen = []
+        chosen, class_rows = [], self.visible(number)
+        size = self._draw_size(class_rows) if self.n_folds else self.draw_size
         # With many classes all rows are needed in the end: their keys are computed once.
         whole = race_keys(key, number, 0, self.n_train_table) if self.n_classes > 2 else None
-        for k, rows in enumerate(self.class_rows):
-            if k == self.minority or len(rows) <= self.draw_size:
+        for k, rows in enumerate(class_rows):
+            if k == self.minority or len(rows) <= size:
                 chosen.append(rows)
                 continue
             keys = race_keys_of(key, number, rows) if whole is None else whole[rows]
             if self.weights is not None:
                 keys -= np.log(self.weights[rows])
             if select is None:
-                chosen.append(rows[draw_rows(keys, self.draw_size)])
+                chosen.append(rows[draw_rows(keys, size)])
             else:
-                chosen.append(select(rows, keys, self.draw_size))
+                chosen.append(select(rows, keys, size))
         subset = np.concatenate(chosen)
         subset.sort()
         return subset

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData
 from metasampler.growth._draw import RandomStreams, Stream
 from metasampler.growth._members import MemberLearner, Members
@@ -108,8 +109,11 @@ class Growth:
         width = () if data.n_classes == 2 else (data.n_classes,)
         self._total = np.zeros((len(data.codes), *width))
         # Draws and states look at the members as they are; soft leaves are for scores only.
-        soft = learner.leaf_smoothing and len(data.rows) > 1
+        soft = learner.leaf_smoothing and len(data.rows) > 1 and not data.n_folds
         self._soft_total = np.zeros_like(self._total) if soft else None
+        # With rotation: the sum over the members that have not seen a row, and how many they are.
+        self._unseen_total = np.zeros_like(self._total) if data.n_folds else None
+        self._n_unseen = np.zeros(max(data.n_folds, 1), dtype=np.intp)
         self._errors: np.ndarray | None = None
 
     @property
@@ -167,8 +171,9 @@ class Growth:
         seed, key = streams.integer(Stream.MEMBER, number), streams.row_key(Stream.DRAW)
         subset = data.draw(key, number, None if rule is None else partial(rule, self))
         weights = None if data.weights is None else data.member_weights(subset)
-        member = self.learner.of(number).fit(data.tables[0], data.codes, subset, seed, weights)
-        return member, subset
+        learner = self.learner.of(number)
+        unseen = data.unseen(number) if data.n_folds else None
+        return learner.fit(data.tables[0], data.codes, subset, seed, weights, unseen), subset
 
     def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:
         """Add a fitted member and record the step."""
@@ -193,6 +198,12 @@ class Growth:
             soft = None if self._soft_total is None else self._soft_total[start:stop]
             learner.add_probabilities(member, X, self._total[start:stop], soft)
             start = stop
+        if self._unseen_total is not None:
+            rows = self.data.unseen(self.n_members)
+            part = np.zeros_like(self._total[rows])
+            learner.add_scores(member, take_rows(self.data.tables[0], rows), part)
+            self._unseen_total[rows] += part
+            self._n_unseen[self.n_members % self.data.n_folds] += 1
         self._errors = None
 
     def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
@@ -253,12 +264,18 @@ class Growth:
         self.steps = list(other.steps)
         self._total = other._total.copy()
         self._soft_total = None if other._soft_total is None else other._soft_total.copy()
+        if other._unseen_total is not None:
+            self._unseen_total = other._unseen_total.copy()
+        self._n_unseen = other._n_unseen.copy()
         self._errors = None
 
     # ------------------------------------------------------------------ what is known of the rows
 
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
         """Return the errors, 1 - p(true class), of the rows in a role."""
+        if role == "valid" and self.data.n_folds:
+            rows = self._judged(part)
+            return self._errors_by(self._unseen_mean(rows), self.data.codes[rows], 1)
         errors = self._all_errors()
         return errors[self.data.rows[role] if part == "all" else self.data.part(role, part)]
 
@@ -270,7 +287,20 @@ class Growth:
         """Return the weights of the rows in a role, or None if all count the same."""
         if self.data.weights is None:
             return None
+        if role == "valid" and self.data.n_folds:
+            return self.data.weights[self._judged(part)]
         return self.data.weights[self.data.part(role, part)]
+
+    def _judged(self, part: str = "all") -> np.ndarray:
+        """Return the rows that some member has left out, with rotation."""
+        rows = np.arange(len(self.data.codes))[self.data.part("valid", part)]
+        return rows[self._n_unseen[self.data.folds[rows]] > 0]
+
+    def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
+        """Return the mean over the members that have not seen a row."""
+        counts = self._n_unseen[self.data.folds[rows]]
+        total = self._unseen_total[rows]
+        return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
 
     def free_errors(self) -> None:
         """Free the memory of the errors; they are computed again when they are asked for."""
@@ -278,11 +308,12 @@ class Growth:
 
     def _all_errors(self) -> np.ndarray:
         if self._errors is None:
-            self._errors = self._errors_by(self._total, self.data.codes)
+            self._errors = self._errors_by(self._total, self.data.codes, self.n_members)
         return self._errors
 
-    def _errors_by(self, total: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        k = self.n_members
+    @staticmethod
+    def _errors_by(total: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+        """Return 1 - p(true class), given the sum of the probabilities of k members."""
         if total.ndim == 1:
             # Sums before the division: they are exact where leaves are pure.
             errors = np.where(codes == 1, k - total, total)
@@ -294,9 +325,12 @@ class Growth:
 
     def _class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
-        rows = self.data.rows["valid"]
+        rows = self._judged() if self.data.n_folds else self.data.rows["valid"]
         codes, weights = self.data.codes[rows], self.weights("valid")
-        errors = self._errors_by(self._total[rows], codes)
+        if self.data.n_folds:
+            errors = self._errors_by(self._unseen_mean(rows), codes, 1)
+        else:
+            errors = self._errors_by(self._total[rows], codes, self.n_members)
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
         return totals / np.bincount(codes, weights, self.data.n_classes)
@@ -319,9 +353,13 @@ class Growth:
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of the validation rows and their probabilities."""
+        if self.data.n_folds:
+            return self._judged(), self.proba("valid")
         return np.arange(len(self.data.codes))[self.data.rows["valid"]], self.proba("valid")
 
     def _mean(self, role: str) -> np.ndarray:
+        if role == "valid" and self.data.n_folds:
+            return self._unseen_mean(self._judged())
         total = self._total if self._soft_total is None else self._soft_total
         smoothing = self.learner.leaf_smoothing
         return running_mean(total[self.data.rows[role]], self.n_members, smoothing)

@@ -170,11 +170,20 @@ class MemberLearner:
         """Return a copy for another thread, which shares nothing that a fit changes."""
         return copy(self)
 
-    def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
+    def fit(
+        self,
+        X,
+        codes: np.ndarray,
+        rows,
+        seed: int,
+        sample_weight: np.ndarray | None = None,
+        unseen: np.ndarray | None = None,
+    ):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
         ``sample_weight`` holds a weight for each of these rows; a base learner that takes none
-        does without.
+        does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
+        by them.
         """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
@@ -284,7 +293,7 @@ class TreeLearner(MemberLearner):
         twin.__dict__.pop("_builder", None)
         return twin
 
-    def fit(self, X, codes, rows, seed, sample_weight=None):
+    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
             X, codes = X[rows], codes[rows]
