@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import Interval
-from metasampler.growth import check_table, copy_input_tags, make_learners, running_mean
+from metasampler.growth import copy_input_tags, make_learners, running_mean
 
 __all__ = ["BaseEnsemble"]
 
@@ -49,7 +49,8 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_predict_table(self, X):
         check_is_fitted(self)
-        table = check_table(X, self.estimator_, owner=self)
+        X = self._form.ordered(X)
+        table = self._form(X, owner=self)
         self._check_features(X, reset=False)
         return table
 

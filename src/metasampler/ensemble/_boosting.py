@@ -127,9 +127,13 @@ class BaseBoosting(BaseEnsemble):
             owner=self,
         )
         self._check_features(X, reset=True)
-        learner = make_learners(estimator, data.tables, data.n_classes, self.n_jobs).of(0)
+        categories = data.form.categorical_features
+        learner = make_learners(
+            estimator, data.tables, data.n_classes, self.n_jobs, 0.0, categories
+        ).of(0)
         self._boost(data, learner, streams)
         self.estimator_ = estimator
+        self._form = data.form
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         return self

@@ -177,8 +177,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._check_settings(data, kinds)
         self._check_features(X, reset=not resumes)
         if X_val is not None:
-            self._check_features(X_val, reset=False, name="X_val")
-        learner = make_learners(kinds, data.tables, data.n_classes, self.n_jobs, smoothing)
+            self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
+        categories = data.form.categorical_features
+        learner = make_learners(
+            kinds, data.tables, data.n_classes, self.n_jobs, smoothing, categories
+        )
         if resumes:
             self._check_resumable(data)
             policy = self._policy
@@ -239,6 +242,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._facts["the number of rows"] = len(growth.data.codes)
         self._steps = growth.steps
         self._rule = self.threshold
+        self._form = growth.data.form
         self.estimator_ = growth.learner.estimator
         self.estimators_ = final.members
         self.estimators_samples_ = final.subsets

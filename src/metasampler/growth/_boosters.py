@@ -110,6 +110,7 @@ class BoosterLearner(MemberLearner):
     def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
         super().__init__(estimator, n_classes, n_jobs)
         self.categorical_features = list(categorical_features)
+        self.stops_early = bool(estimator.get_params().get("early_stopping_round"))
         self._binned: tuple = (None, None)
 
     def __getstate__(self):

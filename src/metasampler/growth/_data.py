@@ -8,8 +8,9 @@ from scipy import sparse
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import RandomStreams, Stream, draw_rows, race_keys, race_keys_of
 from metasampler.growth._scoring import bind_scorer
+from metasampler.tables import is_frame
 
-__all__ = ["GrowthData", "Selector", "is_frame", "join_tables"]
+__all__ = ["GrowthData", "Selector", "join_tables"]
 
 #: Chooses rows of one class: takes row numbers, their random keys and how many to choose.
 Selector = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
@@ -45,6 +46,8 @@ class GrowthData:
         The fold of every training row. Members then leave the folds out in rotation: member i
         does not see fold ``i % n_folds``, and the training rows are validation rows too, each for
         the members that have not seen it.
+    form : TableForm, default=None
+        How tables were brought into the form that members take.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class GrowthData:
         weights=None,
         original_rows=None,
         folds=None,
+        form=None,
     ):
         self.tables = tables
         self.codes = codes
@@ -71,6 +75,7 @@ class GrowthData:
         self.weights = weights
         self.original_rows = original_rows
         self.folds = folds
+        self.form = form
         #: Folds that members leave out in rotation, or 0.
         self.n_folds = 0 if folds is None else int(folds.max()) + 1
         self.n_classes = len(classes)
@@ -107,6 +112,7 @@ class GrowthData:
                 "weights",
                 "original_rows",
                 "folds",
+                "form",
             )
         }
         return GrowthData(**{**same, **changes})
@@ -229,8 +235,10 @@ class GrowthData:
         return self._rotated[fold]
 
     def unseen(self, number: int) -> np.ndarray | None:
-        """Return the training rows that a member leaves out; None if it leaves out none."""
-        return np.flatnonzero(self.folds == number % self.n_folds) if self.n_folds else None
+        """Return the rows of the first table that a member must not see; None if there are none."""
+        if self.n_folds:
+            return np.flatnonzero(self.folds == number % self.n_folds)
+        return self.rows["valid"] if isinstance(self.rows.get("valid"), np.ndarray) else None
 
     def with_table(self, table, sampling_ratio: float) -> "GrowthData":
         """Return the same rows in another form, with other draws."""
@@ -293,11 +301,6 @@ class GrowthData:
         weights = self.member_weights(subset) if weighted else None
         totals = np.bincount(self.codes[subset], weights, self.n_classes)
         return totals / totals.sum()
-
-
-def is_frame(X) -> bool:
-    """Return whether X is a data frame (pandas, polars): a table whose columns have types."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape")
 
 
 def join_tables(X, below):

@@ -19,6 +19,7 @@ __all__ = [
     "GaussianDraw",
     "RandomStreams",
     "Stream",
+    "deal_folds",
     "draw_rows",
     "gaussian_log_weights",
     "hold_out_rows",
@@ -304,3 +305,29 @@ def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: Random
         size = min(max(1, round(fraction * len(rows))), len(rows) - 1)
         held_out.append(rows[draw_rows(race_keys_of(key, 0, rows), size)])
     return np.sort(np.concatenate(held_out))
+
+
+def deal_folds(
+    class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams
+) -> np.ndarray:
+    """Return the fold of every row; each class is dealt to the folds like cards.
+
+    Parameters
+    ----------
+    class_rows : list of ndarray of int
+        The row numbers of each class.
+    n_folds : int
+        Number of folds.
+    streams : RandomStreams
+        Where the order of the rows comes from.
+
+    Returns
+    -------
+    folds : ndarray of int of shape (n_rows,)
+    """
+    key = streams.row_key(Stream.SPLIT)
+    folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
+    for rows in class_rows:
+        shuffled = rows[np.argsort(race_keys_of(key, 0, rows))]
+        folds[shuffled] = np.arange(len(rows)) % n_folds
+    return folds

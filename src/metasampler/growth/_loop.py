@@ -172,7 +172,7 @@ class Growth:
         subset = data.draw(key, number, None if rule is None else partial(rule, self))
         weights = None if data.weights is None else data.member_weights(subset)
         learner = self.learner.of(number)
-        unseen = data.unseen(number) if data.n_folds else None
+        unseen = data.unseen(number) if learner.stops_early else None
         return learner.fit(data.tables[0], data.codes, subset, seed, weights, unseen), subset
 
     def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:

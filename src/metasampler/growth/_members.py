@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.pipeline import Pipeline
@@ -151,6 +152,9 @@ class MemberLearner:
 
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
     fits_in_threads = False
+
+    #: Whether members stop by rows that they are not trained on.
+    stops_early = False
 
     def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
         self.estimator = estimator
@@ -336,7 +340,12 @@ class Members:
 
 
 def make_learners(
-    estimator, tables, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0
+    estimator,
+    tables,
+    n_classes: int,
+    n_jobs=None,
+    leaf_smoothing: float = 0.0,
+    categorical_features=(),
 ) -> MemberLearner | Members:
     """Return the quickest learner, or the quickest ones in their order, that the tables allow.
 
@@ -352,11 +361,15 @@ def make_learners(
         Threads that score rows.
     leaf_smoothing : float, default=0.0
         For the kinds that have leaves.
+    categorical_features : list of int, default=()
+        Columns whose numbers are codes, for the kinds that know categories.
 
     Returns
     -------
     learner : MemberLearner or Members
     """
+    from metasampler.growth._boosters import BoosterLearner, is_plain_booster
+
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
     fast = (
@@ -367,10 +380,15 @@ def make_learners(
             for X in tables
         )
     )
-    make = TreeLearner if fast else MemberLearner
-    learners = [
-        make(kind, n_classes, n_jobs, leaf_smoothing if has_leaves(kind) else 0.0) for kind in kinds
-    ]
+    numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
+    learners: list[MemberLearner] = []
+    for kind in kinds:
+        if numbers and is_plain_booster(kind):
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            continue
+        make = TreeLearner if fast else MemberLearner
+        smoothing = leaf_smoothing if has_leaves(kind) else 0.0
+        learners.append(make(kind, n_classes, n_jobs, smoothing))
     return Members(learners) if isinstance(estimator, list) else learners[0]
 
 

@@ -11,7 +11,14 @@ from numbers import Number
 
 import numpy as np
 
-__all__ = ["column_kind", "columns_of", "is_frame", "numbers_of", "texts_of"]
+__all__ = [
+    "column_kind",
+    "columns_of",
+    "is_frame",
+    "is_plain_number",
+    "numbers_of",
+    "texts_of",
+]
 
 _MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -32,6 +39,13 @@ def columns_of(X) -> dict:
 
 def _is_polars(column) -> bool:
     return type(column).__module__.startswith("polars")
+
+
+def is_plain_number(column) -> bool:
+    """Return whether NumPy reads a column as numbers without help: no booleans, no own types."""
+    if _is_polars(column):
+        return column.dtype.is_numeric() and column.null_count() == 0
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
 
 
 def column_kind(column) -> str:
