@@ -12,7 +12,6 @@ from numbers import Integral
 import numpy as np
 import sklearn
 from sklearn.base import _fit_context as fit_context
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -30,9 +29,7 @@ __all__ = [
     "TreeBuilder",
     "check_sample_weight",
     "fit_context",
-    "is_plain_tree",
     "take_rows",
-    "tree_leaves",
     "validate_parameter_constraints",
 ]
 
@@ -42,11 +39,6 @@ _VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:
 FAST_TREES = _TESTED_FROM <= _VERSION < _TESTED_BELOW
 if FAST_TREES:
     from sklearn.tree._classes import CRITERIA_CLF, DENSE_SPLITTERS, DepthFirstTreeBuilder, Tree
-
-
-def is_plain_tree(estimator) -> bool:
-    """Whether the estimator is one of scikit-learn's own trees (a subclass may differ)."""
-    return type(estimator) in (DecisionTreeClassifier, ExtraTreeClassifier)
 
 
 class TreeBuilder:
@@ -67,7 +59,8 @@ class TreeBuilder:
         self.estimator = estimator
         self.n_classes = n_classes
         self.parameters = estimator.get_params(deep=False)
-        self._checked = False
+        # Once for all trees; scikit-learn's fit would check them for each.
+        estimator._validate_params()
         self._random_state = np.random.RandomState(0)
         # These are rare, and scikit-learn's own fit knows what to do about them.
         self._needs_fit = (
@@ -88,9 +81,7 @@ class TreeBuilder:
     ):
         """Fit one tree on float32 rows without missing values; weights are float64."""
         tree = type(self.estimator)(**{**self.parameters, "random_state": seed})
-        if self._needs_fit or not self._checked:
-            # The first tree takes the way on which parameters are checked.
-            self._checked = True
+        if self._needs_fit:
             return tree.fit(X, codes, sample_weight=sample_weight, check_input=False)
         n_rows, n_features = X.shape
         # The splitter takes one number of it; seeding anew is ten times cheaper than a new object.
@@ -127,7 +118,7 @@ class TreeBuilder:
 
 
 def _count(value, n_rows: int, least: int) -> int:
-    """A number of rows that may be given as a fraction of all."""
+    """Return a number of rows that may be given as a fraction of all."""
     return int(value) if isinstance(value, Integral) else max(ceil(value * n_rows), least)
 
 
@@ -140,11 +131,6 @@ def _max_features(value, n_features: int) -> int:
     return max(1, int(part(n_features) if part else value * n_features))
 
 
-def tree_leaves(tree, X: np.ndarray) -> np.ndarray:
-    """The leaf that each of some checked float32 rows ends in."""
-    return tree.tree_.apply(X)
-
-
 def take_rows(X, rows: np.ndarray | slice):
-    """Rows of an array, a sparse matrix or a data frame, by position."""
+    """Return rows of an array, a sparse matrix or a data frame, by position."""
     return _safe_indexing(X, rows)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from metasampler.meta._episode import Episode
 from sklearn.datasets import make_classification
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import GaussianPolicy
 from metasampler.meta._constants import ConstantsLearner
-from metasampler.meta._episode import Episode
 
 SHORT = {
     "n_estimators": 5,

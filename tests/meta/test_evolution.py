@@ -4,11 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+from metasampler.meta._episode import Episode
+from metasampler.meta._evolution import EvolutionLearner
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import GaussianPolicy
-from metasampler.meta._episode import Episode
-from metasampler.meta._evolution import EvolutionLearner
 
 SHORT = {"n_estimators": 4, "learner": "cma-es", "n_generations": 3, "random_state": 0}
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.integrate import trapezoid
-
 from metasampler.meta._policy import LOG_STD_MAX, LOG_STD_MIN, GaussianPolicy, squashed_log_prob
+from scipy.integrate import trapezoid
 
 
 def random_policy(seed=0, state_size=10, hidden=(50,), dtype=np.float32):

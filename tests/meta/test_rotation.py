@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import EnsembleTrainingEnv
+from metasampler.meta import ConstantPolicy, EnsembleTrainingEnv
 
 SHORT = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
 

@@ -2,8 +2,8 @@ import pickle
 
 import numpy as np
 import pytest
-
 from metasampler.meta._policy import squashed_log_prob
+
 from metasampler.meta._sac import SAC, Batch, ReplayMemory
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from metasampler.meta._episode import Episode
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
@@ -12,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import GaussianPolicy, Task
-from metasampler.meta._episode import Episode
 from metasampler.meta._learners import RewardScale
 from metasampler.meta._sac import SAC
 

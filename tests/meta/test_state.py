@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.tree import DecisionTreeClassifier
-
 from metasampler.growth._learner import make_learner
-from metasampler.growth._loop import Growth
 from metasampler.growth._random import RandomStreams
 from metasampler.growth._validation import make_growth_data
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler.growth._loop import Growth
 from metasampler.meta import StateEncoder, error_histogram
 
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import StrOptions
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
 
 __all__ = ["AdaCostClassifier"]
 
 
+@shared_docs()
 class AdaCostClassifier(BaseBoosting):
     """Cost-sensitive boosting: mistakes on rare classes cost more than others.
 
@@ -17,14 +19,9 @@ class AdaCostClassifier(BaseBoosting):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Its `fit`
-        must take `sample_weight`. Members are trained on class numbers 0, 1, ..., the positions
-        in `classes_`. A tree of full depth makes no mistakes on the rows it is trained on, so
-        that there is nothing to boost: a limited depth serves better.
+    {weighted_estimator}
 
-    n_estimators : int, default=10
-        Number of members.
+    {n_estimators}
 
     class_cost : "balanced" or dict, default="balanced"
         Cost of a mistake on a row of each class; ``"balanced"`` means one over the number of
@@ -37,14 +34,11 @@ class AdaCostClassifier(BaseBoosting):
     stop_when_perfect : bool, default=False
         Whether to stop after a member that makes no mistake on the training rows.
 
-    n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+    {n_jobs}
 
-    random_state : int, RandomState instance or None, default=None
-        Pass an int for the same ensemble in every call.
+    {random_state}
 
-    verbose : int, default=0
-        Show a progress bar if not 0.
+    {verbose}
 
     Attributes
     ----------
@@ -63,23 +57,7 @@ class AdaCostClassifier(BaseBoosting):
     n_training_rows_ : list of int
         How many rows each member was trained on.
 
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-
-    minority_class_ : object
-        The label of the smallest class.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
-
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Weighted mean of the members' importances, where they have them.
-
-    estimator_ : classifier
-        The base learner that members were copied from.
+    {fitted}
 
     See Also
     --------
@@ -133,16 +111,14 @@ class AdaCostClassifier(BaseBoosting):
         random_state=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            n_estimators,
-            learning_rate=learning_rate,
-            stop_when_perfect=stop_when_perfect,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_estimators = n_estimators
         self.class_cost = class_cost
+        self.learning_rate = learning_rate
+        self.stop_when_perfect = stop_when_perfect
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _first_weights(self, data):
         self.class_cost_ = self._resolve_costs(data)
@@ -152,7 +128,7 @@ class AdaCostClassifier(BaseBoosting):
         return weights / weights.sum()
 
     def _resolve_costs(self, data):
-        """Costs in the order of the classes, the largest being 1."""
+        """Return the costs in the order of the classes, the largest being 1."""
         if isinstance(self.class_cost, str):
             costs = 1 / data.class_weights()
         else:

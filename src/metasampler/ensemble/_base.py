@@ -1,52 +1,42 @@
-"""What all ensembles share once they are fitted: the mean of the members' probabilities."""
+"""What all ensembles share: how tables are checked, and how members become a prediction."""
 
-from abc import ABCMeta, abstractmethod
-from numbers import Integral, Real
+from abc import ABCMeta
+from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import Interval
-from metasampler.growth._learner import make_learners
-from metasampler.growth._leaves import running_mean
-from metasampler.growth._validation import (
-    check_table,
-    copy_input_tags,
-)
+from metasampler.growth import copy_input_tags, make_learners, running_mean
 
-__all__ = ["BaseGrownEnsemble"]
+__all__ = ["BaseEnsemble"]
 
 
-class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the classifiers whose probability is the mean of their members'.
+class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the classifiers that sum up what their members say.
 
-    A subclass has the parameters `estimator` and `n_jobs`; its `fit` sets `estimators_`,
-    `estimators_samples_`, `classes_` and what ``_check_features`` sets.
+    A subclass has the parameters `estimator`, `n_estimators`, `n_jobs`, `random_state` and
+    `verbose`. Its `fit` sets `estimators_`,
+    `estimator_`, `classes_` and what ``_check_features`` sets. By default the sum is that of the
+    members' probabilities, and the answer their mean.
     """
 
     _parameter_constraints: dict = {
         "estimator": [None, object],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
-    @abstractmethod
-    def __init__(self, estimator=None, *, n_jobs=None):
-        self.estimator = estimator
-        self.n_jobs = n_jobs
+    #: Rows of each class added to every leaf; ensembles that have the parameter set it in `fit`.
+    leaf_smoothing_ = 0.0
 
     def _base_learner(self):
-        """The base learner, or a list of them; None means a decision tree."""
+        """Return the base learner, or a list of them; None means a decision tree."""
         return self.estimator
-
-    @property
-    def _smoothing(self) -> float:
-        """By how much the leaves of the members are smoothed."""
-        return getattr(self, "leaf_smoothing_", 0.0)
 
     def _check_features(self, X, *, reset: bool, name: str = "X") -> None:
         """Set, or compare with, the number and the names of the columns."""
@@ -59,30 +49,27 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_predict_table(self, X):
         check_is_fitted(self)
-        table = check_table(X, self.estimator_, owner=self)
+        X = self._form.ordered(X)
+        table = self._form(X, owner=self)
         self._check_features(X, reset=False)
         return table
 
-    def _staged_totals(self, X, smoothing: float):
-        """Running sums of the members' probabilities; the array is the same in each step."""
+    def _staged_totals(self, X) -> Iterator[np.ndarray]:
+        """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
         n_classes = len(self.classes_)
-        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs, smoothing)
+        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs, self.leaf_smoothing_)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for number, member in enumerate(self.estimators_):
             learner.of(number).add_scores(member, X, total)
             yield total
 
-    def _mean(self, total: np.ndarray, n_members: int, smoothing: float) -> np.ndarray:
-        """Mean probability of each class, before calibration."""
-        proba = running_mean(total, n_members, smoothing)
+    def _proba_of(self, total: np.ndarray, n_members: int) -> np.ndarray:
+        """Return the probability of each class, given the sum over some members."""
+        proba = running_mean(total, n_members, self.leaf_smoothing_)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
-    def _calibrate(self, proba: np.ndarray) -> np.ndarray:
-        """Hook for ensembles whose mean is not the probability they promise."""
-        return proba
-
     def predict_proba(self, X):
-        """Probability of each class: the mean over the members.
+        """Return the probability of each class.
 
         Parameters
         ----------
@@ -94,12 +81,11 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         proba : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        X = self._check_predict_table(X)
-        *_, total = self._staged_totals(X, self._smoothing)
-        return self._calibrate(self._mean(total, len(self.estimators_), self._smoothing))
+        *_, total = self._staged_totals(self._check_predict_table(X))
+        return self._proba_of(total, len(self.estimators_))
 
     def staged_predict_proba(self, X):
-        """Probability of each class after each member.
+        """Yield the probability of each class after each member.
 
         Parameters
         ----------
@@ -111,12 +97,12 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         proba : ndarray of shape (n_samples, n_classes)
             What an ensemble of the first 1, 2, ... members predicts.
         """
-        X = self._check_predict_table(X)
-        for n_members, total in enumerate(self._staged_totals(X, self._smoothing), start=1):
-            yield self._calibrate(self._mean(total, n_members, self._smoothing))
+        totals = self._staged_totals(self._check_predict_table(X))
+        for n_members, total in enumerate(totals, start=1):
+            yield self._proba_of(total, n_members)
 
     def predict(self, X):
-        """Most probable class of each row.
+        """Return the most probable class of each row.
 
         Parameters
         ----------
@@ -132,10 +118,7 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @property
     def feature_importances_(self):
-        """Mean of the members' feature importances, for members that have them.
-
-        Where different classifiers take turns, those of each member are scaled to sum to 1.
-        """
+        """Mean of the members' feature importances, by the weights of their votes."""
         check_is_fitted(self)
         without = {
             type(member).__name__
@@ -150,7 +133,7 @@ class BaseGrownEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             # Some count splits and some add up gains: the means would be those of the larger unit.
             totals = importances.sum(axis=1, keepdims=True)
             importances = importances / np.where(totals > 0, totals, 1)
-        return importances.mean(axis=0)
+        return np.average(importances, axis=0, weights=getattr(self, "estimator_weights_", None))
 
     def __sklearn_tags__(self):
         return copy_input_tags(super().__sklearn_tags__(), self._base_learner())

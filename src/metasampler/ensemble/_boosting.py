@@ -2,21 +2,25 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.utils.validation import check_is_fitted
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.ensemble._base import BaseGrownEnsemble
-from metasampler.growth._data import GrowthData
-from metasampler.growth._kinds import resolve_estimator
-from metasampler.growth._learner import PublicLearner, make_learner, weight_argument
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data
+from metasampler.ensemble._base import BaseEnsemble
+from metasampler.growth import (
+    GrowthData,
+    MemberLearner,
+    RandomStreams,
+    Stream,
+    make_growth_data,
+    make_learners,
+    resolve_estimator,
+    weight_argument,
+)
 
 __all__ = ["BaseBoosting", "RoundMaker", "TrainingRows"]
 
@@ -34,7 +38,7 @@ class TrainingRows(NamedTuple):
 RoundMaker = Callable[[int, np.ndarray], TrainingRows]
 
 
-class BaseBoosting(BaseGrownEnsemble):
+class BaseBoosting(BaseEnsemble):
     """Base of the boosted ensembles: the loop, and how members vote.
 
     A member's vote for each class sums to zero over the classes. With K classes and the
@@ -56,13 +60,9 @@ class BaseBoosting(BaseGrownEnsemble):
     min_probability = 0.1
 
     _parameter_constraints: dict = {
-        "estimator": [None, object],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        **BaseEnsemble._parameter_constraints,
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "stop_when_perfect": ["boolean"],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
     _algorithm_constraints: dict = {
         "algorithm": [StrOptions({"SAMME", "SAMME.R"})],
@@ -70,39 +70,20 @@ class BaseBoosting(BaseGrownEnsemble):
     }
 
     @abstractmethod
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        learning_rate=1.0,
-        stop_when_perfect=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        super().__init__(estimator, n_jobs=n_jobs)
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.stop_when_perfect = stop_when_perfect
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @abstractmethod
     def _start_rounds(self, data: GrowthData, streams: RandomStreams) -> RoundMaker:
-        """Prepare what all rounds share, and give the function that makes a round's rows."""
+        """Prepare what all rounds share; return the function that makes a round's rows."""
 
     def _fit_table(self, X, estimator):
-        """X as the rounds need it; what is left to check is checked afterwards."""
+        """Return X as the rounds need it; what is left to check is checked afterwards."""
         return X
 
     def _first_weights(self, data: GrowthData) -> np.ndarray:
-        """Weights of the rows in the first round; they sum to 1."""
+        """Return the weights of the rows in the first round; they sum to 1."""
         weights = np.ones(len(data.codes)) if data.weights is None else data.weights
         return weights / weights.sum()
 
     def _adjustments(self, data: GrowthData, correct: np.ndarray) -> np.ndarray | float:
-        """How much of the usual change of its weight each row gets."""
+        """Return how much of the usual change of its weight each row gets."""
         return 1.0
 
     # The base learner is checked in fit, with a message of its own.
@@ -146,14 +127,18 @@ class BaseBoosting(BaseGrownEnsemble):
             owner=self,
         )
         self._check_features(X, reset=True)
-        learner = make_learner(estimator, data.tables, data.n_classes, self.n_jobs)
+        categories = data.form.categorical_features
+        learner = make_learners(
+            estimator, data.tables, data.n_classes, self.n_jobs, 0.0, categories
+        ).of(0)
         self._boost(data, learner, streams)
         self.estimator_ = estimator
+        self._form = data.form
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         return self
 
-    def _boost(self, data: GrowthData, learner: PublicLearner, streams: RandomStreams) -> None:
+    def _boost(self, data: GrowthData, learner: MemberLearner, streams: RandomStreams) -> None:
         """Add members until there are enough, or one is perfect or no better than chance."""
         n_classes = data.n_classes
         is_real = self.algorithm == "SAMME.R"
@@ -214,8 +199,8 @@ class BaseBoosting(BaseGrownEnsemble):
         if subsets:
             self.estimators_samples_ = subsets
 
-    def _votes(self, learner: PublicLearner, member, X) -> np.ndarray:
-        """A member's votes before its weight: for class 1 only, if there are two classes."""
+    def _votes(self, learner: MemberLearner, member, X) -> np.ndarray:
+        """Return a member's votes before its weight; two classes need those for class 1 only."""
         n_classes = learner.n_classes
         proba = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         learner.add_probabilities(member, X, proba)
@@ -234,31 +219,32 @@ class BaseBoosting(BaseGrownEnsemble):
         logs *= n_classes - 1
         return logs
 
-    def _staged_scores(self, X):
-        """Mean votes after each member, by the members' weights."""
-        check_is_fitted(self)
-        X = self._check_predict_table(X)
+    def _staged_totals(self, X):
         n_classes = len(self.classes_)
-        learner = make_learner(self.estimator_, [X], n_classes, self.n_jobs)
+        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs).of(0)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        total_weight = 0.0
         for member, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
             total += weight * self._votes(learner, member, X)
-            total_weight += weight
-            yield total / total_weight
+            yield total
 
-    def _scores(self, X) -> np.ndarray:
-        *_, scores = self._staged_scores(X)
-        return scores
+    def _mean_votes(self, total: np.ndarray, n_members: int) -> np.ndarray:
+        """Return the mean of the votes, by the members' weights."""
+        return total / np.cumsum(self.estimator_weights_)[n_members - 1]
 
-    def _proba(self, scores: np.ndarray) -> np.ndarray:
+    def _proba_of(self, total, n_members):
+        votes = self._mean_votes(total, n_members)
         # Zhu et al.: the votes estimate (K - 1) (log p - mean log p), so that this is p.
-        if scores.ndim == 1:
-            return np.column_stack([expit(-2 * scores), expit(2 * scores)])
-        return softmax(scores / (scores.shape[1] - 1), axis=1)
+        if votes.ndim == 1:
+            return np.column_stack([expit(-2 * votes), expit(2 * votes)])
+        return softmax(votes / (votes.shape[1] - 1), axis=1)
+
+    def _votes_of(self, X) -> np.ndarray:
+        """Return the mean votes of all members."""
+        *_, total = self._staged_totals(self._check_predict_table(X))
+        return self._mean_votes(total, len(self.estimators_))
 
     def decision_function(self, X):
-        """Mean of the members' votes.
+        """Return the mean of the members' votes.
 
         Parameters
         ----------
@@ -271,43 +257,11 @@ class BaseBoosting(BaseGrownEnsemble):
             For two classes the vote for the second less that for the first; otherwise the vote
             for each class, in the order of `classes_`.
         """
-        scores = self._scores(X)
-        return 2 * scores if scores.ndim == 1 else scores
-
-    def predict_proba(self, X):
-        """Probability of each class, by the votes of all members.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`. Their order over the rows is of use; as probabilities
-            they are rough.
-        """
-        return self._proba(self._scores(X))
-
-    def staged_predict_proba(self, X):
-        """Probability of each class after each member.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Yields
-        ------
-        proba : ndarray of shape (n_samples, n_classes)
-            What an ensemble of the first 1, 2, ... members predicts.
-        """
-        for scores in self._staged_scores(X):
-            yield self._proba(scores)
+        votes = self._votes_of(X)
+        return 2 * votes if votes.ndim == 1 else votes
 
     def predict(self, X):
-        """Class with the most votes for each row.
+        """Return the class with the most votes for each row.
 
         Parameters
         ----------
@@ -318,33 +272,24 @@ class BaseBoosting(BaseGrownEnsemble):
         -------
         y : ndarray of shape (n_samples,)
         """
-        winners = _winners(self._scores(X))
+        winners = _winners(self._votes_of(X))
         return self.classes_[winners.astype(np.intp)]
-
-    @property
-    def feature_importances_(self):
-        """Mean of the members' feature importances, by their weights, where they have them."""
-        check_is_fitted(self)
-        if not all(hasattr(member, "feature_importances_") for member in self.estimators_):
-            raise AttributeError(f"The members, {self.estimator_!r}, have no feature_importances_.")
-        importances = [member.feature_importances_ for member in self.estimators_]
-        return np.average(importances, axis=0, weights=self.estimator_weights_)
 
 
 def _winners(votes: np.ndarray) -> np.ndarray:
-    """The class with the most votes; of equal ones the first."""
+    """Return the class with the most votes; of equal ones the first."""
     return votes > 0 if votes.ndim == 1 else votes.argmax(axis=1)
 
 
 def _own_votes(votes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The vote for each row's own class."""
+    """Return the vote for each row's own class."""
     if votes.ndim == 1:
         return np.where(codes == 1, votes, -votes)
     return np.take_along_axis(votes, codes[:, np.newaxis].astype(np.intp), axis=1)[:, 0]
 
 
 def _reweighted(weights: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Weights times the exponentials, as a distribution again."""
+    """Return weights times the exponentials, as a distribution again."""
     # Taking off the largest exponent changes no ratio, and nothing can overflow.
     weights = weights * np.exp(exponents - exponents.max())
     # A floor far below anything that counts: if one class had only zeros left, none of its rows

@@ -2,36 +2,44 @@
 
 Members are trained on balanced subsets, so the mean of their probabilities answers a question
 about a world in which all classes are equally frequent. Each calibration here maps these means
-to probabilities of the real world, and all but the isotonic one keep their order.
+to probabilities of the real world and keeps their order.
 """
 
-from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.isotonic import IsotonicRegression
 
 __all__ = [
     "CALIBRATIONS",
-    "IsotonicCalibration",
+    "Calibration",
     "NoCalibration",
     "PriorCalibration",
     "SigmoidCalibration",
     "make_calibration",
 ]
 
-CALIBRATIONS = ("auto", "cross-fitted", "isotonic", "prior", "sigmoid")
+CALIBRATIONS = ("auto", "prior", "sigmoid")
 
 # On imbalanced-learn's 27 data sets a sigmoid has the lowest Brier score even where it is fitted
-# on five positives; on other sets no other form did better with so few (`calibration` and
-# `few-rows` in `benchmarks/decisions.py`).
+# on five positives; on other sets no other form did better with so few
+# (`metasampler study calibration` and `few-rows`).
 _FEWEST_ROWS_FOR_SIGMOID = 5
 
 
+class Calibration(Protocol):
+    """Maps a matrix of mean probabilities to one of real probabilities."""
+
+    name: str
+    prior: np.ndarray
+
+    def __call__(self, proba: np.ndarray) -> np.ndarray:
+        """Calibrate a matrix of probabilities."""
+
+
 class NoCalibration:
-    """The mean of the members' probabilities as it is.
+    """Leave the mean of the members' probabilities as it is.
 
     Parameters
     ----------
@@ -74,33 +82,6 @@ class PriorCalibration:
         return _normalise(proba * (self.prior / self.drawn))
 
 
-class _ByClass(ABC):
-    """One increasing function a class, fitted on held-out rows; then normalised."""
-
-    name: str
-
-    def __init__(self, prior, proba, codes, weights=None):
-        self.prior = prior
-        n_classes = proba.shape[1]
-        # Of two classes one function is enough, and keeps the order exactly.
-        columns = [1] if n_classes == 2 else range(n_classes)
-        self.functions = [self._fit(proba[:, k], codes == k, weights) for k in columns]
-
-    @abstractmethod
-    def _fit(self, scores, is_class, weights):
-        """Fit the function of one class."""
-
-    def __call__(self, proba: np.ndarray) -> np.ndarray:
-        """Calibrate a matrix of probabilities."""
-        if proba.shape[1] == 2:
-            positive = self.functions[0](proba[:, 1])
-            return np.column_stack([1 - positive, positive])
-        columns = [
-            function(column) for function, column in zip(self.functions, proba.T, strict=True)
-        ]
-        return _normalise(np.column_stack(columns))
-
-
 class _Sigmoid(NamedTuple):
     slope: float
     intercept: float
@@ -109,7 +90,7 @@ class _Sigmoid(NamedTuple):
         return expit(self.slope * scores + self.intercept)
 
 
-class SigmoidCalibration(_ByClass):
+class SigmoidCalibration:
     """Platt's sigmoid of the mean probability, fitted on held-out rows.
 
     By hand because scikit-learn has it only inside `CalibratedClassifierCV`, which refits; the
@@ -127,7 +108,25 @@ class SigmoidCalibration(_ByClass):
 
     name = "sigmoid"
 
-    def _fit(self, scores, is_class, weights):
+    def __init__(self, prior, proba, codes, weights=None):
+        self.prior = prior
+        n_classes = proba.shape[1]
+        # Of two classes one function is enough, and keeps the order exactly.
+        columns = [1] if n_classes == 2 else range(n_classes)
+        self.functions = [self._fit(proba[:, k], codes == k, weights) for k in columns]
+
+    def __call__(self, proba: np.ndarray) -> np.ndarray:
+        """Calibrate a matrix of probabilities."""
+        if proba.shape[1] == 2:
+            positive = self.functions[0](proba[:, 1])
+            return np.column_stack([1 - positive, positive])
+        columns = [
+            function(column) for function, column in zip(self.functions, proba.T, strict=True)
+        ]
+        return _normalise(np.column_stack(columns))
+
+    @staticmethod
+    def _fit(scores, is_class, weights):
         # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
         # their weights.
         weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
@@ -148,56 +147,33 @@ class SigmoidCalibration(_ByClass):
         return _Sigmoid(*map(float, fitted.x))
 
 
-class IsotonicCalibration(_ByClass):
-    """The increasing step function that fits held-out rows best.
-
-    It makes ties: rows between two steps get the same probability, so that average precision
-    changes.
-
-    Parameters
-    ----------
-    prior : ndarray of shape (n_classes,)
-    proba : ndarray of shape (n_rows, n_classes)
-        Uncalibrated probabilities of held-out rows.
-    codes : ndarray of shape (n_rows,)
-        Their classes.
-    weights : ndarray of shape (n_rows,), default=None
-    """
-
-    name = "isotonic"
-
-    def _fit(self, scores, is_class, weights):
-        isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        return isotonic.fit(scores, is_class.astype(float), sample_weight=weights).predict
-
-
 def _normalise(proba: np.ndarray) -> np.ndarray:
     total = proba.sum(axis=1, keepdims=True)
     # A row that no class claims is as undecided as it can be.
     return np.where(total > 0, proba / np.where(total > 0, total, 1), 1 / proba.shape[1])
 
 
-def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=None):
-    """Calibration by name.
+def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=None) -> Calibration:
+    """Return a calibration by name.
 
     Parameters
     ----------
-    method : {"auto", "prior", "sigmoid", "isotonic", "cross-fitted"} or None
+    method : {"auto", "prior", "sigmoid"} or None
         ``"auto"`` takes the sigmoid if each class has at least five held-out rows, and the prior
-        otherwise; ``"cross-fitted"`` is a sigmoid too, its rows are held out in turn.
+        otherwise.
     prior : ndarray of shape (n_classes,)
         Frequencies of the classes in the data.
     drawn : ndarray of shape (n_classes,)
         Frequencies of the classes in the members' subsets.
     proba, codes : ndarray, default=None
-        Uncalibrated probabilities and classes of held-out rows, if there are any.
+        Uncalibrated probabilities and classes of held-out rows, if there are any; the sigmoid
+        needs them.
     weights : ndarray, default=None
         Weights of the held-out rows.
 
     Returns
     -------
-    calibration : callable
-        Takes and gives a matrix of probabilities.
+    calibration : Calibration
     """
     if method == "auto":
         fewest = 0 if codes is None else np.bincount(codes, minlength=len(prior)).min()
@@ -206,11 +182,4 @@ def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=No
         return NoCalibration(drawn)
     if method == "prior":
         return PriorCalibration(prior, drawn)
-    if codes is None:
-        raise ValueError(
-            f"calibration={method!r} needs held-out rows: pass X_val and y_val, or a "
-            "validation_fraction; calibration='prior' does without."
-        )
-    if method == "isotonic":
-        return IsotonicCalibration(prior, proba, codes, weights)
     return SigmoidCalibration(prior, proba, codes, weights)

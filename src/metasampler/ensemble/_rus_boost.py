@@ -2,13 +2,15 @@
 
 from numbers import Real
 
+from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
-from metasampler.growth._random import Stream
+from metasampler.growth import Stream
 
 __all__ = ["RUSBoostClassifier"]
 
 
+@shared_docs()
 class RUSBoostClassifier(BaseBoosting):
     """Boosting for imbalanced data with random under-sampling in every round.
 
@@ -18,26 +20,16 @@ class RUSBoostClassifier(BaseBoosting):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Its `fit`
-        must take `sample_weight`. Members are trained on class numbers 0, 1, ..., the positions
-        in `classes_`.
+    {weighted_estimator}
 
-    n_estimators : int, default=10
-        Number of members.
+    {n_estimators}
 
-    sampling_ratio : float, default=1.0
-        Rows drawn of each larger class per row of the smallest class.
+    {sampling_ratio}
 
     replacement : bool, default=False
         Whether a row can be drawn more than once for the same member.
 
-    algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
-        How members vote: by their class, with weights by their errors, or by their
-        probabilities. SAMME stops when a member is no better than guessing.
-
-    learning_rate : float, default=1.0
-        How much a member changes the weights of rows and, for SAMME, its own weight.
+    {boosting}
 
     min_probability : float, default=0.3
         SAMME.R takes smaller probabilities for this one. Its votes are logarithms, and a tree
@@ -49,14 +41,11 @@ class RUSBoostClassifier(BaseBoosting):
         Whether to stop after a member that makes no mistake on the training rows. By default
         boosting goes on, since the next member is trained on other rows.
 
-    n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
+    {n_jobs}
 
-    random_state : int, RandomState instance or None, default=None
-        Pass an int for the same ensemble in every call.
+    {random_state}
 
-    verbose : int, default=0
-        Show a progress bar if not 0.
+    {verbose}
 
     Attributes
     ----------
@@ -75,23 +64,7 @@ class RUSBoostClassifier(BaseBoosting):
     n_training_rows_ : list of int
         How many rows each member was trained on.
 
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-
-    minority_class_ : object
-        The label of the smallest class.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
-
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Weighted mean of the members' importances, where they have them.
-
-    estimator_ : classifier
-        The base learner that members were copied from.
+    {fitted}
 
     See Also
     --------
@@ -160,19 +133,17 @@ class RUSBoostClassifier(BaseBoosting):
         random_state=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            n_estimators,
-            learning_rate=learning_rate,
-            stop_when_perfect=stop_when_perfect,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_estimators = n_estimators
         self.sampling_ratio = sampling_ratio
         self.replacement = replacement
         self.algorithm = algorithm
+        self.learning_rate = learning_rate
         self.min_probability = min_probability
+        self.stop_when_perfect = stop_when_perfect
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _start_rounds(self, data, streams):
         key = streams.row_key(Stream.DRAW)

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from math import pi, tan
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 
-from metasampler._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler._docs import shared_docs
+from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth._sampling import draw_rows
+from metasampler.growth import draw_rows
 
 __all__ = ["SelfPacedEnsembleClassifier"]
 
@@ -22,6 +24,7 @@ _HARDNESS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@shared_docs()
 class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that shifts from easy majority rows to hard ones.
 
@@ -33,13 +36,9 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
-        list take turns: member i is a copy of ``estimator[i % len(estimator)]``. Members are
-        trained on class numbers 0, 1, ..., the positions in `classes_`.
+    {kinds}
 
-    n_estimators : int, default=10
-        Number of members.
+    {n_estimators}
 
     hardness : {"absolute", "squared", "cross-entropy"}, default="absolute"
         How hard a row is, given the probability p of its class: ``1 - p``, ``(1 - p) ** 2`` or
@@ -48,96 +47,27 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     k_bins : int, default=10
         Number of bins of equal width between the least and the greatest hardness of a class.
 
-    sampling_ratio : float, default=1.0
-        Rows drawn of each larger class per row of the smallest class.
+    {sampling_ratio}
 
-    validation_fraction : float, default=None
-        Part of each class that is held out for `scores_`, calibration and threshold, if `fit` gets
-        no validation rows. None trains on all rows.
+    {hold_out}
 
-    scoring : str or callable, default="average_precision"
-        How validation rows are scored, see :class:`MesaClassifier`.
+    {decision}
 
-    calibration : {"auto", "prior", "sigmoid", "isotonic", "cross-fitted"} or None, default="auto"
-        How probabilities are brought from the members' balanced world to the real one, see
-        :class:`MesaClassifier`.
+    {refit}
 
-    threshold : None, "balanced", float, str or tuple, default="balanced"
-        From which probability on `predict` says minority, see :class:`MesaClassifier`.
+    {n_jobs}
 
-    n_iter_no_change : int, default=None
-        Stop when the validation score has not improved by `tol` for so many members.
+    {random_state}
 
-    tol : float, default=1e-4
-        See `n_iter_no_change`.
-
-    validate_members : bool, default=False
-        Whether to hand the validation rows to the members' fit, see :class:`MesaClassifier`.
-
-    leaf_smoothing : float, default=0.0
-        Rows of each class added to every leaf of tree members, for smoother scores, see
-        :class:`MesaClassifier`. Hardness is that of the plain leaves.
-
-    n_candidates : int, default=1
-        Candidates fitted for each member, of which the best on the validation rows joins the
-        ensemble, see :class:`MesaClassifier`.
-
-    refit : bool, default=False
-        Whether to grow the ensemble once more by the same rule, on training and validation rows
-        together, see :class:`MesaClassifier`.
-
-    n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction, and that fit candidates. The result is
-        the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        Pass an int for the same ensemble in every call.
-
-    verbose : int, default=0
-        Show a progress bar if not 0.
+    {verbose}
 
     Attributes
     ----------
-    estimators_ : list of classifier
-        The members; those of the second growth after a `refit`.
+    {members}
 
-    estimators_samples_ : list of ndarray
-        The rows of X each member was trained on. After a `refit` these may be validation rows too;
-        rows of an X_val follow those of X: position ``len(X)`` is its first row.
+    {decided}
 
-    scores_ : ndarray of shape (n_estimators,)
-        Score on the validation rows after each member; empty without such rows.
-
-    n_candidates_ : int
-        The candidates that were fitted for each member: `n_candidates`, or 1 if the validation rows
-        hold fewer than 12 of some class.
-
-    calibration_ : callable
-        Maps the members' mean probabilities to those of `predict_proba`.
-
-    threshold_ : float
-        Probability of the minority class from which on `predict` says so (two classes).
-
-    expected_precision_, expected_recall_ : float or None
-        What the validation rows, if there are any, say of `threshold_`.
-
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-
-    minority_class_ : object
-        The label of the smallest class.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
-
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean of the members' importances, where they have them.
-
-    estimator_ : classifier or list of classifier
-        The base learner that members were copied from, or those that took turns.
+    {fitted}
 
     See Also
     --------
@@ -190,86 +120,57 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
-        n_iter_no_change=None,
-        tol=1e-4,
-        validate_members=False,
         leaf_smoothing=0.0,
-        n_candidates=1,
         refit=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            n_estimators,
-            sampling_ratio=sampling_ratio,
-            validation_fraction=validation_fraction,
-            scoring=scoring,
-            calibration=calibration,
-            threshold=threshold,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            validate_members=validate_members,
-            leaf_smoothing=leaf_smoothing,
-            n_candidates=n_candidates,
-            refit=refit,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_estimators = n_estimators
         self.hardness = hardness
         self.k_bins = k_bins
+        self.sampling_ratio = sampling_ratio
+        self.validation_fraction = validation_fraction
+        self.scoring = scoring
+        self.calibration = calibration
+        self.threshold = threshold
+        self.leaf_smoothing = leaf_smoothing
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
-    # The base learner is checked in fit, with a message of its own.
-    @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
-        """Grow the ensemble.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows. Data frames reach the members as they are, unless all are
-            scikit-learn's trees.
-
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
-
-        X_val, y_val : table and array-like, default=None
-            Validation rows. Without them `validation_fraction` of X is held out.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, see :class:`MesaClassifier`.
-
-        Returns
-        -------
-        self : object
-            The fitted ensemble.
-        """
-        growth = self._start_growth(X, y, X_val, y_val, sample_weight)
-        self._grow(growth)
-        return self._finish_growth(growth)
-
-    def _selector(self, growth):
-        hardness_of = _HARDNESS[self.hardness]
-
-        def select(rows, keys, size):
-            hardness = hardness_of(growth.errors_of(rows))
+    def _make_policy(self, data, streams, kinds):
+        def policy(growth):
             alpha = self_paced_factor(growth.n_members, self.n_estimators)
-            return rows[draw_self_paced(hardness, keys, size, alpha, self.k_bins)]
+            return _SelfPacedDraw(alpha, self.hardness, self.k_bins)
 
-        return select
+        return policy
+
+
+class _SelfPacedDraw(NamedTuple):
+    """The rule of one draw: a self-paced factor, and how rows are put into bins."""
+
+    alpha: float
+    hardness: str
+    k_bins: int
+
+    def __call__(self, growth, rows, keys, size):
+        """Return ``size`` of the rows of one larger class."""
+        hardness = _HARDNESS[self.hardness](growth.errors_of(rows))
+        return rows[draw_self_paced(hardness, keys, size, self.alpha, self.k_bins)]
 
 
 def self_paced_factor(member: int, n_members: int) -> float:
-    """Alpha for a member, numbered from 0; the first is not drawn by hardness."""
+    """Return alpha for a member, numbered from 0; the first is not drawn by hardness."""
     # The quotient first: it is exactly 1 for the last member, and rounding beyond pi / 2 would
     # turn the sign.
     return tan(pi / 2 * (member / (n_members - 1)))
 
 
 def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.ndarray:
-    """Whole numbers in proportion to ``weights``, none above its population, ``size`` in sum.
+    """Share ``size`` out in proportion to ``weights``, in whole numbers, none above its population.
 
     Parameters
     ----------
@@ -307,7 +208,7 @@ def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.nda
 def draw_self_paced(
     hardness: np.ndarray, keys: np.ndarray, size: int, alpha: float, k_bins: int
 ) -> np.ndarray:
-    """Positions of the rows that a self-paced draw takes.
+    """Return the positions of the rows that a self-paced draw takes.
 
     Parameters
     ----------

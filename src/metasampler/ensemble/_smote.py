@@ -10,8 +10,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler._sklearn_compat import is_plain_tree
-from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler.ensemble._base import BaseEnsemble
+from metasampler.growth import is_plain_tree
 
 __all__ = ["NumericRowsMixin", "Smote", "dense_table", "others_nearby"]
 
@@ -66,7 +66,7 @@ class Smote:
             self.neighbors[k] = graph.kneighbors(return_distance=False)
 
     def draw(self, k: int, size: int, rng: np.random.Generator, weights=None) -> np.ndarray:
-        """Synthetic rows of one class.
+        """Draw synthetic rows of one class.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Smote:
 
 
 def others_nearby(X, rows: np.ndarray, codes: np.ndarray, k_neighbors: int, *, n_jobs=None):
-    """How many of the nearest rows, of any class, are of another class than the row itself.
+    """Count the nearest rows that are of another class than the row itself.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def others_nearby(X, rows: np.ndarray, codes: np.ndarray, k_neighbors: int, *, n
 
 
 def dense_table(X, estimator, *, owner=None) -> np.ndarray:
-    """X as numbers in one dense array, in the type the members take; converted once."""
+    """Return X as one dense array of numbers, in the type the members take."""
     try:
         X = check_array(
             X,
@@ -144,7 +144,7 @@ def dense_table(X, estimator, *, owner=None) -> np.ndarray:
 
 
 def _columns_without_numbers(X) -> list:
-    """Names of the columns of a data frame that cannot be read as numbers."""
+    """Return the names of columns that cannot be read as numbers."""
 
     def has_numbers(column):
         try:
@@ -156,7 +156,7 @@ def _columns_without_numbers(X) -> list:
     return [name for name in getattr(X, "columns", []) if not has_numbers(X[name])]
 
 
-class NumericRowsMixin(BaseGrownEnsemble):
+class NumericRowsMixin(BaseEnsemble):
     """For ensembles with synthetic rows: tables become dense arrays of numbers, once."""
 
     def _fit_table(self, X, estimator):

@@ -5,13 +5,19 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from metasampler._docs import shared_docs
 from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import Interval, fit_context, is_plain_tree
+from metasampler._sklearn_compat import Interval, fit_context
+from metasampler.ensemble._base import BaseEnsemble
 from metasampler.ensemble._smote import NumericRowsMixin, Smote
-from metasampler.growth._kinds import resolve_estimator
-from metasampler.growth._learner import make_learner
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data
+from metasampler.growth import (
+    RandomStreams,
+    Stream,
+    is_plain_tree,
+    make_growth_data,
+    make_learners,
+    resolve_estimator,
+)
 
 __all__ = ["SMOTEBaggingClassifier"]
 
@@ -19,6 +25,7 @@ __all__ = ["SMOTEBaggingClassifier"]
 _N_RATES = 10
 
 
+@shared_docs()
 class SMOTEBaggingClassifier(NumericRowsMixin):
     """Bagging for imbalanced data whose small classes are filled up with synthetic rows (SMOTE).
 
@@ -34,21 +41,16 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
         trained on class numbers 0, 1, ..., the positions in `classes_`.
 
-    n_estimators : int, default=10
-        Number of members.
+    {n_estimators}
 
     k_neighbors : int, default=5
         Nearest neighbours of the same class that a synthetic row can lie towards.
 
-    n_jobs : int, default=None
-        How many members are fitted at once, and the threads that score rows in prediction. The
-        result is the same for any number.
+    {n_jobs_members}
 
-    random_state : int, RandomState instance or None, default=None
-        Pass an int for the same ensemble in every call.
+    {random_state}
 
-    verbose : int, default=0
-        Show a progress bar if not 0.
+    {verbose}
 
     Attributes
     ----------
@@ -64,23 +66,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
     resampling_rates_ : ndarray of shape (n_estimators,)
         The part of the smaller classes that is not synthetic, for each member.
 
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-
-    minority_class_ : object
-        The label of the smallest class.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
-
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Mean of the members' importances, where they have them.
-
-    estimator_ : classifier
-        The base learner that members were copied from.
+    {fitted}
 
     See Also
     --------
@@ -110,12 +96,8 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [None, object],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        **BaseEnsemble._parameter_constraints,
         "k_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -128,9 +110,10 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         random_state=None,
         verbose=0,
     ):
-        super().__init__(estimator, n_jobs=n_jobs)
+        self.estimator = estimator
         self.n_estimators = n_estimators
         self.k_neighbors = k_neighbors
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -171,7 +154,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         smaller = np.flatnonzero(sizes < sizes.max())
         smote = Smote(data.tables[0], data.class_rows, data.classes, smaller, self.k_neighbors)
 
-        learner = make_learner(estimator, data.tables, data.n_classes)
+        learner = make_learners(estimator, data.tables, data.n_classes).of(0)
         n_jobs = min(effective_n_jobs(self.n_jobs), self.n_estimators)
         prefer = "threads" if learner.fits_in_threads else "processes"
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
@@ -187,6 +170,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
                 advance()
         self.resampling_rates_ = rates
         self.estimator_ = estimator
+        self._form = data.form
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         return self
@@ -210,7 +194,7 @@ def _fit_member(estimator, data, smote, rate, streams, number):
         real, counts = np.unique(rows, return_counts=True)
         n_synthetic = sum(len(part) for part in synthetic)
         weights = np.concatenate([counts, np.ones(n_synthetic)])
-    learner = make_learner(estimator, [X], data.n_classes)
+    learner = make_learners(estimator, [X], data.n_classes).of(0)
     member = learner.fit(
         np.concatenate([X[real], *synthetic]),
         np.concatenate([codes[real], *synthetic_codes]),
@@ -222,7 +206,7 @@ def _fit_member(estimator, data, smote, rate, streams, number):
 
 
 def _counts_serve(estimator) -> bool:
-    """Whether a row that was drawn twice can be one row of weight 2: the same tree, sooner."""
+    """Return whether a row drawn twice can be one row of weight 2: the same tree, sooner."""
     return (
         is_plain_tree(estimator)
         and estimator.class_weight is None

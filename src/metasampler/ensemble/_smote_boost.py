@@ -5,10 +5,11 @@ from numbers import Integral
 
 import numpy as np
 
+from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler.ensemble._smote import NumericRowsMixin, Smote
-from metasampler.growth._random import Stream
+from metasampler.growth import Stream
 
 __all__ = ["BaseSyntheticBoosting", "SMOTEBoostClassifier"]
 
@@ -27,10 +28,10 @@ class BaseSyntheticBoosting(NumericRowsMixin, BaseBoosting):
 
     @abstractmethod
     def _make_smote(self, data, wanted) -> Smote:
-        """SMOTE for the classes with the numbers in ``wanted``."""
+        """Return SMOTE for the classes with the numbers in ``wanted``."""
 
     def _start_factors(self, data, wanted) -> dict:
-        """What a row's weight is multiplied by in the draw of rows to start from, per class."""
+        """Return what row weights are multiplied by in the draw of rows to start from."""
         return dict.fromkeys(wanted, 1.0)
 
     def _start_rounds(self, data, streams):
@@ -61,6 +62,7 @@ class BaseSyntheticBoosting(NumericRowsMixin, BaseBoosting):
         return make_rows
 
 
+@shared_docs()
 class SMOTEBoostClassifier(BaseSyntheticBoosting):
     """Boosting for imbalanced data with new synthetic rows (SMOTE) in every round.
 
@@ -71,44 +73,24 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Its `fit`
-        must take `sample_weight`. Members are trained on class numbers 0, 1, ..., the positions
-        in `classes_`.
+    {weighted_estimator}
 
-    n_estimators : int, default=10
-        Number of members.
+    {n_estimators}
 
-    n_samples : int or "balance", default=100
-        Synthetic rows of each class in each round; ``"balance"`` makes every class as large as
-        the largest. No class is made larger than that.
+    {synthetic}
 
     k_neighbors : int, default=5
         Nearest neighbours of the same class that a synthetic row can lie towards.
 
-    algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
-        How members vote: by their class, with weights by their errors, or by their
-        probabilities. SAMME stops when a member is no better than guessing.
+    {boosting}
 
-    learning_rate : float, default=1.0
-        How much a member changes the weights of rows and, for SAMME, its own weight.
+    {synthetic_votes}
 
-    min_probability : float, default=0.1
-        SAMME.R takes smaller probabilities for this one. Its votes are logarithms, and a tree
-        with pure leaves gives probabilities of zero.
+    {n_jobs}
 
-    stop_when_perfect : bool, default=False
-        Whether to stop after a member that makes no mistake on the training rows. By default
-        boosting goes on, since the next member is trained on other synthetic rows.
+    {random_state}
 
-    n_jobs : int, default=None
-        Threads that score rows, in `fit` and in prediction. The result is the same for any number.
-
-    random_state : int, RandomState instance or None, default=None
-        Pass an int for the same ensemble in every call.
-
-    verbose : int, default=0
-        Show a progress bar if not 0.
+    {verbose}
 
     Attributes
     ----------
@@ -128,23 +110,7 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
     n_synthetic_ : dict
         How many synthetic rows of each class a round has.
 
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-
-    minority_class_ : object
-        The label of the smallest class.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X has names that are all strings.
-
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Weighted mean of the members' importances, where they have them.
-
-    estimator_ : classifier
-        The base learner that members were copied from.
+    {fitted}
 
     See Also
     --------
@@ -200,19 +166,17 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
         random_state=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            n_estimators,
-            learning_rate=learning_rate,
-            stop_when_perfect=stop_when_perfect,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_estimators = n_estimators
         self.n_samples = n_samples
         self.k_neighbors = k_neighbors
         self.algorithm = algorithm
+        self.learning_rate = learning_rate
         self.min_probability = min_probability
+        self.stop_when_perfect = stop_when_perfect
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _make_smote(self, data, wanted):
         return Smote(

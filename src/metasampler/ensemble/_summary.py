@@ -1,5 +1,6 @@
 """What a fit did, member by member."""
 
+from collections.abc import Iterator
 from io import StringIO
 
 __all__ = ["FitSummary", "summarise"]
@@ -52,47 +53,65 @@ def _show(value) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def summarise(ensemble, records: list[dict]) -> FitSummary:
-    """The summary of a fitted under-sampling ensemble.
+def summarise(ensemble, steps) -> FitSummary:
+    """Return the summary of a fitted under-sampling ensemble.
 
     Parameters
     ----------
     ensemble : BaseUnderSamplingEnsemble
-    records : list of dict
-        What is known of each member.
+        The fitted ensemble.
+    steps : list of GrowthStep
+        How each member came about.
+
+    Returns
+    -------
+    summary : FitSummary
     """
-    classes, minority = ensemble.classes_, ensemble.minority_class_
+    has_mu = any(step.mu is not None for step in steps)
     rows = []
-    for number, record in enumerate(records, start=1):
+    for number, step in enumerate(steps, start=1):
         row: dict = {"member": number}
-        if any("mu" in other for other in records):
-            row["mu"] = record.get("mu")
-        row["rows"] = record["n_rows"]
-        if record.get("score") is not None:
-            row["score"] = record["score"]
-            for label, error in zip(classes.tolist(), record["errors"], strict=True):
+        if has_mu:
+            row["mu"] = step.mu
+        row["rows"] = step.n_rows
+        if step.score is not None:
+            row["score"] = step.score
+            labels = ensemble.classes_.tolist()
+            for label, error in zip(labels, step.class_errors, strict=True):
                 row[f"error of {label}"] = float(error)
         rows.append(row)
-    notes = []
+    title = f"{type(ensemble).__name__}, {len(rows)} members"
+    return FitSummary(title, rows, list(_notes(ensemble)))
+
+
+def _notes(ensemble) -> Iterator[str]:
+    """Yield the lines below the table."""
     if len(ensemble.scores_):
         scoring = ensemble.scoring if isinstance(ensemble.scoring, str) else "score"
-        notes.append(
-            f"score: {scoring} of the validation rows; error: mean of 1 - p(true class) of the "
-            "validation rows, before calibration."
+        yield (
+            f"score: {scoring} of the validation rows. error: mean of 1 - p(true class) of the "
+            "validation rows. Both are before calibration."
         )
     if rivals := getattr(ensemble, "rivals_", ()):
-        met = ", ".join(f"{mu:g}" for mu in rivals)
-        rival = "none" if ensemble.rival_ is None else f"{ensemble.rival_:g}"
-        notes.append(f"The meta-sampler met the constant mu {met}; {rival} was clearly better.")
-    notes.append(f"Calibration: {ensemble.calibration_.name}.")
-    if len(classes) == 2:
-        label = classes[classes == minority].tolist()[0]
-        note = f"predict says {label!r} from a probability of {ensemble.threshold_:.4f} on"
+        met = " and ".join(f"{mu:g}" for mu in rivals)
+        if ensemble.rival_ is None:
+            chosen = "Neither was clearly better" if len(rivals) > 1 else "It was not better"
+            yield f"Rivals: constant mu {met}. {chosen}, so the meta-sampler chose mu."
+        else:
+            yield (
+                f"Rivals: constant mu {met}. mu = {ensemble.rival_:g} was clearly better on the "
+                "validation rows, so it took the place of the meta-sampler."
+            )
+    yield f"Calibration: {ensemble.calibration_.name}."
+    if len(ensemble.classes_) == 2:
+        label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
+        note = (
+            f"predict returns {label!r} where its probability is {ensemble.threshold_:.4f} or more"
+        )
         if ensemble.expected_recall_ is not None:
-            precision = ensemble.expected_precision_
-            note += f"; of the held-out rows this finds {ensemble.expected_recall_:.0%}"
-            note += "" if precision is None else f", with a precision of {precision:.0%}"
-        notes.append(note + ".")
+            note += f"; this finds {ensemble.expected_recall_:.0%} of it in the held-out rows"
+            if ensemble.expected_precision_ is not None:
+                note += f", with a precision of {ensemble.expected_precision_:.0%}"
+        yield note + "."
     if ensemble.refit_:
-        notes.append("All of this is about the fit with held-out rows, before the refit.")
-    return FitSummary(f"{type(ensemble).__name__}, {len(rows)} members", rows, notes)
+        yield "All numbers come from the fit with held-out rows, before the refit on all rows."

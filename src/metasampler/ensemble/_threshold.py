@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Decision", "check_threshold", "choose_threshold"]
+__all__ = ["Threshold", "check_threshold", "choose_threshold", "needs_held_out_rows"]
 
 _GOALS = ("f1", "mcc")
 _GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2}
@@ -16,10 +16,10 @@ _ALLOWED = (
 )
 
 
-class Decision(NamedTuple):
+class Threshold(NamedTuple):
     """A threshold on the probability of the minority class, and what held-out rows say of it."""
 
-    threshold: float
+    value: float
     precision: float | None
     recall: float | None
 
@@ -52,8 +52,17 @@ def check_threshold(threshold, n_classes: int) -> None:
         )
 
 
+def needs_held_out_rows(threshold) -> bool:
+    """Return whether a threshold that passed `check_threshold` is tuned on held-out rows."""
+    return not (
+        threshold is None
+        or isinstance(threshold, Real)
+        or (isinstance(threshold, str) and threshold == "balanced")
+    )
+
+
 def choose_threshold(threshold, *, prior: float, scores=None, positive=None, weights=None):
-    """Threshold on the probability of the minority class.
+    """Return the threshold on the probability of the minority class.
 
     Parameters
     ----------
@@ -63,11 +72,11 @@ def choose_threshold(threshold, *, prior: float, scores=None, positive=None, wei
         Frequency of the minority class in the world that the probabilities speak of.
     scores, positive, weights : ndarray, default=None
         Probability of the minority class, whether a row is of that class, and its weight, for
-        held-out rows if there are any.
+        held-out rows if there are any. A threshold that is tuned needs them.
 
     Returns
     -------
-    decision : Decision
+    threshold : Threshold
         Rows with at least this probability are called minority.
     """
     if threshold is None:
@@ -76,17 +85,12 @@ def choose_threshold(threshold, *, prior: float, scores=None, positive=None, wei
         value = float(threshold)
     elif isinstance(threshold, str) and threshold == "balanced":
         value = float(prior)
-    elif scores is None:
-        raise ValueError(
-            f"threshold={threshold!r} is tuned on held-out rows: pass X_val and y_val, or a "
-            "validation_fraction."
-        )
     else:
         value = _tune(threshold, _Curve(scores, positive, weights))
     if scores is None:
-        return Decision(value, None, None)
+        return Threshold(value, None, None)
     curve = _Curve(scores, positive, weights)
-    return Decision(value, *curve.precision_and_recall(value))
+    return Threshold(value, *curve.precision_and_recall(value))
 
 
 class _Curve:
@@ -114,7 +118,7 @@ class _Curve:
         return self.hits / self.n_positive
 
     def precision_and_recall(self, threshold):
-        """What held-out rows say of a threshold; without alarms there is no precision."""
+        """Return what held-out rows say of a threshold; without alarms there is no precision."""
         reached = np.flatnonzero(self.thresholds >= threshold)
         if not len(reached):
             return None, 0.0
@@ -154,7 +158,7 @@ def _tune(threshold, curve: _Curve) -> float:
 
 
 def _threshold_for_recall(recall: float, curve: _Curve) -> float:
-    """Threshold with the highest precision whose expected recall on new rows is as asked for.
+    """Return the threshold with the highest precision that keeps the recall on new rows.
 
     A new positive falls below the j-th smallest of m held-out positives with probability
     j / (m + 1): the share that held-out rows themselves have below it is too optimistic.

@@ -1,62 +1,74 @@
-"""What under-sampling ensembles share: how a fit runs, and how it ends in usable answers."""
+"""The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
 import warnings
-from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._base import BaseGrownEnsemble
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
+from metasampler.ensemble._base import BaseEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS
-from metasampler.ensemble._held_out import check_cross_fitted, decide
-from metasampler.ensemble._refit import (
-    check_refit,
-    check_refit_rows,
-    resolve_refit,
-    start_refit,
-)
-from metasampler.ensemble._stopping import StopRule
+from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._summary import summarise
-from metasampler.ensemble._threshold import check_threshold
-from metasampler.growth._data import GrowthData, Selector
-from metasampler.growth._kinds import kinds_of, resolve_kinds
-from metasampler.growth._learner import make_learners, weight_argument
-from metasampler.growth._leaves import resolve_leaf_smoothing
-from metasampler.growth._look_ahead import allowed_candidates
-from metasampler.growth._loop import Growth
-from metasampler.growth._random import RandomStreams
-from metasampler.growth._validation import make_growth_data
+from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
+from metasampler.growth import (
+    Growth,
+    GrowthData,
+    Policy,
+    RandomStreams,
+    join_tables,
+    kinds_of,
+    make_growth_data,
+    make_learners,
+    replay,
+    resolve_kinds,
+    resolve_leaf_smoothing,
+    weight_argument,
+)
 
 __all__ = ["BaseUnderSamplingEnsemble"]
 
+# Parts of the training rows that are held out in turn: with the validation rows, a fifth by
+# default, these are five folds.
+_N_PARTS = 4
 
-class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
+
+class BaseUnderSamplingEnsemble(BaseEnsemble):
     """Base of the ensembles whose members are trained on balanced subsets.
 
-    It holds the growth and what these ensembles need because their members live in a balanced
-    world: calibration, the threshold of `predict`, and the rows both are fitted on.
+    A subclass says how rows are drawn (``_make_policy``). All the rest is the same: the growth,
+    and what members that live in a balanced world need, calibration and the threshold of
+    `predict`.
     """
 
     _parameter_constraints: dict = {
-        **BaseGrownEnsemble._parameter_constraints,
+        **BaseEnsemble._parameter_constraints,
+        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
         "scoring": [str, callable],
         "calibration": [None, StrOptions(set(CALIBRATIONS))],
         "threshold": [None, str, Real, tuple, list],
-        "n_iter_no_change": [None, Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "validate_members": ["boolean"],
         "leaf_smoothing": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "refit": ["boolean", StrOptions({"auto"})],
     }
 
-    #: Whether draws look at the errors of the members before. Otherwise these are only computed
-    #: where there are validation rows.
-    _reads_errors = True
+    #: What a warm start must find unchanged to continue the fit before it.
+    _resume_parameters: tuple[str, ...] = (
+        "estimator",
+        "sampling_ratio",
+        "validation_fraction",
+        "scoring",
+        "leaf_smoothing",
+    )
+
+    #: Whether a class with a single row, of which none can be held out, is an error.
+    _must_hold_out = True
+
+    # Not every subclass has this as a parameter; those that have keep their policy for it.
+    warm_start = False
+    _policy: Policy | None = None
 
     def __init__(
         self,
@@ -68,54 +80,83 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
-        n_iter_no_change=None,
-        tol=1e-4,
-        validate_members=False,
         leaf_smoothing=0.0,
-        n_candidates=1,
         refit=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
     ):
-        super().__init__(estimator, n_jobs=n_jobs)
+        self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling_ratio = sampling_ratio
         self.validation_fraction = validation_fraction
         self.scoring = scoring
         self.calibration = calibration
         self.threshold = threshold
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.validate_members = validate_members
         self.leaf_smoothing = leaf_smoothing
-        self.n_candidates = n_candidates
         self.refit = refit
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    # ------------------------------------------------------------------ growth
+    # ------------------------------------------------------------------ fit
 
-    def _start_growth(
-        self,
-        X,
-        y,
-        X_val,
-        y_val,
-        sample_weight,
-        *,
-        resume: bool = False,
-        must_hold_out: bool = True,
-    ) -> Growth:
-        """Check what `fit` got and start an ensemble.
+    # The base learner is checked in fit, with a message of its own.
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
+        """Grow the ensemble.
 
-        With ``resume`` it starts with the members there are, and grows on as the fit that made
-        them would have. ``must_hold_out`` is that of `make_growth_data`.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The training rows. Data frames reach the members as they are, unless all are
+            scikit-learn's trees.
+
+        y : array-like of shape (n_samples,)
+            Labels of any type, of two or more classes.
+
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of each class is held out from X.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. They multiply the weights of the draw, count in states and
+            scores, and reach base learners that take them: rows of the smallest class with their
+            own weight, drawn rows with the mean weight of their class, since their own has done
+            its work in the draw. A weight of zero leaves the row out.
+
+        Returns
+        -------
+        self : object
+            The fitted ensemble.
         """
-        estimator = resolve_kinds(self._base_learner())
-        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, estimator)
-        check_refit(self)
-        if resume:
+        # Everything that can be checked is checked before any member is fitted.
+        growth, policy = self._start(X, y, X_val, y_val, sample_weight)
+        data, refits = growth.data, self._refits(growth.data)
+        # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
+        self._grow(growth, policy, self.n_estimators, "Growing the ensemble")
+        # Rows that no member has seen decide about probabilities and labels.
+        held_out = HeldOut(*growth.held_out()) if data.has_validation else None
+        drawn = growth.drawn_shares()
+        if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
+            held_out = held_out.joined(self._hold_out_in_turn(growth, policy))
+        decision = decide(data, drawn, held_out, self.calibration, self.threshold)
+        # Then these rows are given back: the same rules draw from all rows.
+        final = growth
+        if refits:
+            final = self._grow_again(growth, policy, data.whole(), "Refitting on all rows")
+        self._become(growth, final, policy, decision, refits)
+        return self
+
+    def _start(self, X, y, X_val, y_val, sample_weight) -> tuple[Growth, Policy | None]:
+        """Check what `fit` got, and return an ensemble to grow and the policy that grows it.
+
+        A warm start begins with the members there are, and grows on as the fit that made them
+        would have.
+        """
+        resumes = self._resumes()
+        must_hold_out, kinds = self._must_hold_out, resolve_kinds(self._base_learner())
+        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, kinds)
+        if resumes:
             streams = RandomStreams(self._entropy)
         else:
             streams = RandomStreams.from_random_state(self.random_state)
@@ -125,7 +166,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             X_val,
             y_val,
             sample_weight=sample_weight,
-            estimator=estimator,
+            estimator=kinds,
             validation_fraction=self.validation_fraction,
             sampling_ratio=self.sampling_ratio,
             scoring=self.scoring,
@@ -133,84 +174,132 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             owner=self,
             must_hold_out=must_hold_out,
         )
+        self._check_settings(data, kinds)
+        self._check_features(X, reset=not resumes)
+        if X_val is not None:
+            self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
+        categories = data.form.categorical_features
+        learner = make_learners(
+            kinds, data.tables, data.n_classes, self.n_jobs, smoothing, categories
+        )
+        if resumes:
+            self._check_resumable(data)
+            policy = self._policy
+        else:
+            policy = self._make_policy(data, streams, kinds)
+        growth = Growth(data, learner, streams, track=policy is not None or data.has_validation)
+        if resumes:
+            growth.resume(self.estimators_, self.estimators_samples_, self._steps)
+        return growth, policy
+
+    def _make_policy(self, data: GrowthData, streams: RandomStreams, kinds) -> Policy | None:
+        """Return what chooses how members after the first are drawn; None draws uniformly."""
+        return None
+
+    def _repeated(self, policy: Policy | None, growth: Growth, data: GrowthData) -> Policy | None:
+        """Return the policy that repeats a growth on other rows."""
+        return None if policy is None else replay(growth.steps)
+
+    def _grow(self, growth: Growth, policy: Policy | None, n_members: int, title: str) -> None:
+        remaining = n_members - len(growth.members)
+        with progress_bar(title, remaining, enabled=self.verbose > 0) as advance:
+            for step in growth.grow(policy, n_members):
+                advance("" if step.score is None else f"validation score {step.score:.3f}")
+
+    def _grow_again(
+        self, growth: Growth, policy: Policy | None, data: GrowthData, title: str
+    ) -> Growth:
+        """Return an ensemble on other rows, grown by the rules of a grown one."""
+        repeated = self._repeated(policy, growth, data)
+        # Nobody asks for its scores, and a part that is held out may lack a class.
+        track = policy is not None or data.has_validation
+        again = growth.anew(data, track=track, score_steps=False)
+        self._grow(again, repeated, len(growth.members), title)
+        return again
+
+    def _hold_out_in_turn(self, growth: Growth, policy: Policy | None) -> HeldOut:
+        """Return the training rows as held-out rows; each part costs one more growth."""
+        whole, parts = growth.data.whole(), []
+        for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
+            title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
+            again = self._grow_again(growth, policy, whole.holding_out(rows), title)
+            parts.append(again.held_out())
+        rows, proba = zip(*parts, strict=True)
+        return HeldOut(np.concatenate(rows), np.concatenate(proba))
+
+    def _become(
+        self,
+        growth: Growth,
+        final: Growth,
+        policy: Policy | None,
+        decision: Decision,
+        refits: bool,
+    ) -> None:
+        """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
+        growth.free_errors()
+        self._entropy = growth.streams.entropy
+        self._facts = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
+        self._facts["the number of rows"] = len(growth.data.codes)
+        self._steps = growth.steps
+        self._rule = self.threshold
+        self._form = growth.data.form
+        self.estimator_ = growth.learner.estimator
+        self.estimators_ = final.members
+        self.estimators_samples_ = final.subsets
+        if final.data.original_rows is not None:
+            self.estimators_samples_ = [final.data.to_original(rows) for rows in final.subsets]
+        self.classes_ = growth.data.classes
+        self.minority_class_ = growth.data.classes[growth.data.minority]
+        self.scores_ = np.array([step.score for step in growth.steps if step.score is not None])
+        self.leaf_smoothing_ = growth.learner.leaf_smoothing
+        self.refit_ = refits
+        self.calibration_, threshold = decision
+        if threshold is not None:
+            self.threshold_, self.expected_precision_, self.expected_recall_ = threshold
+
+    # ------------------------------------------------------------------ checks
+
+    def _refits(self, data: GrowthData) -> bool:
+        """Return whether to refit: "auto" does where rows were taken from X."""
+        if self.refit != "auto":
+            return bool(self.refit)
+        return data.has_validation and not data.validation_is_apart and not self.warm_start
+
+    def _check_settings(self, data: GrowthData, kinds) -> None:
+        """Refuse, before any work, what the rows or other parameters make impossible."""
         check_threshold(self.threshold, data.n_classes)
-        if self.calibration == "cross-fitted":
-            check_cross_fitted(data)
-        if resolve_refit(self, data):
-            check_refit_rows(data)
-        if self.n_iter_no_change is not None and not data.has_validation:
+        if not data.has_validation:
+            needs = None
+            if self.calibration == "sigmoid":
+                needs = "calibration='sigmoid' is fitted on"
+            elif needs_held_out_rows(self.threshold):
+                needs = f"threshold={self.threshold!r} is tuned on"
+            elif self.refit is True:
+                needs = "refit=True gives back"
+            if needs:
+                raise ValueError(
+                    f"{needs} validation rows: pass X_val and y_val, or a validation_fraction."
+                )
+        if self.refit is True and self.warm_start:
             raise ValueError(
-                f"n_iter_no_change={self.n_iter_no_change} needs validation rows: pass X_val and "
-                "y_val, or a validation_fraction."
+                "refit=True replaces the members that warm_start=True keeps: set one of them to "
+                "False."
             )
-        kinds = [] if data.weights is None else kinds_of(estimator)
+        if self.refit is True and data.validation_is_apart:
+            # Whether they can be put into one is seen from a row of each.
+            join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
+        kinds = [] if data.weights is None else kinds_of(kinds)
         unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
         if unweighted:
             warnings.warn(
                 f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
                 "the weights count in draws and scores, but not within these members.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        self._check_features(X, reset=not resume)
-        if X_val is not None:
-            self._check_features(X_val, reset=False, name="X_val")
-        learner = make_learners(
-            estimator,
-            data.tables,
-            data.n_classes,
-            self.n_jobs,
-            smoothing,
-            lambda kind: self._fit_options(kind, data),
-        )
-        growth = Growth(
-            data,
-            learner,
-            streams,
-            track=self._reads_errors or data.has_validation,
-            n_candidates=allowed_candidates(self.n_candidates, data),
-        )
-        self._records: list[dict] = list(self._records) if resume else []
-        if resume:
-            self._check_resumable(data)
-            for member, rows in zip(self.estimators_, self.estimators_samples_, strict=True):
-                growth.add(member, data.from_original(rows))
-        return growth
 
-    def _fit_options(self, estimator, data: GrowthData) -> dict:
-        """Validation rows in the form that this base learner's fit takes."""
-        if not self.validate_members:
-            return {}
-        if not data.has_validation:
-            raise ValueError(
-                "validate_members=True needs validation rows: pass X_val and y_val, or a "
-                "validation_fraction."
-            )
-        X_val, codes = data.take("valid")
-        y_val = codes.astype(np.intp)
-        if has_fit_parameter(estimator, "eval_X"):
-            return {"eval_X": X_val, "eval_y": y_val}
-        if has_fit_parameter(estimator, "eval_set"):
-            quiet = {"verbose": False} if has_fit_parameter(estimator, "verbose") else {}
-            return {"eval_set": [(X_val, y_val)], **quiet}
-        if has_fit_parameter(estimator, "X_val"):
-            return {"X_val": X_val, "y_val": y_val}
-        raise ValueError(
-            f"validate_members=True, but the fit of {estimator!r} takes no validation rows "
-            "(eval_X, eval_set or X_val)."
-        )
-
-    def _resume_facts(self) -> dict:
-        """What must be the same in a warm start for it to give what one longer fit gives."""
-        kinds = kinds_of(self._base_learner())
-        return {
-            "estimator": ", ".join(type(kind).__name__ for kind in kinds),
-            "sampling_ratio": self.sampling_ratio,
-            "validation_fraction": self.validation_fraction,
-            "scoring": self.scoring,
-            "leaf_smoothing": self.leaf_smoothing,
-            "n_candidates": self.n_candidates,
-        }
+    def _resumes(self) -> bool:
+        return self.warm_start and hasattr(self, "estimators_")
 
     def _check_resumable(self, data: GrowthData) -> None:
         """Refuse a warm start that cannot continue the fit before it."""
@@ -219,8 +308,9 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 "warm_start=True cannot grow on: the members were refitted on all rows. Set "
                 "warm_start=True, or refit=False, before the first fit."
             )
-        facts = {**self._resume_facts(), "the number of rows": len(data.codes)}
-        for name, value in facts.items():
+        now = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
+        now["the number of rows"] = len(data.codes)
+        for name, value in now.items():
             if value != self._facts[name]:
                 raise ValueError(
                     f"warm_start=True grows the same fit further, but {name} was "
@@ -237,98 +327,13 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
                 f"y has {data.classes.tolist()}."
             )
 
-    def _selector(self, growth: Growth) -> Selector | None:
-        """Hook for ensembles that grow by a rule: how members after the first are drawn."""
-        return None
-
-    def _grow(self, growth: Growth) -> None:
-        """Grow by a rule: the first member by a uniform draw, the others by the selector."""
-        select = self._selector(growth)
-
-        def members():
-            while True:
-                growth.grow(select if growth.n_members else None)
-                yield growth.score("valid") if growth.data.has_validation else None
-
-        for score in self._watch(growth, members(), lambda score: score):
-            self._note(growth, {"score": score})
-
-    def _replay(self, growth: Growth, records: list[dict]) -> Iterator[None]:
-        """Grow again, by the choices of the growth that left these records; one step a member."""
-        select = self._selector(growth)
-        for record in records:
-            growth.grow(select if growth.n_members else None, record["candidate"])
-            yield
-
-    def _refit(self, growth: Growth) -> None:
-        """Put the members of a second growth, on all rows, in place of those of the first."""
-        second = start_refit(growth, track=self._reads_errors)
-        records = self._records
-        with progress_bar(
-            "Refitting on all rows", len(records), enabled=self.verbose > 0
-        ) as advance:
-            for _ in self._replay(second, records):
-                advance()
-        self._set_members(second)
-
-    def _set_members(self, growth: Growth) -> None:
-        self.estimators_ = growth.members
-        self.estimators_samples_ = [growth.data.to_original(rows) for rows in growth.subsets]
-
-    def _watch(self, growth: Growth, steps, score_of):
-        """Pass steps on until the ensemble is complete or has stopped to improve."""
-        stop = StopRule(self.n_iter_no_change, self.tol, [r["score"] for r in self._records])
-        remaining = self.n_estimators - growth.n_members
-        with progress_bar("Growing the ensemble", remaining, enabled=self.verbose > 0) as advance:
-            while growth.n_members < self.n_estimators and not stop.stopped:
-                step = next(steps)
-                score = score_of(step)
-                advance("" if score is None else f"validation score {score:.3f}")
-                yield step
-                stop(score)
-
-    def _note(self, growth: Growth, record: dict) -> None:
-        """Remember what the newest member was, for `scores_` and `summary`."""
-        record["n_rows"] = len(growth.subsets[-1])
-        record["candidate"] = growth.candidate
-        if growth.data.has_validation:
-            codes = growth.data.codes[growth.data.rows["valid"]]
-            weights = growth.weights("valid")
-            errors = growth.errors("valid")
-            weighted = errors if weights is None else errors * weights
-            totals = np.bincount(codes, weighted, growth.data.n_classes)
-            record["errors"] = totals / np.bincount(codes, weights, growth.data.n_classes)
-        self._records.append(record)
-
-    def _finish_growth(self, growth: Growth):
-        """Set the attributes of a fitted ensemble, its calibration and its threshold."""
-        data = growth.data
-        growth.free_errors()
-        self._entropy = growth.streams.entropy
-        self._facts = {**self._resume_facts(), "the number of rows": len(data.codes)}
-        self.estimator_ = growth.learner.estimator
-        self.classes_ = data.classes
-        self.minority_class_ = data.classes[data.minority]
-        self._set_members(growth)
-        self.scores_ = np.array([r["score"] for r in self._records if r.get("score") is not None])
-        self.n_candidates_ = growth.n_candidates
-        self.leaf_smoothing_ = growth.learner.leaf_smoothing
-        self.refit_ = resolve_refit(self, data)
-        self._rule = self.threshold
-        self.calibration_, decision = decide(self, growth)
-        if decision is not None:
-            self.threshold_, self.expected_precision_, self.expected_recall_ = decision
-        if self.refit_:
-            self._refit(growth)
-        return self
-
     # ------------------------------------------------------------------ answers
 
-    def _calibrate(self, proba: np.ndarray) -> np.ndarray:
-        return self.calibration_(proba)
+    def _proba_of(self, total: np.ndarray, n_members: int) -> np.ndarray:
+        return self.calibration_(super()._proba_of(total, n_members))
 
     def predict(self, X):
-        """Class of each row, by the threshold.
+        """Return the class of each row, by the threshold.
 
         Parameters
         ----------
@@ -349,7 +354,7 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
         return self.classes_[np.where(called, minority, 1 - minority)]
 
     def summary(self):
-        """What the fit did, member by member.
+        """Return what the fit did, member by member.
 
         Returns
         -------
@@ -359,4 +364,12 @@ class BaseUnderSamplingEnsemble(BaseGrownEnsemble):
             each class.
         """
         check_is_fitted(self)
-        return summarise(self, self._records)
+        return summarise(self, self._steps)
+
+
+def _comparable(value):
+    """Return a parameter in a form that a later one can be compared with."""
+    if isinstance(value, list):
+        return [_comparable(entry) for entry in value]
+    plain = value is None or callable(value) or isinstance(value, (str, Real))
+    return value if plain else f"a {type(value).__name__}"

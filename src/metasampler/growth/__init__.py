@@ -1,29 +1,76 @@
 """The growth loop: errors -> weights -> balanced subset -> new member -> errors ...
 
-A fit, a meta-training episode and every under-sampling ensemble are this one loop. `meta` and
-`ensemble` stand on it; it stands on nothing of theirs.
+A fit, a meta-training episode and every under-sampling ensemble are this one loop. `policy`, `meta`
+and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._data import GrowthData
-from metasampler.growth._kinds import resolve_estimator, resolve_kinds
-from metasampler.growth._loop import Growth, GrowthStep, grow_by_policy
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
-from metasampler.growth._validation import check_table, copy_input_tags, make_growth_data
+from metasampler.growth._check import (
+    check_labels,
+    check_table,
+    make_growth_data,
+    make_table_form,
+)
+from metasampler.growth._boosters import BoostedMember, is_plain_booster
+from metasampler.growth._data import GrowthData, join_tables
+from metasampler.growth._draw import (
+    DEFAULT_SIGMA,
+    GaussianDraw,
+    RandomStreams,
+    Stream,
+    draw_rows,
+    gaussian_log_weights,
+    race_keys,
+    race_keys_of,
+    spread_action,
+)
+from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
+from metasampler.growth._members import (
+    MemberLearner,
+    Members,
+    copy_input_tags,
+    is_plain_tree,
+    kinds_of,
+    make_learners,
+    resolve_estimator,
+    resolve_kinds,
+    resolve_leaf_smoothing,
+    weight_argument,
+)
+from metasampler.growth._scoring import average_precision, running_mean
 
 __all__ = [
+    "DEFAULT_SIGMA",
+    "BoostedMember",
+    "GaussianDraw",
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "MemberLearner",
+    "Members",
+    "Policy",
     "RandomStreams",
+    "Rule",
     "Stream",
+    "average_precision",
+    "check_labels",
     "check_table",
     "copy_input_tags",
     "draw_rows",
     "gaussian_log_weights",
-    "grow_by_policy",
+    "is_plain_booster",
+    "is_plain_tree",
+    "join_tables",
+    "kinds_of",
     "make_growth_data",
+    "make_learners",
+    "make_table_form",
     "race_keys",
+    "race_keys_of",
+    "replay",
     "resolve_estimator",
     "resolve_kinds",
+    "resolve_leaf_smoothing",
+    "running_mean",
+    "spread_action",
+    "weight_argument",
 ]

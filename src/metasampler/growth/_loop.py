@@ -1,18 +1,62 @@
 """The growth loop (Algorithm 2): one object for a fit, an episode and every ensemble on it."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
-from metasampler.growth._data import GrowthData, Selector
-from metasampler.growth._learner import PublicLearner, RotatingLearner
-from metasampler.growth._leaves import running_mean
-from metasampler.growth._look_ahead import Candidate, fit_candidates
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._sampling import draw_rows, gaussian_log_weights
+from metasampler._sklearn_compat import take_rows
+from metasampler.growth._data import GrowthData
+from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._members import MemberLearner, Members
+from metasampler.growth._scoring import running_mean
 
-__all__ = ["Growth", "GrowthStep", "grow_by_policy"]
+__all__ = ["Growth", "GrowthStep", "Policy", "Rule", "replay"]
+
+#: Chooses rows of one larger class: ``rule(growth, rows, keys, size)``; see `GaussianDraw`.
+Rule = Callable[["Growth", np.ndarray, np.ndarray, int], np.ndarray]
+
+#: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
+Policy = Callable[["Growth"], Rule | None]
+
+
+class GrowthStep(NamedTuple):
+    """What one step of the loop did and reached; the first has no rule.
+
+    Attributes
+    ----------
+    rule : callable or None
+        How rows were drawn; None means uniformly.
+    score : float or None
+        Validation score of the ensemble after the step.
+    n_rows : int
+        Rows the member was trained on.
+    class_errors : ndarray of shape (n_classes,) or None
+        Mean error of the validation rows of each class after the step.
+    """
+
+    rule: Any
+    score: float | None
+    n_rows: int
+    class_errors: np.ndarray | None
+
+    @property
+    def mu(self) -> float | None:
+        """The error that the draw favoured, if it was drawn around one."""
+        return getattr(self.rule, "mu", None)
+
+    @property
+    def state(self) -> np.ndarray | None:
+        """The state that mu was chosen in, if a policy looked at one."""
+        return getattr(self.rule, "state", None)
+
+
+def replay(steps: Sequence[GrowthStep]) -> Policy:
+    """Return the policy that repeats the rules of another growth."""
+    return lambda growth: steps[growth.n_members].rule
 
 
 class Growth:
@@ -23,51 +67,53 @@ class Growth:
     Parameters
     ----------
     data : GrowthData
-    learner : PublicLearner or RotatingLearner
+        The rows.
+    learner : MemberLearner or Members
         What fits and scores the members: ``learner.of(i)`` the one with number i.
     streams : RandomStreams
         Where the draws and the members take their randomness from.
     track : bool, default=True
         Whether to score each new member. A loop that never looks at errors has no need to.
-    n_candidates : int, default=1
-        Candidates that are fitted for each member; the one with which the ensemble scores best on
-        the validation rows joins it. Those with leaves are compared by smoothed ones.
+    score_steps : bool, default=True
+        Whether each step records the score of the validation rows, if there are any.
 
     Attributes
     ----------
     members : list of classifier
+        The members so far.
     subsets : list of ndarray
         The row numbers each member was fitted on.
-    candidate : int
-        Which candidate the newest member was.
+    steps : list of GrowthStep
+        How each member came about.
     """
 
     def __init__(
         self,
         data: GrowthData,
-        learner: PublicLearner | RotatingLearner,
+        learner: MemberLearner | Members,
         streams: RandomStreams,
         *,
         track: bool = True,
-        n_candidates: int = 1,
+        score_steps: bool = True,
     ):
-        self.track = track
-        self.n_candidates = n_candidates
-        self.candidate = 0
         self.data = data
         self.learner = learner
         self.streams = streams
+        self.track = track
+        self.score_steps = score_steps
         self.members: list = []
         self.subsets: list[np.ndarray] = []
+        self.steps: list[GrowthStep] = []
+        self._n_wanted: int | None = None
         # Two classes need one number a row, the probability of class 1.
         width = () if data.n_classes == 2 else (data.n_classes,)
         self._total = np.zeros((len(data.codes), *width))
-        # Draws and states look at the members as they are; smoothed leaves are for scores only.
-        smooth = learner.leaf_smoothing and len(data.rows) > 1
-        self._smooth_total = np.zeros_like(self._total) if smooth else None
-        # Plain leaves say 0 or 1, which leaves most rows tied and candidates hard to tell apart.
-        judged_apart = n_candidates > 1 and learner.judging_smoothing != learner.leaf_smoothing
-        self._judged = np.zeros_like(self._total[data.rows["valid"]]) if judged_apart else None
+        # Draws and states look at the members as they are; soft leaves are for scores only.
+        soft = learner.leaf_smoothing and len(data.rows) > 1 and not data.n_folds
+        self._soft_total = np.zeros_like(self._total) if soft else None
+        # With rotation: the sum over the members that have not seen a row, and how many they are.
+        self._unseen_total = np.zeros_like(self._total) if data.n_folds else None
+        self._n_unseen = np.zeros(max(data.n_folds, 1), dtype=np.intp)
         self._errors: np.ndarray | None = None
 
     @property
@@ -75,27 +121,45 @@ class Growth:
         """Members so far."""
         return len(self.members)
 
-    def grow(self, select: Selector | None = None, candidate: int | None = None) -> None:
-        """Draw a balanced subset, fit a member on it and add it to the ensemble.
+    # ------------------------------------------------------------------ the loop
+
+    def grow(self, policy: Policy | None, n_members: int) -> Iterator[GrowthStep]:
+        """Grow the ensemble to ``n_members`` (Algorithm 2).
 
         Parameters
         ----------
-        select : callable, default=None
-            How rows of the larger classes are chosen, see `GrowthData.draw`; None draws
-            uniformly.
-        candidate : int, default=None
-            Which candidate to take; None takes the best.
-        """
-        if candidate is None and self.n_candidates > 1:
-            self.add(*self._best_candidate(select))
-        else:
-            self.candidate = candidate or 0
-            self.add(*self.fit_member(self.n_members, select, self.candidate))
+        policy : callable or None
+            Chooses how the rows of each member after the first are drawn. None draws uniformly:
+            such members do not depend on each other and are fitted side by side.
+        n_members : int
+            When to stop.
 
-    def fit_member(self, number: int, select: Selector | None = None, candidate: int = 0) -> tuple:
+        Yields
+        ------
+        step : GrowthStep
+            One for each new member.
+        """
+        if policy is None and effective_n_jobs(self.learner.n_jobs) > 1:
+            yield from self._grow_side_by_side(n_members)
+        while self.n_members < n_members:
+            n_before, rule = self.n_members, None
+            if policy is not None and n_before:
+                self._n_wanted = n_members
+                rule = policy(self)
+                self._n_wanted = None
+            # A policy that tries several beginnings has grown the ensemble itself.
+            if self.n_members < n_members:
+                self.step(rule)
+            yield from self.steps[n_before:]
+
+    def step(self, rule: Rule | None = None) -> None:
+        """Draw a balanced subset, fit a member on it, add it and record the step."""
+        self.add(*self.fit_member(self.n_members, rule), rule)
+
+    def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
         """Fit the member with this number, without adding it to the ensemble.
 
-        Without ``select`` it depends on its number alone, not on the members before it.
+        Without a rule it depends on its number alone, not on the members before it.
 
         Returns
         -------
@@ -103,84 +167,205 @@ class Growth:
         subset : ndarray of int
             The row numbers it was fitted on.
         """
-        drawn = self._draw(number, select, candidate)
-        member = self.learner.of(number).fit(
-            self.data.tables[0],
-            self.data.codes,
-            drawn.subset,
-            drawn.seed,
-            drawn.weights,
-        )
-        return member, drawn.subset
+        data, streams = self.data, self.streams
+        seed, key = streams.integer(Stream.MEMBER, number), streams.row_key(Stream.DRAW)
+        subset = data.draw(key, number, None if rule is None else partial(rule, self))
+        weights = None if data.weights is None else data.member_weights(subset)
+        learner = self.learner.of(number)
+        unseen = data.unseen(number) if learner.stops_early else None
+        return learner.fit(data.tables[0], data.codes, subset, seed, weights, unseen), subset
 
-    def _draw(self, number: int, select: Selector | None, candidate: int) -> Candidate:
-        """Draw what a member, or a candidate for it, is fitted on; the first is the member."""
-        streams = self.streams.child(Stream.CANDIDATE, candidate) if candidate else self.streams
-        subset = self.data.draw(streams.row_key(Stream.DRAW), number, select)
-        takes_weights = self.learner.of(number).takes_weights
-        weights = self.data.member_weights(subset) if takes_weights else None
-        return Candidate(subset, streams.integer(Stream.MEMBER, number), weights)
-
-    def _best_candidate(self, select: Selector | None) -> tuple:
-        """The candidate with which the ensemble scores best; of equal ones the first."""
-        number = self.n_members
-        # Drawn one after the other: they read the same errors, and a rule may keep notes.
-        drawn = [self._draw(number, select, j) for j in range(self.n_candidates)]
-        fitted = fit_candidates(self.learner.of(number), self.data, drawn)
-        so_far = self._judged
-        if so_far is None:
-            so_far = self._score_total[self.data.rows["valid"]]
-        smoothing = self.learner.judging_smoothing
-        means = [running_mean(so_far + proba, number + 1, smoothing) for _, proba in fitted]
-        scores = [self._score_of(mean, number + 1, "valid") for mean in means]
-        self.candidate = int(np.argmax(scores))
-        return fitted[self.candidate][0], drawn[self.candidate].subset
-
-    def grow_at(self, mu: float, sigma: float, candidate: int | None = None) -> None:
-        """Grow by a member whose larger classes are drawn around the error ``mu`` (Eq. 3)."""
-
-        def select(rows, keys, size):
-            keys -= self._gaussian_log_weights(rows, mu, sigma)
-            return rows[draw_rows(keys, size)]
-
-        self.grow(select, candidate)
-
-    def _gaussian_log_weights(self, rows, mu, sigma):
-        # The errors are a copy already, and a long one: the weights take its place.
-        errors = self.errors_of(rows)
-        if self.data.n_classes == 2 and self.n_candidates == 1:
-            # Nobody reads them again before the new member changes them.
-            self.free_errors()
-        return gaussian_log_weights(errors, mu, sigma, out=errors)
-
-    def add(self, member, subset: np.ndarray) -> None:
-        """Add a fitted member, as a warm start does with those it already has."""
-        start = 0
-        learner = self.learner.of(self.n_members)
-        for X in self.data.tables if self.track else []:
-            stop = start + X.shape[0]
-            smooth = None if self._smooth_total is None else self._smooth_total[start:stop]
-            learner.add_probabilities(member, X, self._total[start:stop], smooth)
-            start = stop
-        if self._judged is not None:
-            X, _ = self.data.take("valid")
-            learner.add_scores(member, X, self._judged, learner.judging_smoothing)
+    def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:
+        """Add a fitted member and record the step."""
+        self._add_scores(member)
         self.members.append(member)
         self.subsets.append(subset)
+        known = self.score_steps and self.data.has_validation
+        self.steps.append(
+            GrowthStep(
+                rule,
+                self.score("valid") if known else None,
+                len(subset),
+                self._class_errors() if known else None,
+            )
+        )
+
+    def _add_scores(self, member) -> None:
+        """Add a member's probabilities to the running sums."""
+        learner, start = self.learner.of(self.n_members), 0
+        for X in self.data.tables if self.track else []:
+            stop = start + X.shape[0]
+            soft = None if self._soft_total is None else self._soft_total[start:stop]
+            learner.add_probabilities(member, X, self._total[start:stop], soft)
+            start = stop
+        if self._unseen_total is not None:
+            rows = self.data.unseen(self.n_members)
+            part = np.zeros_like(self._total[rows])
+            learner.add_scores(member, take_rows(self.data.tables[0], rows), part)
+            self._unseen_total[rows] += part
+            self._n_unseen[self.n_members % self.data.n_folds] += 1
         self._errors = None
 
+    def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
+        """Fit batches of members at once; each depends on its number alone."""
+        numbers = range(self.n_members, n_members)
+        n_jobs = min(effective_n_jobs(self.learner.n_jobs), len(numbers))
+        if n_jobs < 2:
+            return
+        prefer = "threads" if self.learner.fits_in_threads else "processes"
+        parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
+        batches = np.array_split(numbers, n_jobs)
+        for fitted in parallel(delayed(self._fit_members)(batch) for batch in batches):
+            for member, subset in fitted:
+                self.add(member, subset)
+                yield self.steps[-1]
+
+    def _fit_members(self, numbers: np.ndarray) -> list[tuple]:
+        twin = copy(self)
+        twin.learner = self.learner.own_copy()
+        return [twin.fit_member(int(number)) for number in numbers]
+
+    # ------------------------------------------------------------------ copies
+
+    def anew(self, data: GrowthData, **options) -> "Growth":
+        """Return an empty growth with the same learner and random numbers on other rows."""
+        return Growth(data, self.learner, self.streams, **options)
+
+    def resume(self, members: list, subsets: list[np.ndarray], steps: list[GrowthStep]) -> None:
+        """Begin with the members of an earlier fit, as a warm start does."""
+        for member, subset, step in zip(members, subsets, steps, strict=True):
+            self._add_scores(member)
+            self.members.append(member)
+            self.subsets.append(self.data.from_original(subset))
+            self.steps.append(step)
+
+    def fork(self) -> "Growth":
+        """Return a copy that grows on its own; fitted members are shared."""
+        twin = copy(self)
+        twin._n_wanted = None
+        twin._take_from(self)
+        return twin
+
+    def adopt(self, other: "Growth") -> None:
+        """Become what a fork of this growth has become.
+
+        While a policy is asked, this ends with the members that are wanted.
+        """
+        if self._n_wanted is not None and self._n_wanted < other.n_members:
+            new = slice(self.n_members, self._n_wanted)
+            subsets = [self.data.to_original(subset) for subset in other.subsets[new]]
+            self.resume(other.members[new], subsets, other.steps[new])
+        else:
+            self._take_from(other)
+
+    def _take_from(self, other: "Growth") -> None:
+        self.members = list(other.members)
+        self.subsets = list(other.subsets)
+        self.steps = list(other.steps)
+        self._total = other._total.copy()
+        self._soft_total = None if other._soft_total is None else other._soft_total.copy()
+        if other._unseen_total is not None:
+            self._unseen_total = other._unseen_total.copy()
+        self._n_unseen = other._n_unseen.copy()
+        self._errors = None
+
+    # ------------------------------------------------------------------ what is known of the rows
+
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
-        """Errors, 1 - p(true class), of the rows in a role."""
-        return self._all_errors()[self.data.part(role, part)]
+        """Return the errors, 1 - p(true class), of the rows in a role."""
+        if role == "valid" and self.data.n_folds:
+            rows = self._judged(part)
+            return self._errors_by(self._unseen_mean(rows), self.data.codes[rows], 1)
+        errors = self._all_errors()
+        return errors[self.data.rows[role] if part == "all" else self.data.part(role, part)]
+
+    def errors_of(self, rows: np.ndarray) -> np.ndarray:
+        """Return the errors of the rows with these numbers, as a new array."""
+        return self._all_errors()[rows]
 
     def weights(self, role: str = "train", part: str = "all") -> np.ndarray | None:
-        """Weights of the rows in a role, or None if all count the same."""
+        """Return the weights of the rows in a role, or None if all count the same."""
         if self.data.weights is None:
             return None
+        if role == "valid" and self.data.n_folds:
+            return self.data.weights[self._judged(part)]
         return self.data.weights[self.data.part(role, part)]
 
+    def _judged(self, part: str = "all") -> np.ndarray:
+        """Return the rows that some member has left out, with rotation."""
+        rows = np.arange(len(self.data.codes))[self.data.part("valid", part)]
+        return rows[self._n_unseen[self.data.folds[rows]] > 0]
+
+    def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
+        """Return the mean over the members that have not seen a row."""
+        counts = self._n_unseen[self.data.folds[rows]]
+        total = self._unseen_total[rows]
+        return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
+
+    def free_errors(self) -> None:
+        """Free the memory of the errors; they are computed again when they are asked for."""
+        self._errors = None
+
+    def _all_errors(self) -> np.ndarray:
+        if self._errors is None:
+            self._errors = self._errors_by(self._total, self.data.codes, self.n_members)
+        return self._errors
+
+    @staticmethod
+    def _errors_by(total: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+        """Return 1 - p(true class), given the sum of the probabilities of k members."""
+        if total.ndim == 1:
+            # Sums before the division: they are exact where leaves are pure.
+            errors = np.where(codes == 1, k - total, total)
+        else:
+            true = codes[:, np.newaxis].astype(np.intp)
+            errors = k - np.take_along_axis(total, true, axis=1)[:, 0]
+        errors /= k
+        return errors
+
+    def _class_errors(self) -> np.ndarray:
+        """Return the mean error of the validation rows of each class."""
+        rows = self._judged() if self.data.n_folds else self.data.rows["valid"]
+        codes, weights = self.data.codes[rows], self.weights("valid")
+        if self.data.n_folds:
+            errors = self._errors_by(self._unseen_mean(rows), codes, 1)
+        else:
+            errors = self._errors_by(self._total[rows], codes, self.n_members)
+        weighted = errors if weights is None else errors * weights
+        totals = np.bincount(codes, weighted, self.data.n_classes)
+        return totals / np.bincount(codes, weights, self.data.n_classes)
+
+    def score(self, role: str = "valid") -> float:
+        """Return the score of the ensemble on the rows in a role."""
+        scorer = self.data.scorers.get(role) or self.data.scorer(role)
+        score = scorer(self._mean(role))
+        if not np.isfinite(score):
+            raise ValueError(
+                f"scoring={self.data.scoring!r} gives {score} on the {role} rows after "
+                f"{self.n_members} members; it must be a finite number."
+            )
+        return score
+
+    def proba(self, role: str = "valid") -> np.ndarray:
+        """Return the mean probability of each class, by soft leaves if there are any."""
+        proba = self._mean(role)
+        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the validation rows and their probabilities."""
+        if self.data.n_folds:
+            return self._judged(), self.proba("valid")
+        return np.arange(len(self.data.codes))[self.data.rows["valid"]], self.proba("valid")
+
+    def _mean(self, role: str) -> np.ndarray:
+        if role == "valid" and self.data.n_folds:
+            return self._unseen_mean(self._judged())
+        total = self._total if self._soft_total is None else self._soft_total
+        smoothing = self.learner.leaf_smoothing
+        return running_mean(total[self.data.rows[role]], self.n_members, smoothing)
+
     def drawn_shares(self) -> np.ndarray:
-        """Share of each class in what members were trained on, on average over them."""
+        """Return the share of each class in what members were trained on, on average."""
         # It is the same for all members, but for those whose fit takes no weights.
         takers = [self.learner.of(number).takes_weights for number in range(self.n_members)]
         part = np.mean(takers)
@@ -188,98 +373,3 @@ class Growth:
             self.data.drawn_shares(self.subsets[0], weighted=taken) for taken in (True, False)
         )
         return part * weighted + (1 - part) * plain
-
-    def proba(self, role: str = "valid") -> np.ndarray:
-        """Mean probability of each class, by smoothed leaves if there are any."""
-        proba = self._mean(role)
-        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
-
-    def free_errors(self) -> None:
-        """Free the memory of the errors; they are computed again when they are asked for."""
-        self._errors = None
-
-    def errors_of(self, rows: np.ndarray) -> np.ndarray:
-        """Errors of the rows with these numbers, as a new array."""
-        return self._all_errors()[rows]
-
-    def _all_errors(self) -> np.ndarray:
-        if self._errors is None:
-            codes, k = self.data.codes, self.n_members
-            if self.data.n_classes == 2:
-                # Sums before the division: they are exact where leaves are pure.
-                errors = np.where(codes == 1, k - self._total, self._total)
-            else:
-                true = codes[:, np.newaxis].astype(np.intp)
-                errors = k - np.take_along_axis(self._total, true, axis=1)[:, 0]
-            errors /= k
-            self._errors = errors
-        return self._errors
-
-    def score(self, role: str = "valid") -> float:
-        """Score of the ensemble on the rows in a role."""
-        return self._score_of(self._mean(role), self.n_members, role)
-
-    @property
-    def _score_total(self) -> np.ndarray:
-        """The sums that scores are computed from."""
-        return self._total if self._smooth_total is None else self._smooth_total
-
-    def _mean(self, role: str) -> np.ndarray:
-        """Mean over the members that scores are computed from."""
-        total = self._score_total[self.data.rows[role]]
-        return running_mean(total, self.n_members, self.learner.leaf_smoothing)
-
-    def _score_of(self, mean: np.ndarray, n_members: int, role: str) -> float:
-        score = self.data.scorer(role)(mean)
-        if not np.isfinite(score):
-            raise ValueError(
-                f"scoring={self.data.scoring!r} gives {score} on the {role} rows after "
-                f"{n_members} members; it must be a finite number."
-            )
-        return score
-
-
-class GrowthStep(NamedTuple):
-    """What one step of the loop saw, did and reached; the first has neither state nor mu."""
-
-    state: np.ndarray | None
-    mu: float | None
-    score: float | None
-
-
-def grow_by_policy(
-    growth: Growth,
-    n_members: int,
-    encoder: Callable[[Growth], np.ndarray] | None,
-    choose_mu: Callable[[np.ndarray | None, int], float],
-    sigma: float,
-) -> Iterator[GrowthStep]:
-    """Algorithm 2: grow an ensemble to ``n_members``, one step at a time.
-
-    Parameters
-    ----------
-    growth : Growth
-        The ensemble, empty or not.
-    n_members : int
-        When to stop.
-    encoder : callable or None
-        Gives the meta-state of an ensemble; None for a policy that looks at none.
-    choose_mu : callable
-        The policy: takes the state and the number of members so far.
-    sigma : float
-        Width of the Gaussian.
-
-    Yields
-    ------
-    step : GrowthStep
-    """
-    while growth.n_members < n_members:
-        if growth.n_members == 0:
-            state = mu = None
-            growth.grow()
-        else:
-            state = None if encoder is None else encoder(growth)
-            mu = choose_mu(state, growth.n_members)
-            growth.grow_at(mu, sigma)
-        score = growth.score("valid") if growth.data.has_validation else None
-        yield GrowthStep(state, mu, score)

@@ -4,7 +4,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-__all__ = ["average_precision", "bind_scorer"]
+__all__ = ["average_precision", "bind_scorer", "running_mean"]
+
+
+def running_mean(total: np.ndarray, n_members: int, smoothing: float) -> np.ndarray:
+    """Return the mean probability, given the sum over the members.
+
+    Sums of soft leaves depend, in their last bits, on the order of the members; what is equal
+    but for them is rounded to the same number, so that ties stay ties.
+    """
+    mean = total / n_members
+    return mean.round(12, out=mean) if smoothing else mean
 
 
 def average_precision(
@@ -13,7 +23,7 @@ def average_precision(
     positive_weights: np.ndarray | None = None,
     negative_weights: np.ndarray | None = None,
 ) -> float:
-    """Area under the precision-recall curve, from the scores of the two classes.
+    """Return the area under the precision-recall curve, from the scores of the two classes.
 
     Recall moves only at a positive's score, so the average precision is the mean, over the
     positives, of the precision at their score. By hand because scikit-learn's function spends
@@ -26,7 +36,7 @@ def average_precision(
 
 
 def _weight_at_least(scores, weights, thresholds):
-    """Total weight of the scores that reach each threshold."""
+    """Return the total weight of the scores that reach each threshold."""
     if weights is None:
         return len(scores) - np.searchsorted(np.sort(scores), thresholds)
     order = np.argsort(scores)
@@ -75,7 +85,7 @@ def _bind_average_precision(codes, n_classes, minority, weights):
 
 
 def bind_scorer(scoring, codes, classes, minority, weights=None):
-    """Score function of probabilities, for given true labels.
+    """Return the score function of probabilities, for given true labels.
 
     Parameters
     ----------

@@ -1,20 +1,28 @@
-"""The meta-sampler and its parts: states, draws, policies, meta-training."""
+"""Meta-training: the meta-sampler, its learners, and the growth loop as an environment."""
 
 from importlib.util import find_spec
 
-from metasampler.growth._sampling import draw_rows, gaussian_log_weights, race_keys
-from metasampler.meta._fixed import ConstantPolicy, UniformPolicy
-from metasampler.meta._policy import GaussianPolicy
-from metasampler.meta._pretrained import pretrained_names
+from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
+from metasampler.meta._constants import FitToConstants
+from metasampler.meta._learners import SoftActorCritic
 from metasampler.meta._sampler import MetaSampler
-from metasampler.meta._state import StateEncoder, error_histogram
 from metasampler.meta._task import Task
 from metasampler.meta._training import TrainingProgress
+from metasampler.policy import (
+    ConstantPolicy,
+    GaussianPolicy,
+    StateEncoder,
+    UniformPolicy,
+    error_histogram,
+    pretrained_names,
+)
 
 __all__ = [
     "ConstantPolicy",
+    "FitToConstants",
     "GaussianPolicy",
     "MetaSampler",
+    "SoftActorCritic",
     "StateEncoder",
     "Task",
     "TrainingProgress",

@@ -1,28 +1,32 @@
 """Checkpoints: the whole state of a meta-training in one file, to go on from later."""
 
 import os
+import warnings
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
-import numpy as np
 
-from metasampler.growth._data import GrowthData
-from metasampler.meta._files import check_folder, read_archive, write_archive
+from metasampler.policy import check_writable, read_archive, write_archive
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint"]
 
 FORMAT = "metasampler.MetaTraining"
-VERSION = 1
+VERSION = 2
 
+# A replay memory of millions of transitions.
+_LARGEST = 1 << 30
 
-def fingerprint(data: GrowthData) -> str:
-    """Hash of all that an episode reads of a task."""
-    return joblib.hash([data.tables, data.codes, data.rows, data.weights])
+#: Names of the arrays that learners store.
+_ARRAYS = (
+    "policy|critics|target_critics|adam|alpha_adam|log_alpha|memory|reward_factors|"
+    "waiting_(tasks|states|actions|rewards)|tasks|scores|states"
+)
 
 
 class Checkpoint(NamedTuple):
-    """Where a meta-training is stored, how often, and what it must agree with.
+    """Store a meta-training every so many rounds, and resume one that agrees with it.
 
     Attributes
     ----------
@@ -38,17 +42,52 @@ class Checkpoint(NamedTuple):
     origin: dict[str, Any]
 
     @classmethod
-    def at(cls, path, every: int, origin: dict[str, Any]) -> "Checkpoint":
-        """A checkpoint whose file can be written."""
-        return cls(check_folder(path), every, origin)
+    def of(cls, training, path, every: int, settings: dict[str, Any]) -> "Checkpoint":
+        """Return the checkpoint of a training that has not started, if it can be written."""
+        if not isinstance(every, Integral) or every < 1:
+            raise ValueError(f"checkpoint_every must be an int of at least 1, got {every!r}.")
+        if not isinstance(settings.get("random_state"), Integral):
+            raise ValueError(
+                "A checkpoint needs an int as random_state, or what is resumed could not be the "
+                f"same training; got {settings.get('random_state')!r}."
+            )
+        tasks = [
+            # All that an episode reads of a task.
+            [name, joblib.hash([task.tables, task.codes, task.rows, task.weights])]
+            for name, task in zip(training.names, training.data, strict=True)
+        ]
+        # At this point the policy of a warm start, or what the seed gives.
+        first = joblib.hash(training.learner.policy.parameters)
+        origin = {**settings, "tasks": tasks, "first policy": first}
+        return cls(check_writable(path), int(every), origin)
 
-    def write(self, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Store a state, whole or not at all."""
-        header = {"format": FORMAT, "version": VERSION}
-        write_archive(self.path, header, {"origin": self.origin, **content}, arrays)
+    def store_if_due(self, training) -> None:
+        """Write the state of a training, whole or not at all, if it is time to.
 
-    def read(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-        """The stored state, or None if there is none yet.
+        A full disk does not end the training: there is a warning, and the next write may succeed.
+        """
+        finished = training.stopped or training.n_rounds_done == training.learner.n_rounds
+        if not finished and training.n_rounds_done % self.every:
+            return
+        facts, arrays = training.learner.get_state()
+        content = {
+            "origin": self.origin,
+            "n_rounds_done": training.n_rounds_done,
+            "history": training.history,
+            "notes": training.notes,
+            "learner": facts,
+        }
+        try:
+            write_archive(self.path, {"format": FORMAT, "version": VERSION}, content, arrays)
+        except OSError as error:
+            warnings.warn(
+                f"The checkpoint is not up to date: {error} The training goes on.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def restore(self, training) -> bool:
+        """Let a training go on from the stored state; return whether there is one.
 
         Raises
         ------
@@ -56,28 +95,39 @@ class Checkpoint(NamedTuple):
             If the file is no checkpoint, or one of other settings or tasks.
         """
         if not self.path.exists():
-            return None
+            return False
         try:
-            _, content, arrays = read_archive(self.path, FORMAT, VERSION)
-            stored = dict(content["origin"])
-        # Damage can show as almost any error of zipfile, numpy, json or the code above.
+            _, content, arrays = read_archive(
+                self.path, FORMAT, (VERSION,), _ARRAYS, what="checkpoint", largest=_LARGEST
+            )
+        except ValueError as error:
+            raise ValueError(f"{error} Remove it, or name another file.") from error
+        self._check_origin(content.get("origin"))
+        try:
+            training.learner.set_state(content["learner"], arrays)
+            training.n_rounds_done = int(content["n_rounds_done"])
+            training.history[:] = content["history"]
+            training.notes.update(content["notes"])
+        # What it holds is damaged: almost any error can follow.
         except Exception as error:
             raise ValueError(
-                f"{os.fspath(self.path)!r} is not a usable checkpoint: {error}. Remove it, or name "
-                "another file."
+                f"{os.fspath(self.path)!r} is not a usable checkpoint: {error!r}. Remove it, or "
+                "name another file."
             ) from error
-        names = sorted({*stored, *self.origin})
-        other = [name for name in names if stored.get(name) != self.origin.get(name)]
-        if other:
+        return True
+
+    def _check_origin(self, stored: Any) -> None:
+        """Refuse a state of another training."""
+        stored = stored if isinstance(stored, dict) else {}
+        differences = []
+        for name in sorted({*stored, *self.origin}):
+            was, now = stored.get(name), self.origin.get(name)
+            if was != now and name == "tasks":
+                differences.append("its tasks are not these")
+            elif was != now:
+                differences.append(f"{name} was {was!r} and is {now!r}")
+        if differences:
             raise ValueError(
                 f"The checkpoint {os.fspath(self.path)!r} is of another meta-training: "
-                f"{'; '.join(_difference(name, stored, self.origin) for name in other)}. Remove it "
-                "to start anew, or name another file."
+                f"{'; '.join(differences)}. Remove it to start anew, or name another file."
             )
-        return content, arrays
-
-
-def _difference(name: str, stored: dict, now: dict) -> str:
-    if name == "tasks":
-        return "its tasks are not these"
-    return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"

@@ -1,4 +1,4 @@
-"""A learner that reads off how constants do: supervised, where the others have to explore.
+"""The learner that reads off how constants do: supervised, where the other has to explore.
 
 Within a task the score depends on mu smoothly, and the differences are small against the noise of
 one ensemble. So constants from the whole range are played on every task, with the same random
@@ -8,23 +8,23 @@ mean over all tasks. What is asked of each episode is one number, where soft act
 learn from every step of it, and no episode is played by a policy that has not learned yet.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
-from metasampler.meta._episode import Assignment, Episode
-from metasampler.meta._learners import Learner
-from metasampler.meta._mlp import MLP
-from metasampler.meta._policy import GaussianPolicy
+from metasampler.meta._learners import Assignment, Episode, Learner, Problem
+from metasampler.policy import LEARNER_SETTINGS, MLP
 
-__all__ = ["ConstantsLearner"]
+__all__ = ["FitToConstants"]
 
 #: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise
 #: steeply with mu and then stay level, as they do where the classes are far from balanced: its top
 #: lies too low. With seven noisy constants a task, more would mostly follow the noise.
 _DEGREE = 3
+
+# A policy with hidden layers may stay at a constant from one random start, and not from another.
+_OTHER_STARTS = 4
 
 # Entries of a state lie in [-1, 1].
 _LEAST_SPREAD = 1e-6
@@ -37,7 +37,7 @@ _CONSTANTS = np.linspace(0.02, 0.98, 49)
 
 
 class _SameAction(NamedTuple):
-    """A policy whose action, unlike a mu, may be below 0."""
+    """Act always the same; unlike a mu, the action may be below 0."""
 
     action: float
 
@@ -46,97 +46,115 @@ class _SameAction(NamedTuple):
         return self.action
 
 
-class ConstantsLearner(Learner):
-    """Fits a policy to the scores of constants.
+class FitToConstants(Learner):
+    """Fit the policy to how constants score, where soft actor-critic has to explore.
+
+    The policy itself never acts. Constants are played on every task, and the policy is fitted to
+    choose, from the states it saw, what did best in the mean over the tasks. It learns most from
+    few episodes, and cannot find more than a mu for each state.
 
     Parameters
     ----------
-    policy : GaussianPolicy
-        Where a fit starts; it is changed in place.
-    other_starts : sequence of ndarray
-        Parameters from which it starts as well: the best of all is kept.
-    n_tasks : int
-        Tasks of the training.
-    round_size : int
-        Tasks of a round.
-    n_sweeps : int
+    n_sweeps : int, default=5
         How often every task is played.
-    n_constants : int
-        Actions that are played, in equal steps.
-    lowest : float
-        The first of them; the last is 1. Below 0, where no policy can go, it still tells of the
-        curve that the scores lie on.
-    penalty : float
-        Weight of the sum of squares of the parameters' distance from where they are held.
-    warm : bool
-        Whether parameters are held where the policy has them, instead of at zero.
+
+    n_constants : int, default=7
+        How many constants, from `constant_min` to 1 in equal steps.
+
+    constant_min : float, default=None
+        The smallest constant; None means `mu_min` of the sampler. A smaller one shows more of how
+        the score depends on mu than the policy is free to choose from.
+
+    score_on : {"valid", "test"}, default="valid"
+        The rows by whose scores constants are compared. States tell of the validation rows; with
+        ``"test"`` the policy is learned from the `X_test` of the tasks, which then test it no more.
+
+    penalty : float, default=1e-3
+        How strongly the policy's weights are drawn to zero, or in a warm start to those it has; on
+        the scale where all entries of a state spread alike.
+
+    tasks_per_round : int, default=None
+        How many tasks each round has; None means all. The policy is fitted after every round.
+
+    See Also
+    --------
+    SoftActorCritic : The learner of the paper.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.meta import FitToConstants, MetaSampler
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> learner = FitToConstants(n_sweeps=2, n_constants=5)
+    >>> MetaSampler(learner=learner, hidden_layer_sizes=(), random_state=0).fit(X, y).n_updates_
+    2
     """
+
+    _parameter_constraints: dict = LEARNER_SETTINGS["FitToConstants"]
 
     def __init__(
         self,
-        policy: GaussianPolicy,
-        other_starts: Sequence[np.ndarray] = (),
+        n_sweeps=5,
+        n_constants=7,
         *,
-        n_tasks: int,
-        round_size: int,
-        n_sweeps: int,
-        n_constants: int,
-        lowest: float,
-        penalty: float,
-        warm: bool,
+        constant_min=None,
+        score_on="valid",
+        penalty=1e-3,
+        tasks_per_round=None,
     ):
-        self._policy = policy
-        self._n_tasks = n_tasks
-        self.round_size = round_size
-        self.n_episodes = n_sweeps * n_tasks
-        self.n_rounds = self.n_updates_planned = -(-self.n_episodes // round_size)
-        self.n_episodes_a_task = n_constants
-        self._actions = np.linspace(lowest, 1, n_constants)
-        self._degree = min(_DEGREE, n_constants - 1)
-        self._penalty = penalty
-        self._starts = [start.astype(float) for start in (policy.parameters, *other_starts)]
-        self._warm = warm
+        self.n_sweeps = n_sweeps
+        self.n_constants = n_constants
+        self.constant_min = constant_min
+        self.score_on = score_on
+        self.penalty = penalty
+        self.tasks_per_round = tasks_per_round
+
+    def begin(self, problem: Problem) -> None:
+        """Make the policies that a fit starts from, and the plan of the rounds."""
+        self._n_tasks = problem.n_tasks
+        self._deal(self.n_sweeps * problem.n_tasks, problem.n_tasks)
+        self._warm = problem.start is not None
+        self.policy = problem.new_policy() if problem.start is None else problem.start
+        n_more = 0 if self._warm else _OTHER_STARTS
+        others = [problem.new_policy().parameters for _ in range(n_more)]
+        self._starts = [start.astype(float) for start in (self.policy.parameters, *others)]
+        # A mu below mu_min is an action below 0, where no policy can go; it still tells of the
+        # curve that the scores lie on.
+        mu_min = problem.mu_min
+        lowest = 0.0 if self.constant_min is None else (self.constant_min - mu_min) / (1 - mu_min)
+        self._actions = np.linspace(lowest, 1, self.n_constants)
         self._tasks: list[int] = []
         self._scores: list[np.ndarray] = []
         self._states: list[np.ndarray] = []
-        self._n_updates = 0
-
-    @property
-    def policy(self) -> GaussianPolicy:
-        """What fits the scores so far best."""
-        return self._policy
-
-    @property
-    def n_updates(self) -> int:
-        """Fits so far."""
-        return self._n_updates
+        self.n_updates_done = 0
+        self.n_updates_planned = self.n_rounds
+        self.n_episodes_a_task = self.n_constants
 
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
-        """All constants on all tasks of the round, one task after the other."""
-        first = number * self.round_size
-        policies = [_SameAction(float(action)) for action in self._actions]
+        """Return all constants on all tasks of the round, one task after the other."""
+        constants = [_SameAction(float(action)) for action in self._actions]
         return [
-            Assignment(task, episode, policy, explores=False)
-            for task, episode in zip(tasks, range(first, self.n_episodes), strict=False)
-            for policy in policies
+            Assignment(task, episode, constant, explores=False)
+            for task, episode in zip(tasks, self._numbers(number), strict=False)
+            for constant in constants
         ]
 
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Add the round to what is known, and fit the policy to all of it."""
-        for first in range(0, len(episodes), self.n_episodes_a_task):
-            played = episodes[first : first + self.n_episodes_a_task]
+        for first in range(0, len(episodes), self.n_constants):
+            played = episodes[first : first + self.n_constants]
             self._tasks.append(assignments[first].task)
             self._scores.append(np.array([episode.mean_score for episode in played]))
             self._states.append(np.concatenate([episode.states for episode in played]))
         self._fit()
-        self._n_updates += 1
+        self.n_updates_done += 1
 
     def _fit(self) -> None:
         """Choose the parameters whose mu are worth most, in the mean over the tasks."""
         # What an action is worth, compared with the mean of all: a polynomial of the action.
         table = np.stack(self._scores, axis=1)
         coefficients = np.polynomial.polynomial.polyfit(
-            self._actions, table - table.mean(axis=0), self._degree
+            self._actions, table - table.mean(axis=0), min(_DEGREE, self.n_constants - 1)
         )
         states = np.concatenate(self._states)
         owners = np.repeat(np.arange(len(self._states)), [len(part) for part in self._states])
@@ -144,22 +162,22 @@ class ConstantsLearner(Learner):
         often = np.bincount(self._tasks, minlength=self._n_tasks)[self._tasks]
         weights = 1 / often / np.count_nonzero(np.bincount(self._tasks))
         weights = (weights / [len(part) for part in self._states])[owners]
-        self._policy.parameters[...] = self._maximise(states, coefficients[:, owners], weights)
+        self.policy.parameters[...] = self._maximise(states, coefficients[:, owners], weights)
 
     def _maximise(self, states, coefficients, weights) -> np.ndarray:
         # Entries of a state have different ranges: the penalty is meant for entries of one range.
         centre, scale = states.mean(axis=0), states.std(axis=0)
         # What is the same in all states, but for rounding, says nothing.
         scale[scale < _LEAST_SPREAD] = 1.0
-        network = MLP(self._policy.network.sizes, dtype=np.float64)
+        network = MLP(self.policy.network.sizes, dtype=np.float64)
         inputs = (states - centre) / scale
-        free = self._policy.decides_mean
+        free = self.policy.decides_mean
         starts = [_standardised(start, network.sizes, centre, scale) for start in self._starts]
         held = starts[0] if self._warm else np.zeros_like(starts[0])
         # Where mu is in the mean is what there is most evidence for: it is not held, unless there
         # was a policy before that had more.
         is_weight = np.concatenate([_is_weight(layer) for layer in network.layers])
-        strength = self._penalty * (free & (is_weight | self._warm))
+        strength = self.penalty * (free & (is_weight | self._warm))
         slopes = coefficients[1:] * np.arange(1, len(coefficients))[:, np.newaxis]
 
         def loss(parameters):
@@ -192,16 +210,16 @@ class ConstantsLearner(Learner):
         return _original(best, network.sizes, centre, scale)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The scores and states so far: the policy follows from them and from where it started."""
+        """Return the scores and states so far: with its start they make the policy."""
         arrays = {"tasks": np.array(self._tasks, dtype=int)}
         if self._tasks:
             arrays["scores"] = np.stack(self._scores)
             arrays["states"] = np.stack(self._states)
-        return {"n_updates": self._n_updates}, arrays
+        return {"n_updates": self.n_updates_done}, arrays
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
-        self._n_updates = int(facts["n_updates"])
+        self.n_updates_done = int(facts["n_updates"])
         self._tasks = arrays["tasks"].tolist()
         if self._tasks:
             self._scores = list(arrays["scores"])
@@ -210,29 +228,30 @@ class ConstantsLearner(Learner):
 
 
 def _best_action(coefficients: np.ndarray, weights: np.ndarray) -> float:
-    """The action that is worth most if it is the same in all states."""
+    """Return the action that is worth most if it is the same in all states."""
     worth = np.polynomial.polynomial.polyval(_CONSTANTS, coefficients @ weights)
     return float(_CONSTANTS[np.argmax(worth)])
 
 
 def _with_last_bias(parameters: np.ndarray, bias: float) -> np.ndarray:
-    """Parameters with another bias of the mean, the last but one of all."""
+    """Return parameters with another bias of the mean, the last but one of all."""
     parameters = parameters.copy()
     parameters[-2] = bias
     return parameters
 
 
 def _is_weight(layer: np.ndarray) -> np.ndarray:
-    """For each parameter of a layer whether it is a weight; the last row are the biases."""
+    """Return for each parameter of a layer whether it is a weight; the last row are biases."""
     return np.arange(layer.size) < layer.size - layer.shape[1]
 
 
 def _first_layer(parameters: np.ndarray, sizes) -> np.ndarray:
+    """Return the first layer, biases last, as a view."""
     return parameters[: (sizes[0] + 1) * sizes[1]].reshape(sizes[0] + 1, sizes[1])
 
 
 def _standardised(parameters: np.ndarray, sizes, centre, scale) -> np.ndarray:
-    """Parameters that do with standardised states what the given ones do with the states."""
+    """Return parameters that do with standardised states what these do with the states."""
     parameters = parameters.copy()
     layer = _first_layer(parameters, sizes)
     layer[-1] += centre @ layer[:-1]

@@ -13,16 +13,20 @@ except ImportError as error:  # pragma: no cover - the suite has gymnasium
     ) from error
 
 from metasampler._sklearn_compat import validate_parameter_constraints
-from metasampler.growth._kinds import resolve_kinds
-from metasampler.growth._learner import make_learners
-from metasampler.growth._loop import Growth
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.growth._validation import make_growth_data
-from metasampler.meta._fixed import DEFAULT_SIGMA
+from metasampler.growth import (
+    DEFAULT_SIGMA,
+    GaussianDraw,
+    Growth,
+    RandomStreams,
+    Stream,
+    make_growth_data,
+    make_learners,
+    resolve_kinds,
+)
 from metasampler.meta._sampler import MetaSampler
-from metasampler.meta._state import StateEncoder
+from metasampler.policy import GaussianPolicy, StateEncoder
 
-__all__ = ["EnsembleTrainingEnv"]
+__all__ = ["EnsembleTrainingEnv", "policy_of_actor"]
 
 
 class EnsembleTrainingEnv(gymnasium.Env):
@@ -49,7 +53,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class.
     state : {"all", "majority", "class-wise", "summary"}, default="all"
-        Kind of the state, see :class:`~metasampler.meta.StateEncoder`.
+        Kind of the state, see :class:`~metasampler.policy.StateEncoder`.
     n_bins : int, default=5
         Bins in each histogram of the state.
     validation_fraction : float, default=0.2
@@ -166,7 +170,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         streams = self._streams.child(Stream.EPISODE, self._episode)
         self._episode += 1
         self._growth = Growth(self._data, self._learner, streams)
-        self._growth.grow()
+        self._growth.step()
         self._score = self._growth.score("valid")
         return self._observe(), self._info()
 
@@ -196,7 +200,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         if not np.isfinite(mu):
             raise ValueError(f"action must be a number in [0, 1], got {action!r}.")
         mu = min(max(mu, 0.0), 1.0)
-        self._growth.grow_at(mu, self.sigma)
+        self._growth.step(GaussianDraw(mu, self.sigma))
         before, self._score = self._score, self._growth.score("valid")
         terminated = self._growth.n_members == self.n_estimators
         return self._observe(), self._score - before, terminated, False, self._info()
@@ -212,3 +216,33 @@ class EnsembleTrainingEnv(gymnasium.Env):
             for role in self._data.rows
         }
         return {"n_members": growth.n_members, **scores}
+
+
+def policy_of_actor(actor: Any) -> GaussianPolicy:
+    """Return a policy that acts as an actor of Stable-Baselines3's SAC does.
+
+    Parameters
+    ----------
+    actor : stable_baselines3.sac.policies.Actor
+        With ReLU hidden layers and an action on [0, 1].
+
+    Returns
+    -------
+    policy : GaussianPolicy
+    """
+    # Nothing of torch is imported: a layer is known by the arrays it has.
+    if not hasattr(actor.log_std, "weight"):
+        raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")
+    linear = [layer for layer in actor.latent_pi if hasattr(layer, "weight")]
+    other = {type(layer).__name__ for layer in actor.latent_pi if layer not in linear}
+    if other - {"ReLU"}:
+        raise ValueError(f"The actor's hidden layers must be ReLU, got {sorted(other)}.")
+
+    def arrays(layer):
+        return layer.weight.detach().cpu().numpy().T, layer.bias.detach().cpu().numpy()
+
+    weights, biases = map(list, zip(*map(arrays, linear), strict=True))
+    heads = [arrays(actor.mu), arrays(actor.log_std)]
+    weights.append(np.hstack([head[0] for head in heads]))
+    biases.append(np.hstack([head[1] for head in heads]))
+    return GaussianPolicy.from_layers(weights, biases)

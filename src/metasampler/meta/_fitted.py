@@ -1,22 +1,40 @@
 """What a meta-sampler does once it has a policy: act, be stored, be copied."""
 
-import os
+import copy
+import json
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.meta._episode import spread_action
-from metasampler.meta._files import plain_entries, read_sampler, write_sampler
-from metasampler.meta._policy import GaussianPolicy
-from metasampler.meta._pretrained import find_sampler
-from metasampler.meta._state import StateEncoder
+from metasampler.growth import GaussianDraw, Growth
+from metasampler.meta._constants import FitToConstants
+from metasampler.meta._learners import SoftActorCritic
+from metasampler.policy import (
+    GaussianPolicy,
+    LearnedPolicy,
+    StateEncoder,
+    find_sampler,
+    read_sampler,
+    write_sampler,
+)
 
-__all__ = ["FittedSampler"]
+__all__ = ["FittedSampler", "plain_settings"]
+
+#: The learners, by the name that a file has for them.
+_LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
+
+# How a sampler was computed is no part of what it is.
+_NOT_STORED = ("estimator", "n_jobs", "verbose")
+
+# What may be changed after a fit.
+_FREE = ("random_state", "sigma", "warm_start")
 
 
 class FittedSampler(BaseEstimator):
-    """Base of the meta-sampler: all that needs a policy, and not where it came from."""
+    """Do all that needs a policy, wherever it came from."""
 
     policy_: GaussianPolicy
     encoder_: StateEncoder
@@ -31,40 +49,64 @@ class FittedSampler(BaseEstimator):
     def __sklearn_clone__(self):
         parameters = self.get_params(deep=False)
         twin = type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        learned = ("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with")
-        for name in learned:
+        for name in ("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with"):
             if hasattr(self, name):
-                setattr(twin, name, getattr(self, name))
+                value = getattr(self, name)
+                # What may be changed in place is the clone's own. Entries of a history are not.
+                copied = copy.deepcopy(value) if name == "policy_" else copy.copy(value)
+                setattr(twin, name, copied)
         return twin
 
-    def _training_settings(self) -> dict:
-        """The settings that decide what is learned, as far as they can be compared."""
-        settings = self.get_params(deep=False)
-        for name in ("estimator", "n_jobs", "random_state", "sigma", "verbose", "warm_start"):
-            del settings[name]
-        return plain_entries(settings)
+    # ------------------------------------------------------------------ acting
 
-    def _check_unchanged(self) -> None:
-        """Refuse settings that were changed after the fit, and so have had no effect."""
-        now = self._training_settings()
-        for name, value in self._trained_with.items():
-            if now.get(name) != value:
+    def as_policy(self) -> LearnedPolicy:
+        """Return what chooses mu in a fit.
+
+        Returns
+        -------
+        policy : LearnedPolicy
+            With a copy of what was learned, and with `mu_min` and `sigma` of this sampler.
+
+        Raises
+        ------
+        ValueError
+            If a setting was changed after the fit, and so has had no effect.
+
+        Examples
+        --------
+        >>> from metasampler.meta import MetaSampler
+        >>> MetaSampler.load("universal").as_policy()
+        LearnedPolicy(states of kind 'summary', mu_min=0.4, sigma=0.2)
+        """
+        policy = self._as_policy()
+        then, now = plain_settings(self._trained_with), plain_settings(self.get_params())
+        for name in _FREE:
+            now.pop(name, None)
+        for name, value in then.items():
+            if name in now and now[name] != value:
                 raise ValueError(
                     f"This MetaSampler was meta-trained with {name}={value!r} and then set to "
-                    f"{now.get(name)!r}; fit it again, or pass one that is not fitted."
+                    f"{now[name]!r}; fit it again, or pass one that is not fitted."
                 )
+        return policy
 
-    def _check_state(self, state):
+    def _as_policy(self) -> LearnedPolicy:
         check_is_fitted(self)
-        state = np.asarray(state, dtype=float)
-        if not np.isfinite(state).all():
-            raise ValueError(f"A meta-state must hold finite numbers, got {state}.")
-        if state.shape != (self.encoder_.size,):
-            raise ValueError(
-                f"This sampler reads {self.encoder_}, vectors of length {self.encoder_.size}; got "
-                f"shape {state.shape}."
-            )
-        return state
+        return LearnedPolicy(self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_)
+
+    #: Whether it needs validation rows to choose by, as every learned policy does.
+    reads_validation_rows = True
+
+    @property
+    def encoder(self) -> StateEncoder:
+        """Return what makes the states, under the name that policies have for it."""
+        return self.encoder_
+
+    def __call__(self, growth: Growth) -> GaussianDraw:
+        """Return the draw of the next member: a fitted sampler is a policy."""
+        # Whether settings were changed is looked at once a fit.
+        policy = self.as_policy() if growth.n_members == 1 else self._as_policy()
+        return policy(growth)
 
     def predict(self, state):
         """Choose mu for a state by the mean of the policy.
@@ -79,8 +121,7 @@ class FittedSampler(BaseEstimator):
         mu : float
             In [0, 1].
         """
-        state = self._check_state(state)
-        return spread_action(self.policy_.predict(state), self.mu_min)
+        return self._as_policy().predict(state)
 
     def sample(self, state, rng):
         """Draw mu for a state from the policy.
@@ -97,8 +138,9 @@ class FittedSampler(BaseEstimator):
         mu : float
             In [0, 1].
         """
-        state = self._check_state(state)
-        return spread_action(self.policy_.sample(state, rng), self.mu_min)
+        return self._as_policy().sample(state, rng)
+
+    # ------------------------------------------------------------------ files
 
     def save(self, path, *, history=True):
         """Write the sampler to a file, whole or not at all.
@@ -113,16 +155,29 @@ class FittedSampler(BaseEstimator):
             The file, usually called ``*.npz``.
         history : bool, default=True
             Whether to write `history_` too, which may be most of the file.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written. The sampler can then be saved elsewhere;
+            :func:`metasampler.policy.check_writable` finds out before the training.
         """
         check_is_fitted(self)
-        settings = self.get_params(deep=False)
-        # How it was computed is no part of what it is.
-        for name in ("estimator", "n_jobs", "verbose"):
-            del settings[name]
+        settings = _plain_entries(self.get_params(deep=False))
+        for name in _NOT_STORED:
+            settings.pop(name, None)
         # The kind of state is that of the policy, whatever was set after the fit.
-        settings |= {"state": self.encoder_.kind, "n_bins": self.encoder_.n_bins}
+        settings |= {
+            "state": self.encoder_.kind,
+            "n_bins": self.encoder_.n_bins,
+            "hidden_layer_sizes": self.policy_.hidden,
+        }
+        name = type(self.learner).__name__
+        if name in _LEARNERS:
+            params = _plain_entries(self.learner.get_params())
+            settings["learner"] = {"name": name, "params": params}
         content = {
-            "settings": plain_entries(settings),
+            "settings": settings,
             "history": self.history_ if history else [],
             "summary": self.summary_,
             "n_updates": self.n_updates_,
@@ -142,23 +197,21 @@ class FittedSampler(BaseEstimator):
         -------
         sampler : MetaSampler
             A fitted sampler.
+
+        Raises
+        ------
+        ValueError
+            If the file is no sampler, or damaged.
         """
-        path = find_sampler(path_or_name)
-        policy, content = read_sampler(path)
-        try:
-            settings = dict(content["settings"])
-            settings.pop("n_jobs", None)  # earlier files have them
-            settings.pop("verbose", None)
-            for name in ("hidden_layer_sizes", "critic_hidden_layer_sizes"):
-                settings[name] = tuple(settings[name])
-            sampler = cls.from_policy(policy, **settings)
-            sampler.history_ = list(content["history"])
-            sampler.summary_ = dict(content["summary"])
-            sampler.n_updates_ = int(content["n_updates"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"{os.fspath(path)!r} is not a usable sampler file: {error}."
-            ) from error
+        policy, content = read_sampler(find_sampler(path_or_name))
+        settings = content["settings"]
+        learner = settings["learner"]
+        if learner is not None:
+            settings["learner"] = _LEARNERS[learner["name"]](**learner["params"])
+        sampler = cls.from_policy(policy, **settings)
+        sampler.history_ = content["history"]
+        sampler.summary_ = content["summary"]
+        sampler.n_updates_ = content["n_updates"]
         return sampler
 
     @classmethod
@@ -168,7 +221,7 @@ class FittedSampler(BaseEstimator):
         Parameters
         ----------
         policy : GaussianPolicy
-            The policy.
+            The policy; it is copied.
         **settings
             Parameters of `MetaSampler`; `state` and `n_bins` must be those the policy was
             trained with.
@@ -192,18 +245,13 @@ class FittedSampler(BaseEstimator):
         settings.setdefault("hidden_layer_sizes", tuple(policy.hidden))
         sampler = cls(**settings)
         sampler._validate_params()
-        encoder = StateEncoder(sampler.state, sampler.n_bins)
-        if policy.state_size != encoder.size:
-            raise ValueError(
-                f"The policy reads states of length {policy.state_size}, but {encoder} have length "
-                f"{encoder.size}."
-            )
-        sampler.encoder_ = encoder
-        sampler.policy_ = policy
+        # It checks that policy and states belong together.
+        learned = LearnedPolicy(policy, StateEncoder(sampler.state, sampler.n_bins))
+        sampler.policy_, sampler.encoder_ = learned.actor, learned.encoder
         sampler.n_updates_ = 0
         sampler.history_ = []
         sampler.summary_ = {}
-        sampler._trained_with = sampler._training_settings()
+        sampler._trained_with = sampler.get_params()
         return sampler
 
     @classmethod
@@ -224,4 +272,39 @@ class FittedSampler(BaseEstimator):
         sampler : MetaSampler
             A fitted sampler that acts as the actor does.
         """
-        return cls.from_policy(GaussianPolicy.from_actor(actor), **settings)
+        # Here, because gymnasium is an extra, which Stable-Baselines3 brings along.
+        from metasampler.meta._environment import policy_of_actor
+
+        return cls.from_policy(policy_of_actor(actor), **settings)
+
+
+def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `get_params` gave as far as it decides the result and can be compared.
+
+    The learner is named, and its settings are there by ``learner__`` names, also the default one's.
+    """
+    learner = SoftActorCritic() if params["learner"] is None else params["learner"]
+    settings = {f"learner__{name}": value for name, value in learner.get_params().items()}
+    settings |= {
+        name: value for name, value in params.items() if name.split("__")[0] != "estimator"
+    }
+    settings["learner"] = type(learner).__name__
+    return {n: value for n, value in _plain_entries(settings).items() if n not in _NOT_STORED}
+
+
+def _plain_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that JSON can hold; a callable or a RandomState is left out."""
+    plain = {}
+    for name, value in entries.items():
+        try:
+            plain[name] = json.loads(json.dumps(value, default=_to_plain))
+        except TypeError:
+            continue
+    return plain
+
+
+def _to_plain(value):
+    """Return NumPy numbers and arrays as JSON knows them."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} has no plain form")

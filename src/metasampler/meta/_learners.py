@@ -1,53 +1,96 @@
-"""What differs between the learners of meta-training, and the paper's one, soft actor-critic."""
+"""The learners: what they have in common, and the paper's one, soft actor-critic."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from metasampler.meta._episode import Assignment, Episode
-from metasampler.meta._policy import GaussianPolicy
 from metasampler.meta._sac import SAC
+from metasampler.policy import LEARNER_SETTINGS, GaussianPolicy
 
-__all__ = ["Learner", "RewardScale", "SACLearner"]
+__all__ = ["Assignment", "Episode", "Learner", "Problem", "RewardScale", "SoftActorCritic"]
 
 
-class Learner(ABC):
-    """Says which episodes a round has, and makes a better policy of them.
+class Assignment(NamedTuple):
+    """Say which episode is to be played, and who acts in it."""
+
+    task: int
+    #: Names the episode's random stream; what is compared on a task shares it.
+    number: int
+    #: A `GaussianPolicy`; where it does not explore, anything that can `predict`.
+    actor: Any
+    #: How many of the first actions are uniformly random.
+    n_random: int = 0
+    #: Whether actions are drawn from the actor, or are its mean.
+    explores: bool = True
+
+
+class Episode(NamedTuple):
+    """Hold what an episode of `n` actions gives."""
+
+    states: np.ndarray  # (n, state_size), the state each action was chosen in
+    actions: np.ndarray  # (n,)
+    rewards: np.ndarray  # (n,), changes of the validation score
+    scores: dict[str, float]  # of the whole ensemble, by role
+    #: Mean of the scores after each action.
+    mean_score: float = np.nan
+
+
+class Problem(NamedTuple):
+    """Describe to a learner what it has to learn."""
+
+    state_size: int
+    #: Widths of the policy's hidden layers.
+    hidden: Sequence[int]
+    n_tasks: int
+    #: Actions of an episode.
+    n_actions: int
+    mu_min: float
+    rng: np.random.Generator
+    #: Policy to start from, which may be changed in place; None starts from a random one.
+    start: GaussianPolicy | None = None
+
+    def new_policy(self) -> GaussianPolicy:
+        """Return a random policy."""
+        return GaussianPolicy(self.state_size, self.hidden, rng=self.rng)
+
+
+class Learner(ABC, BaseEstimator):
+    """Say which episodes a round has, and make a better policy of them.
+
+    A learner is a set of parameters until `begin` is called. A training begins a clone.
 
     Attributes
     ----------
     policy : GaussianPolicy
         The policy as it is now.
-    n_updates : int
-        How often it was changed; `n_updates_planned` is how often it will be.
-    n_rounds : int
-        Rounds of the whole training.
-    n_episodes : int
-        Episodes of the whole training, by their numbers.
+    n_updates_done, n_updates_planned : int
+        How often it was changed, and how often it will be.
+    round_size, n_rounds, n_episodes : int
+        Tasks of a round, rounds and episodes of the whole training.
     n_episodes_a_task : int
-        How often an episode is played, by as many candidates.
+        How often an episode is played in a round, each time by another actor.
+    score_on : {"valid", "test"}
+        The rows by whose scores whole episodes are compared.
     """
 
+    tasks_per_round: int | None
+    score_on: str = "valid"
     n_episodes_a_task: int = 1
+    policy: GaussianPolicy
+    n_updates_done: int
     n_updates_planned: int
-    n_rounds: int
-    n_episodes: int
 
-    @property
     @abstractmethod
-    def policy(self) -> GaussianPolicy:
-        """The policy as it is now."""
-
-    @property
-    @abstractmethod
-    def n_updates(self) -> int:
-        """Updates so far."""
+    def begin(self, problem: Problem) -> None:
+        """Start to learn."""
 
     @abstractmethod
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
-        """Episodes of the round with this number, which has these tasks."""
+        """Return the episodes of the round with this number, which has these tasks."""
 
     @abstractmethod
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
@@ -55,97 +98,191 @@ class Learner(ABC):
 
     @abstractmethod
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """All that learning depends on between two rounds: plain facts, and arrays."""
+        """Return all that learning depends on between two rounds: plain facts, and arrays."""
 
     @abstractmethod
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
 
+    def _deal(self, n_episodes: int, n_tasks: int) -> None:
+        """Set how many rounds the episodes make."""
+        self.round_size = min(self.tasks_per_round or n_tasks, n_tasks)
+        self.n_episodes = n_episodes
+        self.n_rounds = -(-n_episodes // self.round_size)
 
-class SACLearner(Learner):
-    """Soft actor-critic (Algorithm 3): one episode a task, then as many updates as actions.
+    def _numbers(self, round_number: int) -> range:
+        """Return the numbers of the episodes of a round; the last one may have fewer."""
+        first = round_number * self.round_size
+        return range(first, min(first + self.round_size, self.n_episodes))
+
+
+class SoftActorCritic(Learner):
+    """Learn by soft actor-critic, as in the paper (Algorithm 3).
+
+    In a round one episode is played on each task, by draws from the policy. Then there are as many
+    updates as the policy has acted. The reward of an action is the change of the validation score.
 
     Parameters
     ----------
-    agent : SAC
-        The networks and their updates.
-    rewards : RewardScale
-        Brings rewards to scale on their way to the agent.
-    round_size : int
-        Episodes of a round.
-    n_actions : int
-        Actions of an episode.
-    n_random_steps, n_updates : int
-        Random actions, then actions of the policy with as many updates.
+    critic_hidden_layer_sizes : tuple of int, default=(50, 50)
+        Hidden layers of the critics.
+
+    gamma : float, default=0.99
+        Discount factor.
+
+    tau : float, default=0.01
+        Part by which the target critics move towards the critics in an update.
+
+    alpha : float or "auto", default=0.1
+        Temperature, the weight of the policy's entropy; ``"auto"`` adjusts it in training.
+
+    learning_rate : float, default=1e-3
+        Learning rate of Adam at the start.
+
+    lr_decay : float, default=0.99
+        Factor by which the learning rate falls every `lr_decay_steps` updates.
+
+    lr_decay_steps : int, default=10
+        See `lr_decay`.
+
+    batch_size : int, default=64
+        Transitions in an update.
+
+    memory_size : int, default=1000
+        Transitions in the replay memory.
+
+    n_random_steps : int, default=500
+        Actions at the start that are uniformly random and only fill the memory.
+
+    n_updates : int, default=1000
+        Actions of the policy, and updates.
+
+    reward_scale : float, default=100.0
+        Factor on the rewards. `alpha` is meant at this scale.
+
+    scale_tasks : bool, default=False
+        In meta-training on several tasks: whether to bring the rewards of all tasks to the same
+        root mean square, as measured during the random actions. A task that had no random
+        actions keeps the mean scale.
+
+    tasks_per_round : int, default=None
+        In meta-training on several tasks: how many tasks each round has; None means all. With
+        many tasks a smaller number lets learning start early. Every task has its turn before one
+        comes again.
+
+    See Also
+    --------
+    FitToConstants : Learns more from few episodes.
+
+    References
+    ----------
+    .. [1] T. Haarnoja et al., "Soft Actor-Critic: Off-Policy Maximum Entropy Deep Reinforcement
+       Learning with a Stochastic Actor", ICML 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler.meta import MetaSampler, SoftActorCritic
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> learner = SoftActorCritic(n_random_steps=18, n_updates=18, alpha="auto")
+    >>> MetaSampler(learner=learner, random_state=0).fit(X, y).n_updates_
+    18
     """
+
+    _parameter_constraints: dict = LEARNER_SETTINGS["SoftActorCritic"]
 
     def __init__(
         self,
-        agent: SAC,
-        rewards: "RewardScale",
+        critic_hidden_layer_sizes=(50, 50),
         *,
-        round_size: int,
-        n_actions: int,
-        n_random_steps: int,
-        n_updates: int,
+        gamma=0.99,
+        tau=0.01,
+        alpha=0.1,
+        learning_rate=1e-3,
+        lr_decay=0.99,
+        lr_decay_steps=10,
+        batch_size=64,
+        memory_size=1000,
+        n_random_steps=500,
+        n_updates=1000,
+        reward_scale=100.0,
+        scale_tasks=False,
+        tasks_per_round=None,
     ):
-        self.agent = agent
-        self.rewards = rewards
-        self.round_size = round_size
-        self.n_actions = n_actions
+        self.critic_hidden_layer_sizes = critic_hidden_layer_sizes
+        self.gamma = gamma
+        self.tau = tau
+        self.alpha = alpha
+        self.learning_rate = learning_rate
+        self.lr_decay = lr_decay
+        self.lr_decay_steps = lr_decay_steps
+        self.batch_size = batch_size
+        self.memory_size = memory_size
         self.n_random_steps = n_random_steps
-        self.n_updates_planned = n_updates
-        self.n_episodes = ceil((n_random_steps + n_updates) / n_actions)
-        self.n_rounds = ceil(self.n_episodes / round_size)
+        self.n_updates = n_updates
+        self.reward_scale = reward_scale
+        self.scale_tasks = scale_tasks
+        self.tasks_per_round = tasks_per_round
 
-    @property
-    def policy(self) -> GaussianPolicy:
-        """The actor."""
-        return self.agent.policy
-
-    @property
-    def n_updates(self) -> int:
-        """Updates so far."""
-        return self.agent.n_updates_
+    def begin(self, problem: Problem) -> None:
+        """Make the networks, an empty memory and the plan of the rounds."""
+        self._n_actions = problem.n_actions
+        self._deal(
+            ceil((self.n_random_steps + self.n_updates) / problem.n_actions), problem.n_tasks
+        )
+        self._rewards = RewardScale(problem.n_tasks, self.reward_scale, self.scale_tasks)
+        self._agent = SAC(
+            problem.state_size,
+            hidden=problem.hidden,
+            critic_hidden=self.critic_hidden_layer_sizes,
+            gamma=self.gamma,
+            tau=self.tau,
+            alpha=self.alpha,
+            learning_rate=self.learning_rate,
+            lr_decay=self.lr_decay,
+            lr_decay_steps=self.lr_decay_steps,
+            batch_size=self.batch_size,
+            memory_size=self.memory_size,
+            rng=problem.rng,
+            policy=problem.start,
+        )
+        self.policy = self._agent.policy
+        self.n_updates_done = 0
+        self.n_updates_planned = self.n_updates
 
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
-        """One episode on each task, by the policy as it is at the start of the round."""
-        first = number * self.round_size
-        numbers = range(first, min(first + self.round_size, self.n_episodes))
-        return [
-            Assignment(task, episode, self.policy, self._n_random(episode))
-            for task, episode in zip(tasks, numbers, strict=False)
-        ]
-
-    def _n_random(self, episode: int) -> int:
-        return min(max(self.n_random_steps - episode * self.n_actions, 0), self.n_actions)
+        """Return one episode on each task, by the policy as it is at the start of the round."""
+        assignments = []
+        for task, episode in zip(tasks, self._numbers(number), strict=False):
+            left = max(self.n_random_steps - episode * self._n_actions, 0)
+            assignments.append(Assignment(task, episode, self.policy, min(left, self._n_actions)))
+        return assignments
 
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
-        """As many updates as the policy has acted; none while actions are random."""
-        for assignment, episode in zip(assignments, episodes, strict=True):
-            self.rewards.add(assignment.task, episode)
-        n_done = (assignments[-1].number + 1) * self.n_actions
-        if n_done < self.n_random_steps:
-            return
-        self.rewards.flush(self.agent)
-        due = min(n_done - self.n_random_steps, self.n_updates_planned)
-        while self.agent.n_updates_ < due:
-            self.agent.update()
+        """Do as many updates as the policy has acted; none while actions are random."""
+        n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
+        self._rewards.receive(assignments, episodes, self._agent, measured=n_acted >= 0)
+        due = min(n_acted, self.n_updates)
+        while self._agent.n_updates_ < due:
+            self._agent.update()
+            # One at a time, because an interrupt may come in between.
+            self.n_updates_done = self._agent.n_updates_
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """State of the agent and of the rewards that wait for their scale."""
-        facts, arrays = self.agent.get_state()
-        reward_facts, reward_arrays = self.rewards.get_state()
+        """Return the state of the agent and of the rewards that wait for their scale."""
+        facts, arrays = self._agent.get_state()
+        reward_facts, reward_arrays = self._rewards.get_state()
         return {**facts, **reward_facts}, {**arrays, **reward_arrays}
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
-        self.agent.set_state(facts, arrays)
-        self.rewards.set_state(facts, arrays)
+        self._agent.set_state(facts, arrays)
+        self._rewards.set_state(facts, arrays)
+        self.n_updates_done = self._agent.n_updates_
 
 
 class RewardScale:
-    """Holds episodes back until the random actions are done, then brings rewards to scale."""
+    """Hold episodes back until the random actions are done, then bring rewards to scale."""
 
     def __init__(self, n_tasks, factor, by_task):
         self.factors = np.full(n_tasks, float(factor))
@@ -153,9 +290,24 @@ class RewardScale:
         self.waiting = []
         self.known = not by_task
 
-    def add(self, task, episode):
-        """Take an episode in."""
-        self.waiting.append((task, episode))
+    def receive(self, assignments, episodes, agent, *, measured):
+        """Take episodes in; once the scale can be measured, put all into the agent's memory."""
+        tasks = [assignment.task for assignment in assignments]
+        self.waiting += zip(tasks, episodes, strict=True)
+        if not measured:
+            return
+        if not self.known:
+            self._measure()
+        for task, episode in self.waiting:
+            last = len(episode.actions) - 1
+            for step, (state, action, reward) in enumerate(
+                zip(episode.states, episode.actions, episode.rewards, strict=True)
+            ):
+                # The ensemble is finished at the last step: a true end, nothing follows.
+                following = episode.states[min(step + 1, last)]
+                reward = reward * self.factors[task]
+                agent.remember(state, action, reward, following, step == last)
+        self.waiting.clear()
 
     def _measure(self):
         """Give every task the same root mean square of rewards, and keep their mean level."""
@@ -171,23 +323,8 @@ class RewardScale:
             self.factors *= positive.mean() / levels
         self.known = True
 
-    def flush(self, agent):
-        """Put the waiting episodes into the agent's memory."""
-        if not self.known:
-            self._measure()
-        for task, episode in self.waiting:
-            last = len(episode.actions) - 1
-            for step, (state, action, reward) in enumerate(
-                zip(episode.states, episode.actions, episode.rewards, strict=True)
-            ):
-                # The ensemble is finished at the last step: a true end, nothing follows.
-                following = episode.states[min(step + 1, last)]
-                reward = reward * self.factors[task]
-                agent.remember(state, action, reward, following, step == last)
-        self.waiting.clear()
-
     def get_state(self):
-        """The scales, and the episodes that wait for them."""
+        """Return the scales, and the episodes that wait for them."""
         facts = {"rewards_known": self.known}
         arrays = {"reward_factors": self.factors}
         if self.waiting:

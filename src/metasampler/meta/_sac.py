@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metasampler.meta._mlp import MLP
-from metasampler.meta._policy import GaussianPolicy
+from metasampler.policy import MLP, GaussianPolicy, layer_sizes
+
+__all__ = ["SAC", "Adam", "Batch", "ReplayMemory"]
 
 
 class Batch(NamedTuple):
-    """Transitions, one per row."""
+    """Hold transitions, one per row."""
 
     state: np.ndarray
     action: np.ndarray
@@ -29,7 +30,7 @@ class Batch(NamedTuple):
 
 
 class ReplayMemory:
-    """The last ``capacity`` transitions, as rows of one ring array.
+    """Keep the last ``capacity`` transitions, as rows of one ring array.
 
     Parameters
     ----------
@@ -94,24 +95,20 @@ class ReplayMemory:
 
 
 class Adam:
-    """Adam (Kingma and Ba, 2015) on one flat vector.
-
-    Parameters
-    ----------
-    size : int
-        Length of the vector.
-    dtype : dtype
-        Type of the vector.
-    """
+    """Make the steps of Adam (Kingma and Ba, 2015) on one flat vector."""
 
     beta1, beta2, eps = 0.9, 0.999, 1e-8
 
-    def __init__(self, size: int, dtype: Any) -> None:
-        self.total, self.total_square, self._scratch = np.zeros((3, size), dtype)
+    def __init__(self) -> None:
         self.n_steps = 0
+        # As long as the first gradient will be.
+        self.total, self.total_square, self._scratch = np.zeros((3, 0))
 
     def step(self, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         """Return what to subtract from the parameters; the next call overwrites it."""
+        if not self.n_steps:
+            shape = (3, len(gradient))
+            self.total, self.total_square, self._scratch = np.zeros(shape, gradient.dtype)
         self.n_steps += 1
         self.total *= self.beta1
         self.total += gradient
@@ -129,17 +126,18 @@ class Adam:
         return work
 
     def get_state(self) -> tuple[int, np.ndarray]:
-        """Steps so far, and both moments as rows of one array."""
+        """Return the steps so far, and both moments as rows of one array."""
         return self.n_steps, np.stack((self.total, self.total_square))
 
     def set_state(self, n_steps: int, moments: np.ndarray) -> None:
         """Go on from what `get_state` gave."""
         self.n_steps = int(n_steps)
-        self.total[:], self.total_square[:] = moments
+        self.total, self.total_square = np.array(moments)
+        self._scratch = np.empty_like(self.total)
 
 
 class SAC:
-    """Soft actor-critic for one action in [0, 1].
+    """Learn one action in [0, 1] by soft actor-critic.
 
     Parameters
     ----------
@@ -174,10 +172,8 @@ class SAC:
     dtype : dtype, default=numpy.float32
         Type of all networks; float64 serves the tests of the gradients.
     policy : GaussianPolicy or None, default=None
-        Policy to start from, which is changed in place; None makes one of ``hidden`` layers.
-    policy_delay : int, default=0
-        Updates at the start that move the critics alone: while they know nothing, they would
-        lead a policy that has learned something astray.
+        Policy to start from, which is changed in place and whose type the critics take; None
+        makes one of ``hidden`` layers.
 
     Attributes
     ----------
@@ -220,7 +216,6 @@ class SAC:
         rng: np.random.Generator,
         dtype: Any = np.float32,
         policy: GaussianPolicy | None = None,
-        policy_delay: int = 0,
     ) -> None:
         if isinstance(alpha, str) and alpha != "auto":
             raise ValueError(f"alpha must be a number or 'auto', got {alpha!r}.")
@@ -231,30 +226,26 @@ class SAC:
         self.lr_decay_steps = lr_decay_steps
         self.batch_size = batch_size
         self.rng = rng
-        self.policy_delay = policy_delay
-        if policy is None:
-            policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
-        self.policy = policy
-        sizes = (state_size + 1, *critic_hidden, 1)
-        self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
-        self.target_critics = MLP(sizes, copies=2, dtype=dtype)
-        self.target_critics.parameters[:] = self.critics.parameters
-        self.memory = ReplayMemory(memory_size, state_size, dtype)
         self.n_updates_ = 0
         self.target_entropy = -1.0 - log(2.0)
         self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
-        self._adam = self._make_adam()
         # The logarithm is what is learned: it keeps the temperature positive.
         self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
-        self._alpha_adam = Adam(1, np.float64)
-
-    def _make_adam(self) -> Adam:
-        size = self.critics.parameters.size + self.policy.parameters.size
-        return Adam(size, self.critics.parameters.dtype)
+        self._adam, self._alpha_adam = Adam(), Adam()
+        if policy is not None:
+            dtype = policy.network.parameters.dtype
+        self.memory = ReplayMemory(memory_size, state_size, dtype)
+        if policy is None:
+            policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
+        self.policy = policy
+        sizes = (state_size + 1, *layer_sizes(critic_hidden, "critic_hidden_layer_sizes"), 1)
+        self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
+        self.target_critics = MLP(sizes, copies=2, dtype=dtype)
+        self.target_critics.parameters[:] = self.critics.parameters
 
     @property
     def current_learning_rate(self) -> float:
-        """Step size of the next update."""
+        """Return the step size of the next update."""
         return self.learning_rate * self.lr_decay ** (self.n_updates_ // self.lr_decay_steps)
 
     def remember(
@@ -282,7 +273,7 @@ class SAC:
     def update(self) -> None:
         """Do one gradient step on a random batch of the memory."""
         batch = self.memory.sample(self.batch_size, self.rng)
-        noise = self.rng.standard_normal(2 * self.batch_size, dtype=self.policy.dtype)
+        noise = self.rng.standard_normal(2 * self.batch_size, dtype=self.memory.rows.dtype)
         self.learn(batch, noise)
 
     def learn(self, batch: Batch, noise: np.ndarray) -> None:
@@ -297,11 +288,6 @@ class SAC:
         """
         rate = self.current_learning_rate
         log_prob = self.compute_gradients(batch, noise)
-        if self.n_updates_ < self.policy_delay:
-            self.policy.network.gradient[:] = 0
-        elif self.n_updates_ == self.policy_delay > 0:
-            # Moments that have seen nothing but zeros would make the first steps too long.
-            self._adam = self._make_adam()
         # Adam treats each parameter alone, so one optimiser can serve both networks.
         gradients = (self.critics.gradient, self.policy.network.gradient)
         step = self._adam.step(np.concatenate(gradients), rate)
@@ -321,9 +307,9 @@ class SAC:
     def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
         """Write the gradients of both losses, and change nothing else.
 
-        The critics' loss is the mean squared error against :meth:`targets`, summed over the two;
-        the policy's loss is the mean of alpha log pi - min Q. Both are taken at the parameters
-        that the update starts from, so one pass through each network serves the two losses.
+        The critics' loss is the mean squared error against the soft Bellman targets, summed over
+        the two; the policy's loss is the mean of alpha log pi - min Q. Both are taken at the
+        parameters that the update starts from, so one pass through each network serves both.
 
         Parameters
         ----------
@@ -337,7 +323,12 @@ class SAC:
         """
         n = len(batch.reward)
         draw = self.policy.draw(np.concatenate((batch.state, batch.next_state)), noise)
-        targets = self.targets(batch, draw.action[n:], draw.log_prob[n:])
+        # The targets are r + gamma (min Q' - alpha log pi), or r at an end.
+        future = self.target_critics.forward(batch.next_state, draw.action[n:, None])[..., 0]
+        targets = np.minimum(*future)
+        targets -= self.alpha * draw.log_prob[n:]
+        targets *= self.gamma * (1.0 - batch.done)
+        targets += batch.reward
         # The first n rows hold the remembered actions, for the critics' loss; the others hold the
         # drawn ones, for the policy's, and there the smaller value alone has a gradient.
         states = np.concatenate((batch.state, batch.state))
@@ -354,17 +345,6 @@ class SAC:
         by_action = self.critics.input_gradient(by_first[:, n:], column=-2)
         self.policy.backward(draw, by_action[0] + by_action[1], self.alpha / n)
         return draw.log_prob[:n]
-
-    def targets(
-        self, batch: Batch, next_action: np.ndarray, next_log_prob: np.ndarray
-    ) -> np.ndarray:
-        """Return the soft Bellman targets: r + gamma (min Q' - alpha log pi), or r at an end."""
-        first, second = self.target_critics.forward(batch.next_state, next_action[:, None])[..., 0]
-        value = np.minimum(first, second)
-        value -= self.alpha * next_log_prob
-        value *= self.gamma * (1.0 - batch.done)
-        value += batch.reward
-        return value
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that later updates depend on: plain facts, and arrays."""

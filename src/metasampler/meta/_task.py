@@ -9,7 +9,7 @@ __all__ = ["Task", "as_tasks"]
 
 @dataclass
 class Task:
-    """The data of one task to meta-train on.
+    """Hold the data of one task to meta-train on.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class Task:
         Validation rows, whose score is the reward. Without them a part of X is held out.
     X_test, y_test : table and array-like, default=None
         Rows that are only scored, for `MetaSampler.history_`; or learned from, see `score_on` of
-        :class:`~metasampler.MetaSampler`.
+        :class:`~metasampler.meta.FitToConstants`.
     name : str, default=None
         What the task is called in `MetaSampler.history_`.
 
@@ -40,7 +40,7 @@ class Task:
 
 
 def as_tasks(tasks) -> list[Task]:
-    """Tasks with names, from any form `fit_tasks` takes."""
+    """Return tasks with names, from any form `fit_tasks` takes."""
     if isinstance(tasks, Mapping):
         named = list(tasks.items())
     elif isinstance(tasks, Task):

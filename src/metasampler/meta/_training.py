@@ -1,61 +1,140 @@
-"""Meta-training: rounds of episodes, after each of which a learner improves the policy."""
+"""Meta-training (Algorithm 3): rounds of episodes, after each of which a learner learns."""
 
-import platform
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
-from metasampler.growth._data import GrowthData
-from metasampler.growth._learner import make_learners
-from metasampler.growth._random import RandomStreams, Stream
-from metasampler.meta._checkpoint import Checkpoint
-from metasampler.meta._episode import (
-    Assignment,
-    Episode,
-    play_episode,
-    play_in_worker,
+from metasampler.growth import (
+    GaussianDraw,
+    Growth,
+    GrowthData,
+    RandomStreams,
+    Stream,
+    make_learners,
+    resolve_kinds,
     spread_action,
 )
-from metasampler.meta._learners import Learner
-from metasampler.meta._policy import GaussianPolicy
-from metasampler.meta._state import StateEncoder
+from metasampler.meta._checkpoint import Checkpoint
+from metasampler.meta._learners import Assignment, Episode, Learner, Problem, SoftActorCritic
+from metasampler.policy import GaussianPolicy, StateEncoder
 
-__all__ = ["WINDOW", "MetaTraining", "TrainingProgress"]
+__all__ = ["WINDOW", "MetaTraining", "TrainingProgress", "play_episode"]
 
 #: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
 WINDOW = 50
 
 
-class MetaTraining:
-    """Meta-training on one or more tasks, in rounds.
+class _Acting:
+    """Act in one episode, at random and then by an actor, and write down what was done."""
+
+    def __init__(self, assignment: Assignment, encoder, rng, *, mu_min: float, sigma: float):
+        self.assignment = assignment
+        self.encoder = encoder
+        self.rng = rng
+        self.mu_min = mu_min
+        self.sigma = sigma
+        self.states: list[np.ndarray] = []
+        self.actions: list[float] = []
+
+    def __call__(self, growth: Growth) -> GaussianDraw:
+        """Return the draw of the next member."""
+        actor = self.assignment.actor
+        state = self.encoder(growth)
+        if growth.n_members <= self.assignment.n_random:
+            action = float(self.rng.random())
+        elif self.assignment.explores:
+            action = actor.sample(state, self.rng)
+        else:
+            action = actor.predict(state)
+        self.states.append(state)
+        self.actions.append(action)
+        return GaussianDraw(spread_action(action, self.mu_min), self.sigma, state)
+
+
+def play_episode(
+    assignment: Assignment,
+    data: GrowthData,
+    members,
+    encoder: StateEncoder,
+    streams: RandomStreams,
+    *,
+    n_members: int,
+    sigma: float,
+    mu_min: float = 0.0,
+    score_on: str = "valid",
+) -> Episode:
+    """Grow one ensemble, by random actions at first and then by actions of an actor.
 
     Parameters
     ----------
+    assignment : Assignment
+        Who acts, and how.
+    data, members
+        The task: its rows, and what fits members.
+    encoder : StateEncoder
+        What the actor reads.
+    streams : RandomStreams
+        The episode's randomness.
+    n_members : int
+        Members of the ensemble; there is one action less.
+    sigma : float
+        Width of the Gaussian.
+    mu_min : float, default=0.0
+        The mu of action 0; that of action 1 is 1.
+    score_on : {"valid", "test"}, default="valid"
+        The rows of `Episode.mean_score`.
+
+    Returns
+    -------
+    episode : Episode
+    """
+    rng = streams.generator(Stream.POLICY)
+    acting = _Acting(assignment, encoder, rng, mu_min=mu_min, sigma=sigma)
+    growth = Growth(data, members, streams)
+    compared = [
+        step.score if score_on == "valid" else growth.score(score_on)
+        for step in growth.grow(acting, n_members)
+    ]
+    validation = np.array([step.score for step in growth.steps])
+    return Episode(
+        states=np.array(acting.states).reshape(len(acting.states), encoder.size),
+        actions=np.array(acting.actions, dtype=float),
+        rewards=np.diff(validation),
+        scores={
+            role: float(validation[-1]) if role == "valid" else growth.score(role)
+            for role in data.rows
+        },
+        mean_score=float(np.mean(np.array(compared[1:], dtype=float))),
+    )
+
+
+def _play_in_worker(**job) -> Episode:
+    """Play an episode under the limits of the main process, so that its result is the same."""
+    with threadpool_limits(1, user_api="blas"):
+        return play_episode(**job)
+
+
+class MetaTraining:
+    """Train a policy on one or more tasks, in rounds.
+
+    Parameters
+    ----------
+    settings : MetaSampler
+        What the episodes are like, and what learns from them.
     data : list of GrowthData
         The tasks.
     names : list of str
         What they are called in the history.
-    estimator : classifier or list of classifier
-        The base learner, or those that take turns.
-    encoder : StateEncoder
-        What the policy observes.
-    learner : Learner
-        What improves the policy.
-    n_members : int
-        Members of the ensemble in an episode.
-    sigma, mu_min : float
-        Width of the Gaussian, and the smallest mu.
-    round_size : int
-        Tasks of a round; if there are more, they are dealt to the rounds in random order.
     streams : RandomStreams
-    score_on : {"valid", "test"}, default="valid"
-        The rows by whose scores a learner compares whole episodes.
+        The randomness of the whole training.
+    start : GaussianPolicy or None, default=None
+        Policy to start from, which is changed; None starts from a random one.
 
     Attributes
     ----------
@@ -65,201 +144,171 @@ class MetaTraining:
         Rounds that were played and learned from.
     notes : dict
         What a callback wants to find in a checkpoint.
-    n_before_round : int
-        Entries of the history before the last round.
     stopped : bool
         Whether a callback has asked to stop.
     """
 
     def __init__(
         self,
+        settings,
         data: list[GrowthData],
         names: list[str],
-        estimator,
-        encoder: StateEncoder,
-        learner: Learner,
-        *,
-        n_members: int,
-        sigma: float,
-        mu_min: float,
-        round_size: int,
         streams: RandomStreams,
-        score_on: str = "valid",
+        start: GaussianPolicy | None = None,
     ):
         self.data = data
         self.names = names
-        self.members = [make_learners(estimator, task.tables, task.n_classes) for task in data]
-        self.encoder = encoder
-        self.learner = learner
-        self.n_members = n_members
-        self.sigma = sigma
-        self.mu_min = mu_min
-        self.round_size = round_size
         self.streams = streams
-        self.score_on = score_on
+        self.n_members = settings.n_estimators
+        self.sigma = settings.sigma
+        self.mu_min = settings.mu_min
         self.history: list[dict] = []
         self.n_rounds_done = 0
-        self.n_before_round = 0
         self.notes: dict[str, Any] = {}
         self.stopped = False
+        self.encoder = StateEncoder(settings.state, settings.n_bins)
+        state_size = self.encoder.size
+        estimator = resolve_kinds(settings.estimator)
+        self.members = [make_learners(estimator, task.tables, task.n_classes) for task in data]
+        rng = streams.generator(Stream.LEARNER)
+        default = settings.learner is None
+        self.learner: Learner = SoftActorCritic() if default else clone(settings.learner)
+        self.learner.begin(
+            Problem(
+                state_size,
+                settings.hidden_layer_sizes,
+                n_tasks=len(data),
+                n_actions=self.n_members - 1,
+                mu_min=self.mu_min,
+                rng=rng,
+                start=start,
+            )
+        )
 
     def run(
         self,
         *,
         n_jobs=None,
         verbose: int = 0,
-        after_round: Callable[[], None] | None = None,
+        callback: Callable[["TrainingProgress"], None] | None = None,
+        make_sampler: Callable[[], Any] | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         """Play all rounds; an interrupt leaves what was learned by then in the learner."""
-        stored = None if checkpoint is None else checkpoint.read()
+        learner = self.learner
         # Processes pay only where a round has several episodes.
-        several = self.round_size > 1 or self.learner.n_episodes_a_task > 1
+        several = learner.round_size > 1 or learner.n_episodes_a_task > 1
         in_processes = several and effective_n_jobs(n_jobs) > 1
         # One BLAS thread: the matrices are so small that a second one only costs. One pool: a
         # new one would send all tables again in every round.
         with (
             threadpool_limits(1, user_api="blas"),
             Parallel(n_jobs if in_processes else 1) as parallel,
-            progress_bar("Meta-training", self.learner.n_episodes, enabled=verbose > 0) as advance,
+            progress_bar("Meta-training", learner.n_episodes, enabled=verbose > 0) as advance,
         ):
-            if stored is not None:
-                self._restore(*stored)
+            if checkpoint is not None and checkpoint.restore(self):
                 advance("resumed", steps=len(self.history))
-            while self.n_rounds_done < self.learner.n_rounds and not self.stopped:
-                self.n_before_round = len(self.history)
-                tasks = self._tasks_of_round(self.n_rounds_done)
-                assignments = self.learner.plan(self.n_rounds_done, tasks)
-                episodes = self._play(assignments, parallel if in_processes else None)
+            while self.n_rounds_done < learner.n_rounds and not self.stopped:
+                n_before = len(self.history)
+                tasks = list(range(len(self.data)))
+                if learner.round_size < len(tasks):
+                    tasks = self._dealt_tasks()
+                assignments = learner.plan(self.n_rounds_done, tasks)
+                jobs = map(self._job, assignments)
+                if in_processes:
+                    episodes = parallel(delayed(_play_in_worker)(**job) for job in jobs)
+                else:
+                    episodes = [play_episode(**job) for job in jobs]
                 self._record(assignments, episodes)
-                self.learner.learn(assignments, episodes)
+                learner.learn(assignments, episodes)
                 self.n_rounds_done += 1
                 recent = [entry["valid_score"] for entry in self.history[-WINDOW:]]
                 note = f"validation score {np.mean(recent):.3f}"
-                advance(note, steps=len(self.history) - self.n_before_round)
-                if after_round is not None:
-                    after_round()
-                if checkpoint is not None and self._is_due(checkpoint):
-                    self._store(checkpoint)
+                advance(note, steps=len(self.history) - n_before)
+                if callback is not None:
+                    callback(self._progress(n_before, make_sampler))
+                if checkpoint is not None:
+                    checkpoint.store_if_due(self)
 
-    def _tasks_of_round(self, number: int) -> list[int]:
-        n_tasks = len(self.data)
-        if self.round_size == n_tasks:
-            return list(range(n_tasks))
-        # As cards are dealt: every task has its turn before one comes again.
-        places = np.arange(number * self.round_size, (number + 1) * self.round_size)
-        deals = {deal: self._shuffled(deal) for deal in np.unique(places // n_tasks).tolist()}
-        return [deals[place // n_tasks][place % n_tasks] for place in places.tolist()]
+    def _dealt_tasks(self) -> list[int]:
+        """Return the tasks of a round, as cards are dealt: each has its turn before one returns."""
+        n_tasks, size = len(self.data), self.learner.round_size
+        # Each deal has a stream of its own, below that of the learner: it serves nothing else.
+        tasks = []
+        for place in range(self.n_rounds_done * size, (self.n_rounds_done + 1) * size):
+            deal, card = divmod(place, n_tasks)
+            rng = self.streams.child(Stream.LEARNER, deal).generator(Stream.SUBSET)
+            tasks.append(int(rng.permutation(n_tasks)[card]))
+        return tasks
 
-    def _shuffled(self, deal: int) -> list[int]:
-        # A stream of its own, below that of the learner: it serves nothing else.
-        rng = self.streams.child(Stream.LEARNER, deal).generator(Stream.SUBSET)
-        return rng.permutation(len(self.data)).tolist()
-
-    def _play(self, assignments: list[Assignment], parallel: Parallel | None) -> list[Episode]:
-        jobs = [self._job(assignment) for assignment in assignments]
-        if parallel is None:
-            return [play_episode(*args, **options) for args, options in jobs]
-        return parallel(delayed(play_in_worker)(*args, **options) for args, options in jobs)
-
-    def _job(self, assignment: Assignment):
-        """Arguments of `play_episode`."""
-        task = assignment.task
-        options = {
+    def _job(self, assignment: Assignment) -> dict[str, Any]:
+        """Return the arguments of `play_episode`."""
+        return {
+            "assignment": assignment,
+            "data": self.data[assignment.task],
+            "members": self.members[assignment.task],
+            "encoder": self.encoder,
+            "streams": self.streams.child(Stream.EPISODE, assignment.number),
             "n_members": self.n_members,
             "sigma": self.sigma,
             "mu_min": self.mu_min,
-            "n_random": assignment.n_random,
-            "streams": self.streams.child(Stream.EPISODE, assignment.number),
-            "explores": assignment.explores,
-            "score_on": self.score_on,
+            "score_on": self.learner.score_on,
         }
-        return (self.data[task], self.members[task], self.encoder, assignment.policy), options
 
     def _record(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
-        """One entry for each number; candidates that share one are recorded by their means."""
-        by_number: dict[int, list[Episode]] = {}
+        """Add one entry for each number; episodes that share one are recorded by their means."""
+        played: dict[int, list[tuple[Assignment, Episode]]] = {}
         for assignment, episode in zip(assignments, episodes, strict=True):
-            by_number.setdefault(assignment.number, []).append(episode)
-        first = {assignment.number: assignment for assignment in reversed(assignments)}
-        for number, played in by_number.items():
+            played.setdefault(assignment.number, []).append((assignment, episode))
+        for number, pairs in played.items():
+            first, _ = pairs[0]
             scores = {
-                role: float(np.mean([episode.scores[role] for episode in played]))
-                for role in played[0].scores
+                role: float(np.mean([episode.scores[role] for _, episode in pairs]))
+                for role in pairs[0][1].scores
             }
+            actions = np.mean([episode.actions for _, episode in pairs], axis=0)
             self.history.append(
                 {
                     "episode": number,
-                    "task": self.names[first[number].task],
+                    "task": self.names[first.task],
                     "train_score": scores["train"],
                     "valid_score": scores["valid"],
                     "test_score": scores.get("test"),
-                    "actions": spread_action(
-                        np.mean([episode.actions for episode in played], axis=0), self.mu_min
-                    ).tolist(),
-                    "n_random_actions": first[number].n_random,
+                    "actions": spread_action(actions, self.mu_min).tolist(),
+                    "n_random_actions": first.n_random,
                 }
             )
 
-    def _is_due(self, checkpoint: Checkpoint) -> bool:
-        last = self.stopped or self.n_rounds_done == self.learner.n_rounds
-        return last or self.n_rounds_done % checkpoint.every == 0
+    def _progress(self, n_before: int, make_sampler) -> "TrainingProgress":
+        """Return what a callback gets after the round that started with so many entries."""
+        return TrainingProgress(
+            policy=self.learner.policy,
+            encoder=self.encoder,
+            history=self.history,
+            last_round=self.history[n_before:],
+            n_rounds_done=self.n_rounds_done,
+            n_rounds=self.learner.n_rounds,
+            n_episodes_done=len(self.history),
+            n_episodes=self.learner.n_episodes,
+            n_updates_done=self.learner.n_updates_done,
+            notes=self.notes,
+            stop=self.stop,
+            sampler=make_sampler,
+        )
 
-    def _store(self, checkpoint: Checkpoint) -> None:
-        facts, arrays = self.learner.get_state()
-        content = {
-            "n_rounds_done": self.n_rounds_done,
-            "history": self.history,
-            "notes": self.notes,
-            "learner": facts,
-        }
-        checkpoint.write(content, arrays)
-
-    def _restore(self, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.learner.set_state(content["learner"], arrays)
-        self.n_rounds_done = int(content["n_rounds_done"])
-        self.history[:] = content["history"]
-        self.notes.update(content["notes"])
-
-    def summary(self) -> dict:
-        """How, when and with which versions it was trained."""
-        import metasampler  # here, because the package imports this module
-
-        scores = [entry["valid_score"] for entry in self.history]
-        return {
-            "tasks": [
-                {
-                    "name": name,
-                    "train_rows": [len(rows) for rows in task.class_rows],
-                    "n_features": int(task.tables[0].shape[1]),
-                }
-                for name, task in zip(self.names, self.data, strict=True)
-            ],
-            "estimator": repr(self.members[0].estimator),
-            "seed": self.streams.entropy,
-            "n_episodes": len(self.history),
-            "n_updates": self.learner.n_updates,
-            "first_valid_score": float(np.mean(scores[:WINDOW])) if scores else None,
-            "last_valid_score": float(np.mean(scores[-WINDOW:])) if scores else None,
-            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-            "versions": {
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "scikit-learn": sklearn.__version__,
-                "metasampler": metasampler.__version__,
-            },
-        }
+    def stop(self) -> None:
+        """End the training after this round."""
+        self.stopped = True
 
 
+@dataclass(frozen=True)
 class TrainingProgress:
-    """What a callback of :meth:`MetaSampler.fit_tasks` gets after every round.
-
-    It always shows the training as it is now; what is to be kept has to be copied.
+    """Tell a callback of :meth:`MetaSampler.fit_tasks` how far a training is.
 
     Attributes
     ----------
     policy : GaussianPolicy
-        The policy after the round; training goes on to change it.
+        The policy after the round. Training goes on to change it: copy what is to be kept.
     encoder : StateEncoder
         What turns an ensemble's errors into the states the policy reads.
     history : list of dict
@@ -275,72 +324,22 @@ class TrainingProgress:
         Empty at first, for the callback to write in what JSON can hold. It is stored in the
         checkpoint, so that a resumed training finds it again, and at the end in
         ``MetaSampler.summary_["notes"]``.
+    stop : callable
+        ``stop()`` ends the training after this round; the sampler is fitted as it is then.
+    sampler : callable
+        ``sampler()`` makes a fitted :class:`~metasampler.MetaSampler` with a copy of the policy as
+        it is now, for a :class:`~metasampler.MesaClassifier` or to save.
     """
 
-    def __init__(self, training: MetaTraining, make_sampler: Callable[[], Any]):
-        self._training = training
-        self._make_sampler = make_sampler
-
-    @property
-    def policy(self) -> GaussianPolicy:
-        """The policy after the round."""
-        return self._training.learner.policy
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """What turns an ensemble's errors into states."""
-        return self._training.encoder
-
-    @property
-    def history(self) -> list[dict]:
-        """One entry an episode."""
-        return self._training.history
-
-    @property
-    def last_round(self) -> list[dict]:
-        """The entries of the history that the last round has added."""
-        return self._training.history[self._training.n_before_round :]
-
-    @property
-    def n_rounds_done(self) -> int:
-        """Rounds so far."""
-        return self._training.n_rounds_done
-
-    @property
-    def n_rounds(self) -> int:
-        """Rounds in all."""
-        return self._training.learner.n_rounds
-
-    @property
-    def n_episodes_done(self) -> int:
-        """Episodes so far."""
-        return len(self._training.history)
-
-    @property
-    def n_episodes(self) -> int:
-        """Episodes in all."""
-        return self._training.learner.n_episodes
-
-    @property
-    def n_updates_done(self) -> int:
-        """Updates so far."""
-        return self._training.learner.n_updates
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the callback wants to find again after a resume."""
-        return self._training.notes
-
-    def stop(self) -> None:
-        """End the training after this round; the sampler is fitted as it is then."""
-        self._training.stopped = True
-
-    def sampler(self):
-        """Make a fitted sampler of the policy as it is now.
-
-        Returns
-        -------
-        sampler : MetaSampler
-            It holds a copy of the policy, for a :class:`~metasampler.MesaClassifier` or to save.
-        """
-        return self._make_sampler()
+    policy: GaussianPolicy
+    encoder: StateEncoder
+    history: list[dict]
+    last_round: list[dict]
+    n_rounds_done: int
+    n_rounds: int
+    n_episodes_done: int
+    n_episodes: int
+    n_updates_done: int
+    notes: dict[str, Any]
+    stop: Callable[[], None]
+    sampler: Callable[[], Any]

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.meta._state import error_histogram
 from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
+from metasampler.policy import error_histogram
 
 __all__ = ["ErrorHistogramDisplay"]
 
@@ -37,7 +37,7 @@ class ErrorHistogramDisplay:
     See Also
     --------
     FitSummaryDisplay : Mean errors by class.
-    metasampler.meta.error_histogram : What a meta-sampler reads.
+    metasampler.policy.error_histogram : What a meta-sampler reads.
 
     Examples
     --------

@@ -8,31 +8,33 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
-from metasampler.ensemble import UnderBaggingClassifier, _held_out, _turns
-from metasampler.growth import RandomStreams
+from metasampler.ensemble import UnderBaggingClassifier, _decision
+from metasampler.growth import GrowthData
 
 
 @pytest.fixture
 def seen(monkeypatch):
     """What calibrations are fitted on."""
     calls = []
-    make = _held_out.make_calibration
+    make = _decision.make_calibration
 
     def spy(method, **options):
         calls.append(options)
         return make(method, **options)
 
-    monkeypatch.setattr(_held_out, "make_calibration", spy)
+    monkeypatch.setattr(_decision, "make_calibration", spy)
     return calls
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["held out", "own rows"])
-def test_turns_by_hand(imbalanced, by_hand, seen, own, monkeypatch):
+def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypatch):
     X, y = imbalanced
     X = X.astype(np.float32)
     parts = []
-    make = _turns._parts
-    monkeypatch.setattr(_turns, "_parts", lambda *args: parts.extend(make(*args)) or parts)
+    make = GrowthData.parts_of_training
+    monkeypatch.setattr(
+        GrowthData, "parts_of_training", lambda *args: parts.extend(make(*args)) or parts
+    )
     given = (X[:400], y[:400], X[400:], y[400:]) if own else (X, y)
     clf = MesaClassifier(
         DecisionTreeClassifier(), 5, meta_sampler="random", leaf_smoothing=0, refit=True
@@ -51,7 +53,7 @@ def test_turns_by_hand(imbalanced, by_hand, seen, own, monkeypatch):
         expected = np.mean([member.predict_proba(X[part]) for member in members], axis=0)
         assert_allclose(proba[start : start + len(part)], expected, atol=1e-12)
         start += len(part)
-    # The members are trained on all rows, as without turns.
+    # The members are trained on all rows, as they are where nothing is held out in turn.
     plain = clone(clf).set_params(calibration="sigmoid").fit(*given)
     for mine, other in zip(clf.estimators_samples_, plain.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
@@ -90,7 +92,7 @@ def test_no_row_is_judged_by_members_that_know_it(seen):
         ({"validation_fraction": 0.6}, False),  # 36 of the rare class
     ],
 )
-def test_when_there_are_turns(imbalanced, seen, options, takes):
+def test_when_rows_are_held_out_in_turn(imbalanced, seen, options, takes):
     X, y = imbalanced
     options = {"refit": True, "validation_fraction": 0.2, "random_state": 0, **options}
     UnderBaggingClassifier(n_estimators=2, **options).fit(X, y)
@@ -99,7 +101,7 @@ def test_when_there_are_turns(imbalanced, seen, options, takes):
 
 
 def test_the_fewest_rows():
-    # Two training rows of the rare class: in two of the turns nothing of it is held out.
+    # Two training rows of the rare class: two of the parts hold none of it.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), (np.arange(60) < 3).astype(int)
     clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, y)
@@ -107,21 +109,7 @@ def test_the_fewest_rows():
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
-def test_verbose_shows_the_turns(imbalanced, capsys):
+def test_verbose_shows_the_parts(imbalanced, capsys):
     MesaClassifier(n_estimators=2, verbose=1, random_state=0).fit(*imbalanced)
-    assert "Holding out in turn" in capsys.readouterr().out
-
-
-def test_parts_do_not_depend_on_other_classes():
-    # A row's part is decided by its own random number and those of its class.
-    class Data:
-        class_rows = (np.arange(10), np.arange(10, 50))
-
-    class Other:
-        class_rows = (np.arange(10), np.arange(20, 50))
-
-    streams = RandomStreams(0)
-    ours, others = (_turns._parts(data, streams) for data in (Data, Other))
-    for mine, other in zip(ours, others, strict=True):
-        assert_array_equal(mine[mine < 10], other[other < 10])
-        assert 2 <= np.sum(mine < 10) <= 3
+    shown = capsys.readouterr().out
+    assert all(f"Holding out part {number} of 4" in shown for number in (1, 2, 3, 4))

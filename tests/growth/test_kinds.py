@@ -1,4 +1,4 @@
-"""Base learners that take turns, as the growth loop sees them."""
+"""Kinds of members that alternate, as the growth loop sees them."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,21 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from metasampler.growth import Growth, RandomStreams
-from metasampler.growth._kinds import kinds_of, resolve_estimator, resolve_kinds
-from metasampler.growth._learner import (
-    PublicLearner,
-    RotatingLearner,
-    TreeLearner,
+from metasampler.growth import (
+    GaussianDraw,
+    Growth,
+    MemberLearner,
+    Members,
+    RandomStreams,
+    check_table,
+    kinds_of,
+    make_growth_data,
     make_learners,
+    resolve_estimator,
+    resolve_kinds,
+    resolve_leaf_smoothing,
 )
-from metasampler.growth._leaves import resolve_leaf_smoothing
-from metasampler.growth._validation import check_table, make_growth_data
+from metasampler.growth._members import TreeLearner
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
 
@@ -41,17 +46,17 @@ def start(X, y, estimator, *, leaf_smoothing=0.0, weights=None, **options):
 
 
 @given(n_kinds=st.integers(1, 5), number=st.integers(0, 30))
-def test_learners_take_turns(n_kinds, number):
+def test_kinds_alternate(n_kinds, number):
     kinds = [DecisionTreeClassifier(max_depth=depth + 1) for depth in range(n_kinds)]
     learner = make_learners(kinds, [np.zeros((4, 2))], 2)
-    assert type(learner) is RotatingLearner
+    assert type(learner) is Members
     assert learner.estimator == kinds
     assert learner.of(number).estimator is kinds[number % n_kinds]
 
 
 def test_one_base_learner_is_the_learner_of_all_members():
     learner = make_learners(BAYES, [np.zeros((4, 2))], 2)
-    assert type(learner) is PublicLearner
+    assert type(learner) is MemberLearner
     assert learner.of(0) is learner.of(7) is learner
 
 
@@ -62,7 +67,7 @@ def test_trees_are_quick_where_all_kinds_are_trees():
     assert learner.fits_in_threads
     # Beside others nobody has looked for infinite numbers in the rows.
     learner = make_learners([TREE, BAYES], [X], 2)
-    assert [type(part) for part in learner.learners] == [PublicLearner, PublicLearner]
+    assert [type(part) for part in learner.learners] == [MemberLearner, MemberLearner]
     assert not learner.fits_in_threads
 
 
@@ -74,13 +79,6 @@ def test_a_copy_shares_no_builder():
         assert mine._builder is not other._builder
         assert mine.estimator is other.estimator
     assert (twin.n_jobs, twin.leaf_smoothing) == (1, 2.0)
-
-
-def test_each_kind_has_its_own_options():
-    learner = make_learners(
-        [TREE, BAYES], [np.zeros((4, 2))], 2, fit_options=lambda kind: {"kind": kind}
-    )
-    assert [learner.of(i).fit_options["kind"] for i in range(3)] == [TREE, BAYES, TREE]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +125,9 @@ def test_members_without_leaves_add_the_same_to_both_sums(n_classes):
 def test_errors_and_scores_are_those_of_the_members(data, smoothing, request):
     X, y = request.getfixturevalue(data)
     growth = start(X, y, [TREE, BAYES], leaf_smoothing=smoothing)
-    growth.grow()
+    growth.step()
     for mu in (0.3, 0.9, 0.5):
-        growth.grow_at(mu, 0.2)
+        growth.step(GaussianDraw(mu))
     assert [type(member) for member in growth.members] == [type(TREE), type(BAYES)] * 2
     codes = growth.data.codes
     # Draws and states look at plain leaves.
@@ -150,21 +148,6 @@ def test_errors_and_scores_are_those_of_the_members(data, smoothing, request):
     np.testing.assert_allclose(growth.proba("valid"), proba[valid], atol=1e-11)
 
 
-def test_look_ahead_takes_candidates_of_the_kind_whose_turn_it_is(imbalanced):
-    growth = start(*imbalanced, [TREE, BAYES], n_candidates=3)
-    growth.grow()
-    growth.grow_at(0.8, 0.2)
-    scores = []
-    for candidate in range(3):
-        one = start(*imbalanced, [TREE, BAYES])
-        one.add(growth.members[0], growth.subsets[0])
-        one.grow_at(0.8, 0.2, candidate)
-        assert type(one.members[1]) is GaussianNB
-        scores.append(one.score())
-    assert growth.score() == max(scores)
-    assert growth.candidate == np.argmax(scores)
-
-
 def test_only_kinds_that_take_weights_get_them(imbalanced):
     X, y = imbalanced
     seen = []
@@ -182,7 +165,7 @@ def test_only_kinds_that_take_weights_get_them(imbalanced):
     weights = np.where(y == 1, 3.0, 1.0)
     growth = start(X, y, [Weighing(), Noting(), Weighing()], weights=weights)
     for _ in range(5):
-        growth.grow()
+        growth.step()
     assert seen == ["weights", "no weights", "weights", "weights", "no weights"]
     # Three of five members saw the rare class three times as heavy, the others did not.
     np.testing.assert_allclose(growth.drawn_shares(), 0.6 * np.array([0.25, 0.75]) + 0.4 * 0.5)
@@ -195,7 +178,7 @@ def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
     growth = start(X, y, [TREE, BAYES], weights=weights, track=False)
     for _ in range(n_members):
-        growth.grow()
+        growth.step()
     expected = growth.data.drawn_shares(growth.subsets[0], weighted=True)
     np.testing.assert_array_equal(growth.drawn_shares(), expected)
 

@@ -7,11 +7,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, _sklearn_compat
-from metasampler.growth._learner import (
-    PublicLearner,
+from metasampler.growth._members import (
+    MemberLearner,
     TreeLearner,
     _seed_parameters,
-    make_learner,
+    make_learners,
 )
 
 TREES = [
@@ -50,9 +50,9 @@ def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
     codes = rng.integers(0, n_classes, 300).astype(np.uint8)
     if isinstance(estimator.class_weight, dict) and n_classes == 2:
         estimator = clone(estimator).set_params(class_weight={0: 1, 1: 5})
-    fast = make_learner(estimator, [X], n_classes)
+    fast = make_learners(estimator, [X], n_classes)
     assert type(fast) is TreeLearner
-    public = PublicLearner(estimator, n_classes)
+    public = MemberLearner(estimator, n_classes)
     for seed in range(3):
         rows = np.sort(rng.choice(300, 80, replace=False))
         ours, theirs = (learner.fit(X, codes, rows, seed) for learner in (fast, public))
@@ -81,16 +81,16 @@ def test_bad_tree_parameters_are_reported_on_the_shortcut(imbalanced):
 
 def test_missing_values_take_the_public_way():
     X = np.zeros((4, 2), dtype=np.float32)
-    assert type(make_learner(DecisionTreeClassifier(), [X], 2)) is TreeLearner
+    assert type(make_learners(DecisionTreeClassifier(), [X], 2)) is TreeLearner
     X[1, 1] = np.nan
-    assert type(make_learner(DecisionTreeClassifier(), [X], 2)) is PublicLearner
+    assert type(make_learners(DecisionTreeClassifier(), [X], 2)) is MemberLearner
 
 
 def test_subclasses_take_the_public_way():
     class Tree(DecisionTreeClassifier):
         pass
 
-    assert type(make_learner(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)) is PublicLearner
+    assert type(make_learners(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)) is MemberLearner
 
 
 def test_every_random_state_is_seeded():
@@ -106,11 +106,11 @@ def test_every_random_state_is_seeded():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
-    monkeypatch.setattr("metasampler.growth._learner._CHUNK", 64)
+    monkeypatch.setattr("metasampler.growth._members._CHUNK", 64)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)).astype(np.float32)
     codes = rng.integers(0, n_classes, 500)
-    learner = make_learner(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs)
+    learner = make_learners(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs)
     member = learner.fit(X, codes, np.arange(500), 0)
     total = np.ones((500,) if n_classes == 2 else (500, n_classes))
     learner.add_probabilities(member, X, total)
@@ -136,7 +136,7 @@ def test_a_member_that_lost_a_class_is_reported():
             return super().predict_proba(X)[:, :1]
 
     X, codes = np.arange(10.0).reshape(-1, 1), np.repeat([0, 1], 5)
-    learner = PublicLearner(Forgetful(), 2)
+    learner = MemberLearner(Forgetful(), 2)
     member = learner.fit(X, codes, np.arange(10), 0)
     with pytest.raises(ValueError, match="gives 1 probabilities a row; the data has 2 classes"):
         learner.probabilities(member, X)

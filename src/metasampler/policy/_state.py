@@ -1,4 +1,4 @@
-"""The meta-state: what the meta-sampler sees of an ensemble (Eq. 1-2)."""
+"""What a policy reads and answers: the meta-state of an ensemble (Eq. 1-2), and mu."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ _LOG10_RATIO, _LOG10_MINORITY = 3.0, 5.0
 def error_histogram(
     errors: np.ndarray, n_bins: int, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Fraction of the errors in each of ``n_bins`` equal bins on [0, 1] (Eq. 1).
+    """Return the fraction of the errors in each of ``n_bins`` equal bins on [0, 1] (Eq. 1).
 
     Bins are closed on the left and open on the right, except the last, which includes 1.
 
@@ -55,7 +55,7 @@ def error_histogram(
     Examples
     --------
     >>> import numpy as np
-    >>> from metasampler.meta import error_histogram
+    >>> from metasampler.policy import error_histogram
     >>> error_histogram(np.array([0.0, 0.2, 0.5, 1.0]), n_bins=5)
     array([0.25, 0.25, 0.25, 0.  , 0.25])
     """
@@ -71,17 +71,8 @@ def error_histogram(
     return counts[:n_bins] / (len(errors) if weights is None else weights.sum())
 
 
-def _histograms(growth, kind: str, n_bins: int) -> np.ndarray:
-    """Histograms of errors, one after the other."""
-    blocks = [
-        error_histogram(growth.errors(role, part), n_bins, growth.weights(role, part))
-        for role, part in _HISTOGRAMS[kind]
-    ]
-    return np.concatenate(blocks)
-
-
 def _summary(growth) -> np.ndarray:
-    """Moments of the errors by class, and the size of the task, each in [-1, 1]."""
+    """Return moments of the errors by class, and the size of the task, each in [-1, 1]."""
     means, spreads, wrong = {}, {}, {}
     for role in ("train", "valid"):
         for part in ("minority", "majority"):
@@ -110,25 +101,25 @@ def _summary(growth) -> np.ndarray:
 
 @dataclass(frozen=True)
 class StateEncoder:
-    """Turns the errors of a growing ensemble into a meta-state.
+    """Turn the errors of a growing ensemble into a meta-state.
 
     Parameters
     ----------
     kind : {"all", "majority", "class-wise", "summary"}, default="all"
-        What a state tells. Three kinds are histograms of errors, of training rows and then of
-        validation rows. ``"all"`` is the paper's reading: they count all rows. ``"majority"``
-        leaves the minority class out. ``"class-wise"`` has one histogram for the minority and
-        one for the other rows. ``"summary"`` is 15 numbers in [-1, 1]: for minority and other
-        rows, in training and validation, the mean of the errors and their standard deviation;
-        for both classes how much larger the mean is in validation; the part of the majority
-        rows with errors above 0.5, in training and validation; the logarithms of the ratio of
-        the classes and of the number of minority rows; and 1 / (members so far).
+        What a state holds. Three kinds hold histograms of errors, first of the training rows, then
+        of the validation rows. ``"all"`` counts all rows, as in the paper. ``"majority"`` leaves
+        the minority class out. ``"class-wise"`` has one histogram for the minority and one for the
+        other rows. ``"summary"`` holds 15 numbers in [-1, 1]: the mean and the standard deviation
+        of the errors, of minority and other rows, in training and validation; for both classes
+        how much larger the mean is in validation; the part of the majority rows with errors above
+        0.5, in training and validation; the logarithms of the class ratio and of the number of
+        minority rows; and 1 / (members so far).
     n_bins : int, default=5
-        Bins in each histogram; a summary has none.
+        Bins of each histogram; a summary has none.
 
     Examples
     --------
-    >>> from metasampler.meta import StateEncoder
+    >>> from metasampler.policy import StateEncoder
     >>> StateEncoder("class-wise", n_bins=5).size
     20
     """
@@ -150,18 +141,18 @@ class StateEncoder:
 
     @property
     def size(self) -> int:
-        """Length of a state."""
+        """Return the length of a state."""
         if self.kind == "summary":
             return _SUMMARY_SIZE
         return self.n_bins * len(_HISTOGRAMS[self.kind])
 
     @property
     def low(self) -> float:
-        """What the entries of a state are never below; they are never above 1."""
+        """Return the lower bound of the entries of a state; the upper bound is 1."""
         return -1.0 if self.kind == "summary" else 0.0
 
     def __call__(self, growth) -> np.ndarray:
-        """State of a growing ensemble.
+        """Return the state of a growing ensemble.
 
         Parameters
         ----------
@@ -174,4 +165,8 @@ class StateEncoder:
         """
         if self.kind == "summary":
             return _summary(growth)
-        return _histograms(growth, self.kind, self.n_bins)
+        blocks = [
+            error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
+            for role, part in _HISTOGRAMS[self.kind]
+        ]
+        return np.concatenate(blocks)

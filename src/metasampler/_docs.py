@@ -1,0 +1,199 @@
+"""Texts that the docstrings of several estimators share.
+
+A docstring names a text by a line of its own, ``{sampling_ratio}``. The decorator `shared_docs`
+puts the text there. It is ours because imbalanced-learn's `Substitution` takes the texts of one
+class at a time.
+"""
+
+import re
+from textwrap import dedent, indent
+
+__all__ = ["shared_docs"]
+
+_TEXTS = {
+    "kinds": """
+        estimator : classifier with `predict_proba`, or list of these, default=None
+            The base learner; None means {default}. The kinds of a list alternate: member i is a
+            copy of ``estimator[i % len(estimator)]``. Members are trained on class numbers 0, 1,
+            ..., the positions in `classes_`.
+        """,
+    "weighted_estimator": """
+        estimator : classifier with `predict_proba`, default=None
+            The base learner; None means {default}. Its `fit` must take `sample_weight`. Members
+            are trained on class numbers 0, 1, ..., the positions in `classes_`.
+        """,
+    "n_estimators": """
+        n_estimators : int, default=10
+            Number of members.
+        """,
+    "sampling_ratio": """
+        sampling_ratio : float, default=1.0
+            Rows drawn of each larger class per row of the smallest class.
+        """,
+    "hold_out": """
+        validation_fraction : float, default=None
+            Part of each class that is held out for `scores_`, calibration and threshold, if `fit`
+            gets no validation rows. None trains on all rows.
+
+        scoring : str or callable, default="average_precision"
+            How validation rows are scored, see :class:`MesaClassifier`.
+        """,
+    "decision": """
+        calibration : {"auto", "prior", "sigmoid"} or None, default="auto"
+            How `predict_proba` turns the members' answers into probabilities, see
+            :class:`MesaClassifier`.
+
+        threshold : None, "balanced", float, str or tuple, default="balanced"
+            The probability from which `predict` returns the minority class, see
+            :class:`MesaClassifier`.
+        """,
+    "refit": """
+        leaf_smoothing : float or "auto", default=0.0
+            Rows of each class added to every leaf of tree members, for smoother scores, see
+            :class:`MesaClassifier`. Draws look at the plain leaves.
+
+        refit : bool or "auto", default=False
+            Whether to grow the ensemble once more by the same rule, on training and validation
+            rows together, see :class:`MesaClassifier`.
+        """,
+    "n_jobs": """
+        n_jobs : int, default=None
+            Threads that score rows, in `fit` and in prediction. The result is the same for any
+            number.
+        """,
+    "n_jobs_members": """
+        n_jobs : int, default=None
+            How many members are fitted at once, in threads if they are scikit-learn's trees and
+            in processes otherwise, and the threads that score rows in prediction. The result is
+            the same for any number.
+        """,
+    "random_state": """
+        random_state : int, RandomState instance or None, default=None
+            Pass an int for the same ensemble in every call.
+        """,
+    "warm_start": """
+        warm_start : bool, default=False
+            If True, `fit` keeps the members it has and grows the ensemble to `n_estimators`. On
+            the same rows this gives what one longer fit gives.
+        """,
+    "verbose": """
+        verbose : int, default=0
+            Show a progress bar if not 0.
+        """,
+    "boosting": """
+        algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
+            How members vote: by their class, with weights by their errors, or by their
+            probabilities. SAMME stops when a member is no better than guessing.
+
+        learning_rate : float, default=1.0
+            How much a member changes the weights of rows and, for SAMME, its own weight.
+        """,
+    "synthetic": """
+        n_samples : int or "balance", default=100
+            Synthetic rows of each class in each round; ``"balance"`` makes every class as large
+            as the largest. No class is made larger than that.
+        """,
+    "synthetic_votes": """
+        min_probability : float, default=0.1
+            SAMME.R takes smaller probabilities for this one. Its votes are logarithms, and a tree
+            with pure leaves gives probabilities of zero.
+
+        stop_when_perfect : bool, default=False
+            Whether to stop after a member that makes no mistake on the training rows. By default
+            boosting goes on, since the next member is trained on other synthetic rows.
+        """,
+    "members": """
+        estimators_ : list of classifier
+            The members; those of the second growth after a `refit`.
+
+        estimators_samples_ : list of ndarray
+            The rows of X each member was trained on. After a `refit` these may be validation rows
+            too; rows of an X_val follow those of X: position ``len(X)`` is its first row.
+        """,
+    "decided": """
+        scores_ : ndarray of shape (n_estimators,)
+            Score on the validation rows after each member, before calibration; empty without
+            such rows.
+
+        leaf_smoothing_ : float
+            Rows of each class added to every leaf.
+
+        refit_ : bool
+            Whether the members were grown once more on all rows.
+
+        calibration_ : callable
+            Maps the members' mean probabilities to those of `predict_proba`.
+
+        threshold_ : float
+            The probability of `minority_class_` from which `predict` returns it (two classes).
+
+        expected_precision_, expected_recall_ : float or None
+            What the held-out rows, if there are any, say of `threshold_`.
+        """,
+    "boosted": """
+        estimators_ : list of classifier
+            The members; fewer than `n_estimators` if boosting stopped.
+
+        estimator_weights_ : ndarray of shape (n_members,)
+            The weight of each member's vote.
+
+        estimator_errors_ : ndarray of shape (n_members,)
+            The weighted part of the training rows that each member got wrong; synthetic rows do
+            not count.
+
+        n_training_rows_ : list of int
+            How many rows each member was trained on, synthetic ones included.
+        """,
+    "fitted": """
+        classes_ : ndarray of shape (n_classes,)
+            The class labels.
+
+        minority_class_ : object
+            The label of the smallest class.
+
+        n_features_in_ : int
+            Number of columns seen in `fit`.
+
+        feature_names_in_ : ndarray of shape (n_features_in_,)
+            Names of the columns, if X has names that are all strings.
+
+        feature_importances_ : ndarray of shape (n_features_in_,)
+            Mean of the members' importances, by the weights of their votes, where all members
+            have them. Those of different kinds are scaled to sum to 1 first.
+
+        estimator_ : classifier or list of classifier
+            The base learner that members were copied from, or the kinds that alternated.
+        """,
+    "synthetic_notes": """
+        The neighbours are computed once. The rows must be numbers, and for neighbours to mean
+        something the columns should be scaled alike.
+
+        With `sample_weight`, rows are started from in proportion to their weights, and a synthetic
+        row weighs as much as an average real one. Which rows are neighbours, and how many
+        synthetic rows a class lacks, depends on the rows alone, whatever they weigh.
+        """,
+}
+
+_NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+
+def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`"):
+    """Return a decorator that puts the shared texts into a docstring.
+
+    Parameters
+    ----------
+    default : str
+        What ``estimator=None`` means.
+    """
+
+    def put(match):
+        text = dedent(_TEXTS[match[2]]).strip().replace("{default}", default)
+        return indent(text, match[1])
+
+    def decorate(documented):
+        # Python drops docstrings with -OO.
+        if documented.__doc__:
+            documented.__doc__ = _NAME.sub(put, documented.__doc__)
+        return documented
+
+    return decorate

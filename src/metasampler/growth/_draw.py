@@ -1,0 +1,333 @@
+"""Randomness and draws: named streams, a key for every row, Gaussian weights, the smallest keys.
+
+A stream is found by *what it serves* and *which step it serves*, never by how much randomness was
+used before it. So a result does not depend on ``n_jobs``, a warm start continues as one longer fit,
+and a row's random number does not depend on how the rows are split into chunks.
+"""
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+if TYPE_CHECKING:
+    from metasampler.growth._loop import Growth
+
+__all__ = [
+    "DEFAULT_SIGMA",
+    "GaussianDraw",
+    "RandomStreams",
+    "Stream",
+    "deal_folds",
+    "draw_rows",
+    "gaussian_log_weights",
+    "hold_out_rows",
+    "race_keys",
+    "race_keys_of",
+    "spread_action",
+]
+
+#: Width of the Gaussian over errors that the paper recommends.
+DEFAULT_SIGMA = 0.2
+
+# Philox yields four 64-bit words per value of its counter.
+_WORDS_PER_COUNT = 4
+
+# Rows whose keys are computed at once: they stay in the processor's cache.
+_CHUNK = 1 << 15
+
+
+class Stream(IntEnum):
+    """What a random stream serves. The numbers are part of every result: never reuse one."""
+
+    SPLIT = 0
+    DRAW = 1
+    MEMBER = 2
+    POLICY = 3
+    SUBSET = 4
+    EPISODE = 5
+    LEARNER = 6
+    TIES = 7
+    CANDIDATE = 8
+
+
+class RandomStreams:
+    """The random streams of one fit or one meta-training episode.
+
+    Parameters
+    ----------
+    entropy : int
+        What all streams derive from.
+    path : tuple of int, default=()
+        Where this set of streams stands below the entropy.
+    """
+
+    def __init__(self, entropy: int, path: tuple[int, ...] = ()):
+        self.entropy = int(entropy)
+        self.path = path
+
+    @classmethod
+    def from_random_state(cls, random_state) -> "RandomStreams":
+        """Take the entropy from a scikit-learn style ``random_state``."""
+        if isinstance(random_state, (int, np.integer)):
+            return cls(int(random_state))
+        return cls(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
+
+    def child(self, stream: Stream, index: int) -> "RandomStreams":
+        """Return streams for one part of the work, for instance one episode."""
+        return RandomStreams(self.entropy, (*self.path, int(stream), int(index)))
+
+    def _sequence(self, stream: Stream, index: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.entropy, spawn_key=(*self.path, int(stream), index))
+
+    def integer(self, stream: Stream, index: int) -> int:
+        """Return a seed for code that wants an integer ``random_state``."""
+        return int(self._sequence(stream, index).generate_state(1)[0] >> 1)
+
+    def generator(self, stream: Stream, index: int = 0) -> np.random.Generator:
+        """Return an ordinary generator for one purpose."""
+        return np.random.default_rng(self._sequence(stream, index))
+
+    def row_key(self, stream: Stream) -> np.ndarray:
+        """Return the key of a counter-based generator whose numbers are addressed by row."""
+        return self._sequence(stream, 0).generate_state(2, np.uint64)
+
+
+def gaussian_log_weights(
+    errors: np.ndarray, mu: float, sigma: float, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the logarithm of the sampling weight of each row, relative to the largest.
+
+    The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
+    (Eq. 3). Its logarithm cannot underflow, however narrow the Gaussian, and the draw needs
+    nothing else.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_rows,)
+        Errors in [0, 1].
+    mu : float
+        The error that the draw favours.
+    sigma : float
+        Width of the Gaussian.
+    out : ndarray of shape (n_rows,), default=None
+        Where to put the result; it may be `errors`. None makes a new array.
+
+    Returns
+    -------
+    log_weights : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from metasampler.growth import gaussian_log_weights
+    >>> np.exp(gaussian_log_weights(np.array([0.5, 0.0, 0.5]), mu=1.0, sigma=0.5)).round(3)
+    array([1.   , 0.223, 1.   ])
+    """
+    log_weights = np.subtract(errors, mu, out=out)
+    log_weights *= log_weights
+    # Relative to the best row: equal rows then have weight 1, whatever the width.
+    log_weights -= log_weights.min()
+    # Divided twice, and bounded: the square of the width may be too small or large for a float.
+    log_weights *= -min(0.5 / sigma / sigma, 1e300)
+    return log_weights
+
+
+def race_keys(key: np.ndarray, draw: int, start: int, stop: int) -> np.ndarray:
+    """Return logarithms of the exponential variates of the rows ``start`` to ``stop``.
+
+    Each row's variate is addressed by ``(key, draw, row)`` in a counter-based generator, so
+    it does not matter in which chunks, or on which machine, they are computed.
+
+    Parameters
+    ----------
+    key : ndarray of shape (2,), dtype=uint64
+        Key of the Philox generator.
+    draw : int
+        Number of the draw.
+    start, stop : int
+        Range of row numbers.
+
+    Returns
+    -------
+    keys : ndarray of shape (stop - start,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from metasampler.growth import race_keys
+    >>> key = np.array([1, 2], dtype=np.uint64)
+    >>> whole = race_keys(key, draw=0, start=0, stop=10)
+    >>> bool(np.all(whole[7:] == race_keys(key, draw=0, start=7, stop=10)))
+    True
+    """
+    offset = start % _WORDS_PER_COUNT
+    generator = np.random.Generator(
+        np.random.Philox(key=key, counter=[start // _WORDS_PER_COUNT, draw, 0, 0])
+    )
+    # `random` takes exactly one word per number; `standard_exponential` would not.
+    keys = generator.random(stop - start + offset)[offset:]
+    # Zero has no logarithm; 2**-54 stands for it, below every other value the generator gives.
+    np.maximum(keys, 2.0**-54, out=keys)
+    np.log(keys, out=keys)
+    np.negative(keys, out=keys)
+    return np.log(keys, out=keys)
+
+
+def race_keys_of(key: np.ndarray, draw: int, rows: np.ndarray) -> np.ndarray:
+    """Return the numbers of `race_keys` for some rows, given in ascending order.
+
+    They are computed in chunks, so that the rows in between take no memory.
+
+    Parameters
+    ----------
+    key : ndarray of shape (2,), dtype=uint64
+        Key of the Philox generator.
+    draw : int
+        Number of the draw.
+    rows : ndarray of int
+        Row numbers, in ascending order.
+
+    Returns
+    -------
+    keys : ndarray of shape (len(rows),)
+    """
+    keys = np.empty(len(rows))
+    n_rows = int(rows[-1]) + 1 if len(rows) else 0
+    for start in range(0, n_rows, _CHUNK):
+        stop = min(start + _CHUNK, n_rows)
+        first, last = np.searchsorted(rows, (start, stop))
+        if first < last:
+            chunk = race_keys(key, draw, start, stop)
+            keys[first:last] = chunk[rows[first:last] - start]
+    return keys
+
+
+def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
+    """Return the positions of the ``size`` smallest keys, in ascending order.
+
+    With keys ``race_keys(...) - log_weights`` this is a weighted draw without replacement:
+    every row runs for an exponential time whose rate is its weight, and the first ``size``
+    to arrive are drawn. It takes linear time and no normalised weights.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_rows,)
+        The arrival times, or any increasing function of them.
+    size : int
+        How many rows to draw; all of them if there are fewer.
+
+    Returns
+    -------
+    positions : ndarray of shape (min(size, n_rows),)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from metasampler.growth import draw_rows
+    >>> draw_rows(np.array([0.3, 0.1, 0.9, 0.2]), size=2)
+    array([1, 3])
+    """
+    if size >= len(keys):
+        return np.arange(len(keys))
+    positions = np.argpartition(keys, size)[:size]
+    # A fixed order makes the member independent of how the smallest keys were found.
+    positions.sort()
+    return positions
+
+
+class GaussianDraw(NamedTuple):
+    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
+
+    This is the rule that a policy returns: a growth calls it once for every larger class.
+
+    Parameters
+    ----------
+    mu : float
+        The error that the draw favours, in [0, 1].
+    sigma : float, default=0.2
+        Width of the Gaussian.
+    state : ndarray, default=None
+        What the policy saw when it chose mu.
+
+    Examples
+    --------
+    >>> from metasampler.growth import GaussianDraw
+    >>> GaussianDraw(0.9).sigma
+    0.2
+    """
+
+    mu: float
+    sigma: float = DEFAULT_SIGMA
+    state: np.ndarray | None = None
+
+    def __call__(
+        self, growth: "Growth", rows: np.ndarray, keys: np.ndarray, size: int
+    ) -> np.ndarray:
+        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
+        # The errors are a copy, and a long one: the weights take its place.
+        errors = growth.errors_of(rows)
+        if growth.data.n_classes == 2:
+            # Nobody reads them again before the new member changes them.
+            growth.free_errors()
+        keys -= gaussian_log_weights(errors, self.mu, self.sigma, out=errors)
+        return rows[draw_rows(keys, size)]
+
+
+def spread_action(action, mu_min: float):
+    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
+    return mu_min + (1 - mu_min) * action
+
+
+def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
+    """Return the rows to hold out of each class, in ascending order of all.
+
+    Every class keeps at least one row and gives at least one, if it has two. By hand because
+    scikit-learn's stratified split may leave a rare class without any validation row, and
+    because rows are chosen by number, as in every other draw.
+
+    Parameters
+    ----------
+    class_rows : list of ndarray of int
+        The row numbers of each class.
+    fraction : float
+        Part of each class to hold out.
+    streams : RandomStreams
+
+    Returns
+    -------
+    rows : ndarray of int
+    """
+    key = streams.row_key(Stream.SPLIT)
+    held_out = []
+    for rows in class_rows:
+        size = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        held_out.append(rows[draw_rows(race_keys_of(key, 0, rows), size)])
+    return np.sort(np.concatenate(held_out))
+
+
+def deal_folds(
+    class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams
+) -> np.ndarray:
+    """Return the fold of every row; each class is dealt to the folds like cards.
+
+    Parameters
+    ----------
+    class_rows : list of ndarray of int
+        The row numbers of each class.
+    n_folds : int
+        Number of folds.
+    streams : RandomStreams
+        Where the order of the rows comes from.
+
+    Returns
+    -------
+    folds : ndarray of int of shape (n_rows,)
+    """
+    key = streams.row_key(Stream.SPLIT)
+    folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
+    for rows in class_rows:
+        shuffled = rows[np.argsort(race_keys_of(key, 0, rows))]
+        folds[shuffled] = np.arange(len(rows)) % n_folds
+    return folds

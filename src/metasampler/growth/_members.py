@@ -1,0 +1,480 @@
+"""Members: which kinds there are, how they are fitted and scored, and what soft leaves say.
+
+An ensemble has one kind of members, or a list of kinds that alternate: member i is then a copy of
+``estimator[i % len(estimator)]``.
+
+A tree that is grown to the end has pure leaves, which say 0 or 1: the mean of k such members takes
+only k + 1 values, so that most rows are tied. A *soft leaf* of n rows, n_c of them of class c, says
+
+    p_c = (n_c + s) / (n + s * n_classes)
+
+instead (Laplace's rule for s = 1): large leaves are surer than small ones. This is no part of the
+paper.
+"""
+
+from copy import copy
+from functools import cached_property
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from metasampler import _sklearn_compat as compat
+
+__all__ = [
+    "PLAIN_TREES",
+    "MemberLearner",
+    "Members",
+    "TreeLearner",
+    "copy_input_tags",
+    "has_leaves",
+    "is_plain_tree",
+    "kinds_of",
+    "leaf_probabilities",
+    "leaf_values",
+    "make_learners",
+    "resolve_estimator",
+    "resolve_kinds",
+    "resolve_leaf_smoothing",
+    "weight_argument",
+]
+
+#: scikit-learn's own trees; a subclass may differ.
+PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
+
+#: Laplace's rule: what "auto" means for members with leaves.
+_LAPLACE = 1.0
+
+# Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
+# memory that scoring takes does not grow with the number of rows.
+_CHUNK = 1 << 15
+
+
+# ---------------------------------------------------------------------- kinds
+
+
+def kinds_of(estimator) -> list:
+    """Return the kinds of members: the entries of a list, or the one base learner there is."""
+    return list(estimator) if isinstance(estimator, list) else [estimator]
+
+
+def resolve_kinds(estimator):
+    """Return the base learner, or the list of them, if they can serve as members."""
+    if estimator is None:
+        return DecisionTreeClassifier()
+    if isinstance(estimator, tuple):
+        raise TypeError(
+            f"estimator={estimator!r} must be a classifier with fit and predict_proba, or a list "
+            "of them; got a tuple."
+        )
+    if not isinstance(estimator, list):
+        _check_classifier(estimator, "estimator")
+        return estimator
+    if not estimator:
+        raise ValueError(
+            "estimator=[] is an empty list; it must hold at least one classifier with fit and "
+            "predict_proba."
+        )
+    for position, kind in enumerate(estimator):
+        _check_classifier(kind, f"estimator[{position}]")
+    return list(estimator)
+
+
+def resolve_estimator(estimator):
+    """Return the one base learner, if it can serve as a member; None means a decision tree."""
+    if isinstance(estimator, (list, tuple)):
+        raise TypeError(
+            f"estimator={estimator!r} must be one classifier with fit and predict_proba: only "
+            "ensembles that under-sample take a list of them."
+        )
+    return resolve_kinds(estimator)
+
+
+def _check_classifier(estimator, name: str) -> None:
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"{name} must be an instance, got the class {estimator.__name__}; "
+            f"write {estimator.__name__}()."
+        )
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{name}={estimator!r} must have fit and predict_proba: the ensemble's errors are "
+            "computed from probabilities."
+        )
+
+
+def is_plain_tree(estimator) -> bool:
+    """Return whether the estimator is one of scikit-learn's own trees."""
+    return type(estimator) in PLAIN_TREES
+
+
+def weight_argument(estimator) -> str | None:
+    """Return what the fit of a base learner calls the weights of the rows, if it takes any."""
+    if isinstance(estimator, Pipeline):
+        # A pipeline passes on what is named after one of its steps; the last one is the classifier.
+        name, last = estimator.steps[-1]
+        return f"{name}__sample_weight" if has_fit_parameter(last, "sample_weight") else None
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+
+
+def copy_input_tags(tags, estimator):
+    """Return tags that say of the input what the tags of all base learners say of it."""
+    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
+    members = [get_tags(kind).input_tags for kind in kinds]
+    tags.input_tags.sparse = all(member.sparse for member in members)
+    tags.input_tags.allow_nan = all(member.allow_nan for member in members)
+    return tags
+
+
+# ---------------------------------------------------------------------- learners
+
+
+class MemberLearner:
+    """Fits and scores members of one kind through the interface every classifier has.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        What members are copied from.
+    n_classes : int
+        The labels are 0, ..., n_classes - 1.
+    n_jobs : int or None
+        Threads that score chunks of rows.
+    leaf_smoothing : float, default=0.0
+        Rows of each class added to every leaf for the scores, see `leaf_values`.
+    """
+
+    #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
+    fits_in_threads = False
+
+    #: Whether members stop by rows that they are not trained on.
+    stops_early = False
+
+    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+        self.estimator = estimator
+        self.n_classes = n_classes
+        self.n_jobs = n_jobs
+        self.leaf_smoothing = leaf_smoothing
+        # Found once: to look into a signature takes as long as a small tree.
+        self.weight_argument = weight_argument(estimator)
+        #: Whether members can be fitted with sample weights.
+        self.takes_weights = self.weight_argument is not None
+
+    def of(self, number: int) -> "MemberLearner":
+        """Return the learner of the member with this number: all members are of one kind."""
+        return self
+
+    def own_copy(self):
+        """Return a copy for another thread, which shares nothing that a fit changes."""
+        return copy(self)
+
+    def fit(
+        self,
+        X,
+        codes: np.ndarray,
+        rows,
+        seed: int,
+        sample_weight: np.ndarray | None = None,
+        unseen: np.ndarray | None = None,
+    ):
+        """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
+
+        ``sample_weight`` holds a weight for each of these rows; a base learner that takes none
+        does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
+        by them.
+        """
+        member = clone(self.estimator)
+        parameters = _seed_parameters(member, seed)
+        if parameters:
+            member.set_params(**parameters)
+        options = {}
+        if sample_weight is not None and self.takes_weights:
+            options[self.weight_argument] = sample_weight
+        if rows is not None:
+            X, codes = compat.take_rows(X, rows), codes[rows]
+        return member.fit(X, codes.astype(np.intp), **options)
+
+    def probabilities(self, member, X) -> np.ndarray:
+        """Return the probabilities of some rows: of class 1 only, if there are two classes."""
+        proba = member.predict_proba(X)
+        if proba.shape[1] != self.n_classes:
+            raise ValueError(
+                f"The member {member!r} gives {proba.shape[1]} probabilities a row; the data has "
+                f"{self.n_classes} classes."
+            )
+        # Written so that a NaN fails it too; float32 learners round beyond the limits.
+        if not (proba.min() >= -1e-6 and proba.max() <= 1 + 1e-6):
+            raise ValueError(
+                f"The member {member!r} gives probabilities that are not in [0, 1]: from "
+                f"{proba.min()} to {proba.max()}."
+            )
+        return proba[:, 1] if self.n_classes == 2 else proba
+
+    def leaves(self, member, X) -> np.ndarray:
+        """Return the leaves that rows end in: one a row, or one a row and tree."""
+        return member.apply(X)
+
+    def add_probabilities(
+        self, member, X, total: np.ndarray, soft_total: np.ndarray | None = None
+    ) -> None:
+        """Add a member's probabilities of all rows of X to ``total``, in place.
+
+        With ``soft_total`` those of soft leaves are added to it; the rows go through the trees
+        once for both. Members without leaves add the same to both.
+        """
+
+        def add(rows, X):
+            if soft_total is None or not self.leaf_smoothing:
+                proba = self.probabilities(member, X)
+                total[rows] += proba
+                if soft_total is not None:
+                    soft_total[rows] += proba
+                return
+            leaves = self.leaves(member, X)
+            total[rows] += leaf_probabilities(member, leaves, 0)
+            soft_total[rows] += leaf_probabilities(member, leaves, self.leaf_smoothing)
+
+        self._by_chunks(add, X)
+
+    def add_scores(self, member, X, total: np.ndarray) -> None:
+        """Add what a member contributes to the ensemble's answer, by soft leaves, in place."""
+        if not self.leaf_smoothing:
+            self.add_probabilities(member, X, total)
+            return
+
+        def add(rows, X):
+            total[rows] += leaf_probabilities(member, self.leaves(member, X), self.leaf_smoothing)
+
+        self._by_chunks(add, X)
+
+    def _by_chunks(self, add, X) -> None:
+        """Call ``add(rows, X[rows])`` for slices that make up all rows of X."""
+
+        def add_from(start):
+            rows = slice(start, start + _CHUNK)
+            add(rows, compat.take_rows(X, rows))
+
+        starts = range(0, X.shape[0], _CHUNK)
+        if len(starts) == 1:
+            add(slice(None), X)
+        elif effective_n_jobs(self.n_jobs) == 1:
+            for start in starts:
+                add_from(start)
+        else:
+            Parallel(self.n_jobs, require="sharedmem")(delayed(add_from)(start) for start in starts)
+
+
+def _seed_parameters(estimator, seed: int) -> dict[str, int]:
+    """Return one seed for every parameter called ``random_state``, at any depth."""
+    names = sorted(
+        name
+        for name in estimator.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    # A pipeline's steps must not share a seed; the first gets the seed itself.
+    return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
+
+
+class TreeLearner(MemberLearner):
+    """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
+
+    # Growing a tree lets other threads run.
+    fits_in_threads = True
+
+    @cached_property
+    def _builder(self) -> compat.TreeBuilder:
+        return compat.TreeBuilder(self.estimator, self.n_classes)
+
+    def own_copy(self):
+        """Return a copy that makes a builder of its own."""
+        twin = copy(self)
+        twin.__dict__.pop("_builder", None)
+        return twin
+
+    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None):
+        """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
+        if rows is not None:
+            X, codes = X[rows], codes[rows]
+        return self._builder.fit(X, codes.astype(np.intp), seed, sample_weight)
+
+    def probabilities(self, member, X):
+        """Return the probabilities of some rows: of class 1 only, if there are two classes."""
+        return leaf_probabilities(member, self.leaves(member, X), 0)
+
+    def leaves(self, member, X):
+        """Return the leaf that each row ends in."""
+        return member.tree_.apply(X)
+
+
+class Members:
+    """Learners of several kinds that alternate, member by member.
+
+    Parameters
+    ----------
+    learners : list of MemberLearner
+        One a kind.
+    """
+
+    def __init__(self, learners: list[MemberLearner]):
+        self.learners = learners
+        #: The base learners, in their order.
+        self.estimator = [learner.estimator for learner in learners]
+        self.n_jobs = learners[0].n_jobs
+        #: That of the kinds with leaves; those without have none of their own.
+        self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
+        self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
+
+    def of(self, number: int) -> MemberLearner:
+        """Return the learner of the member with this number."""
+        return self.learners[number % len(self.learners)]
+
+    def own_copy(self):
+        """Return a copy for another thread."""
+        return Members([learner.own_copy() for learner in self.learners])
+
+
+def make_learners(
+    estimator,
+    tables,
+    n_classes: int,
+    n_jobs=None,
+    leaf_smoothing: float = 0.0,
+    categorical_features=(),
+) -> MemberLearner | Members:
+    """Return the quickest learner, or the quickest ones in their order, that the tables allow.
+
+    Parameters
+    ----------
+    estimator : classifier or list of classifier
+        The kinds of members.
+    tables : list of table
+        All that members will be fitted on or scored with.
+    n_classes : int
+        The labels are 0, ..., n_classes - 1.
+    n_jobs : int or None
+        Threads that score rows.
+    leaf_smoothing : float, default=0.0
+        For the kinds that have leaves.
+    categorical_features : list of int, default=()
+        Columns whose numbers are codes, for the kinds that know categories.
+
+    Returns
+    -------
+    learner : MemberLearner or Members
+    """
+    from metasampler.growth._boosters import BoosterLearner, is_plain_booster
+
+    kinds = kinds_of(estimator)
+    # Only where all are trees the rows were checked and converted for them.
+    fast = (
+        compat.FAST_TREES
+        and all(is_plain_tree(kind) for kind in kinds)
+        and all(
+            isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
+            for X in tables
+        )
+    )
+    numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
+    learners: list[MemberLearner] = []
+    for kind in kinds:
+        if numbers and is_plain_booster(kind):
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            continue
+        make = TreeLearner if fast else MemberLearner
+        smoothing = leaf_smoothing if has_leaves(kind) else 0.0
+        learners.append(make(kind, n_classes, n_jobs, smoothing))
+    return Members(learners) if isinstance(estimator, list) else learners[0]
+
+
+# ---------------------------------------------------------------------- soft leaves
+
+
+def has_leaves(estimator) -> bool:
+    """Return whether members of this kind answer by the leaves of trees."""
+    # A subclass may answer otherwise than by the mean of its leaves.
+    is_forest = type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
+    return is_forest or is_plain_tree(estimator)
+
+
+def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
+    """Return by how much leaves are smoothed; "auto" leaves kinds that have none alone.
+
+    Of several kinds one with leaves is enough: the others answer as they are.
+    """
+    any_leaves = any(has_leaves(kind) for kind in kinds_of(estimator))
+    if isinstance(smoothing, str):
+        return _LAPLACE if any_leaves else 0.0
+    if smoothing and not any_leaves:
+        raise ValueError(
+            f"leaf_smoothing={smoothing} needs members with leaves, scikit-learn's own "
+            "DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier or "
+            f"ExtraTreesClassifier; the estimator is {estimator!r}. Set leaf_smoothing=0."
+        )
+    return float(smoothing)
+
+
+def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:
+    """Return what some leaves say: for class 1 only, if there are two classes.
+
+    Parameters
+    ----------
+    tree : fitted tree of scikit-learn
+        The tree.
+    leaves : ndarray of int of shape (n_rows,)
+        Numbers of nodes; they may occur many times.
+    smoothing : float
+        Rows added of each class; 0 gives the plain shares.
+
+    Returns
+    -------
+    values : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    """
+    # Since scikit-learn 1.3 `value` holds shares, for every tree with or without weights.
+    shares = tree.tree_.value[:, 0, :]
+    n_classes = shares.shape[1]
+    if n_classes == 2:
+        shares = shares[:, 1]
+    if not smoothing:
+        return shares.take(leaves, axis=0)
+    sizes = tree.tree_.weighted_n_node_samples
+    # Whatever is less to smooth: the leaves of few rows, or once all nodes of the tree.
+    few = len(leaves) < len(sizes)
+    if few:
+        shares, sizes = shares.take(leaves, axis=0), sizes.take(leaves)
+    if n_classes > 2:
+        sizes = sizes[:, np.newaxis]
+    values = (shares * sizes + smoothing) / (sizes + smoothing * n_classes)
+    return values if few else values.take(leaves, axis=0)
+
+
+def leaf_probabilities(member, leaves: np.ndarray, smoothing: float) -> np.ndarray:
+    """Return the probabilities of rows whose leaves are known.
+
+    Parameters
+    ----------
+    member : fitted tree or forest of scikit-learn
+        The member.
+    leaves : ndarray of shape (n_rows,) or (n_rows, n_trees)
+        What ``member.apply`` gives.
+    smoothing : float
+        See `leaf_values`.
+
+    Returns
+    -------
+    proba : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Of class 1 only, if there are two classes.
+    """
+    if leaves.ndim == 1:
+        return leaf_values(member, leaves, smoothing)
+    trees = zip(member.estimators_, leaves.T, strict=True)
+    # Added up first and divided last, as in scikit-learn: the same to the last bit.
+    total = np.zeros(())
+    for tree, column in trees:
+        total = total + leaf_values(tree, column, smoothing)
+    return total / len(member.estimators_)

@@ -1,0 +1,47 @@
+"""All that prediction needs of a sampler: states, networks, files, and the policies themselves."""
+
+from metasampler.policy._files import (
+    check_writable,
+    find_sampler,
+    load_policy,
+    pretrained_names,
+    read_archive,
+    read_sampler,
+    write_archive,
+    write_sampler,
+)
+from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
+from metasampler.policy._policies import (
+    ConstantPolicy,
+    LearnedPolicy,
+    UniformPolicy,
+    WithRivals,
+    blind_policy,
+)
+from metasampler.policy._schema import LEARNER_SETTINGS, SAMPLER_SETTINGS
+from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram
+
+__all__ = [
+    "LEARNER_SETTINGS",
+    "MLP",
+    "SAMPLER_SETTINGS",
+    "STATE_KINDS",
+    "ConstantPolicy",
+    "GaussianPolicy",
+    "LearnedPolicy",
+    "StateEncoder",
+    "UniformPolicy",
+    "WithRivals",
+    "blind_policy",
+    "check_writable",
+    "error_histogram",
+    "find_sampler",
+    "layer_sizes",
+    "load_policy",
+    "pretrained_names",
+    "read_archive",
+    "read_sampler",
+    "squashed_log_prob",
+    "write_archive",
+    "write_sampler",
+]

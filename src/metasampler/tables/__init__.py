@@ -1,0 +1,10 @@
+"""Tables: columns of any kind become numbers that members take.
+
+This package stands below `growth` and imports nothing of the others.
+"""
+
+from metasampler.tables._columns import is_frame
+from metasampler.tables._encoder import TableEncoder
+from metasampler.tables._form import TableForm
+
+__all__ = ["TableEncoder", "TableForm", "is_frame"]

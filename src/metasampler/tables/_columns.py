@@ -1,0 +1,180 @@
+"""One column of a data frame, whatever library the frame comes from.
+
+By hand because the libraries that bridge pandas and polars are large, and two questions are enough:
+what kind of column is it, and what are its values as numbers or as texts?
+"""
+
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+from numbers import Number
+
+import numpy as np
+
+__all__ = [
+    "column_kind",
+    "columns_of",
+    "is_frame",
+    "is_plain_number",
+    "numbers_of",
+    "texts_of",
+]
+
+_MICROSECONDS_A_DAY = 86_400_000_000
+
+
+def is_frame(X) -> bool:
+    """Return whether X is a data frame (pandas, polars): a table whose columns have types."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape")
+
+
+def columns_of(X) -> dict:
+    """Return the columns of a frame by name."""
+    names = list(X.columns)
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"The columns {repeated[:10]} occur more than once; names must be unique.")
+    return {name: X[name] for name in names}
+
+
+def _is_polars(column) -> bool:
+    return type(column).__module__.startswith("polars")
+
+
+def is_plain_number(column) -> bool:
+    """Return whether NumPy reads a column as numbers without help: no booleans, no own types."""
+    if _is_polars(column):
+        return column.dtype.is_numeric() and column.null_count() == 0
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
+
+
+def column_kind(column) -> str:
+    """Return what a column holds: ``"number"``, ``"date"``, ``"category"`` or ``"other"``."""
+    if _is_polars(column):
+        kind = column.dtype
+        if kind.is_temporal():
+            return "date"
+        if kind.is_numeric() or str(kind) in ("Boolean", "Null"):
+            return "number"
+        return "category" if str(kind).split("(")[0] in ("String", "Categorical", "Enum") else (
+            _kind_of_objects(column.to_list())
+        )
+    kind = column.dtype
+    if str(kind) == "category":
+        return "category"
+    if getattr(kind, "kind", "O") in "biuf":
+        return "number"
+    if getattr(kind, "kind", "O") in "mM":
+        return "date"
+    if str(kind) in ("string", "str"):
+        return "category"
+    return _kind_of_objects(column.tolist())
+
+
+def _kind_of_objects(values: list) -> str:
+    """Return the kind of a column of Python objects, by what they are."""
+    found = {type(value) for value in values if not _is_missing(value)}
+    if not found or all(issubclass(kind, (Number, Decimal, np.bool_)) for kind in found):
+        return "other" if any(issubclass(kind, complex) for kind in found) else "number"
+    if all(issubclass(kind, date) or kind.__name__ == "Timestamp" for kind in found):
+        return "date"
+    plain = (str, bytes, Number, Decimal, np.bool_, date, np.generic)
+    return "category" if all(issubclass(kind, plain) for kind in found) else "other"
+
+
+def _is_missing(value) -> bool:
+    """Return whether a value stands for none: None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def numbers_of(column, kind: str) -> np.ndarray:
+    """Return a column of numbers or dates as floats; dates are days since 1970."""
+    if kind == "date":
+        return _days_of(column)
+    if _is_polars(column):
+        if str(column.dtype).startswith(("Object", "List")):
+            return _floats(column.to_list())
+        import polars
+
+        return column.cast(polars.Float64, strict=False).to_numpy().astype(float)
+    if getattr(column.dtype, "kind", "O") == "O" and column.dtype == object:
+        return _floats(column.tolist())
+    # Nullable types have a missing value of their own.
+    return column.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _floats(values: list) -> np.ndarray:
+    return np.array([np.nan if _is_missing(value) else float(value) for value in values])
+
+
+def _days_of(column) -> np.ndarray:
+    if _is_polars(column):
+        import polars
+
+        kind = str(column.dtype)
+        if kind == "Time":
+            return column.cast(polars.Int64).cast(polars.Float64).to_numpy() / (
+                1000 * _MICROSECONDS_A_DAY
+            )
+        unit = polars.Duration("us") if kind.startswith("Duration") else polars.Datetime("us")
+        ticks = column.cast(unit) if not kind.startswith("Datetime") else column.dt.cast_time_unit("us")
+        return ticks.to_physical().cast(polars.Float64).to_numpy() / _MICROSECONDS_A_DAY
+    import pandas
+
+    if getattr(column.dtype, "kind", "O") == "m":
+        ticks = column.to_numpy().astype("timedelta64[us]")
+    else:
+        stamps = pandas.to_datetime(column, utc=True, errors="coerce")
+        ticks = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
+    days = ticks.astype("int64") / _MICROSECONDS_A_DAY
+    return np.where(np.isnat(ticks), np.nan, days)
+
+
+def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct values of a column as texts, and for each row which one it has.
+
+    Returns
+    -------
+    levels : ndarray of str
+        In no particular order.
+    codes : ndarray of int
+        Positions in ``levels``; -1 where the value is missing.
+    """
+    if _is_polars(column):
+        import polars
+
+        if not str(column.dtype).startswith("Object"):
+            texts = column.cast(polars.String)
+            levels = texts.unique().drop_nulls()
+            numbers = polars.Series(np.arange(len(levels)), dtype=polars.Int64)
+            if len(levels) == 0:
+                return np.empty(0, dtype=object), np.full(len(column), -1)
+            codes = texts.replace_strict(levels, numbers, default=None, return_dtype=polars.Int64)
+            return levels.to_numpy().astype(object), codes.fill_null(-1).to_numpy()
+        values = column.to_list()
+    elif str(column.dtype) == "category":
+        levels = _as_texts(column.cat.categories.tolist())
+        return _merged(levels, column.cat.codes.to_numpy().astype(np.intp))
+    else:
+        values = column.tolist()
+    import pandas
+
+    codes, levels = pandas.factorize(np.array(values, dtype=object), use_na_sentinel=True)
+    return _merged(_as_texts(list(levels)), codes)
+
+
+def _as_texts(values: list) -> np.ndarray:
+    return np.array(
+        [v.decode(errors="replace") if isinstance(v, bytes) else str(v) for v in values],
+        dtype=object,
+    )
+
+
+def _merged(levels: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Join levels that differ as values, but not as texts: 1 and "1"."""
+    distinct, position = np.unique(levels, return_inverse=True)
+    if len(distinct) == len(levels):
+        return levels, codes
+    return distinct, np.where(codes < 0, -1, position[codes])

@@ -1,0 +1,179 @@
+"""The encoder: a data frame with columns of any kind becomes one matrix of numbers."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler._sklearn_compat import Interval, fit_context
+from metasampler.tables._columns import column_kind, columns_of, is_frame, numbers_of, texts_of
+
+__all__ = ["TableEncoder"]
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a data frame with columns of any kind into one matrix of numbers.
+
+    Numbers and booleans stay what they are, dates become days since 1970, texts and categories
+    become codes. Missing values become NaN. scikit-learn's `OrdinalEncoder` needs to be told which
+    columns to encode, and does not know dates.
+
+    Parameters
+    ----------
+    min_count : int, default=2
+        Rows that must share a level of a text or a category for it to have a code of its own.
+        Rarer levels, and those that `fit` did not see, share code 0. So a column of identifiers
+        says nothing, and an unknown level is what it is: a rare one.
+
+    Attributes
+    ----------
+    kinds_ : dict of str
+        The kind of each column: ``"number"``, ``"date"`` or ``"category"``.
+
+    levels_ : dict of list of str
+        The levels of each text or category that have a code of their own, in the order of their
+        codes 1, 2, ...
+
+    categorical_features_ : list of int
+        The positions of the columns with codes.
+
+    n_features_in_ : int
+        Number of columns.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns.
+
+    See Also
+    --------
+    sklearn.preprocessing.OrdinalEncoder : Codes of columns that are all categories.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from metasampler.tables import TableEncoder
+    >>> frame = pd.DataFrame({"city": ["Rome", "Oslo", "Rome", "Oslo"], "age": [31, None, 45, 28]})
+    >>> TableEncoder().fit_transform(frame)
+    array([[ 2., 31.],
+           [ 1., nan],
+           [ 2., 45.],
+           [ 1., 28.]])
+    """
+
+    _parameter_constraints: dict = {"min_count": [Interval(Integral, 1, None, closed="left")]}
+
+    def __init__(self, min_count=2):
+        self.min_count = min_count
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the kinds of the columns and the levels of texts and categories.
+
+        Parameters
+        ----------
+        X : data frame (pandas or polars)
+            The training rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : TableEncoder
+            The fitted encoder.
+        """
+        columns = _check_frame(X)
+        self.kinds_, self.levels_ = {}, {}
+        for name, column in columns.items():
+            kind = column_kind(column)
+            if kind == "other":
+                raise TypeError(
+                    f"Column {name!r} holds values that are neither numbers, dates nor texts, for "
+                    f"instance {next(iter(column))!r}; drop it, or turn it into such columns."
+                )
+            self.kinds_[name] = kind
+            if kind == "category":
+                levels, codes = texts_of(column)
+                counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+                self.levels_[name] = sorted(levels[counts >= self.min_count].tolist())
+        self.feature_names_in_ = np.array([str(name) for name in columns], dtype=object)
+        self.n_features_in_ = len(columns)
+        self.categorical_features_ = [
+            position for position, kind in enumerate(self.kinds_.values()) if kind == "category"
+        ]
+        return self
+
+    def transform(self, X):
+        """Return the rows as numbers.
+
+        Parameters
+        ----------
+        X : data frame (pandas or polars)
+            The rows. Columns are found by their names, in any order; columns that `fit` did not
+            see are left out.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_samples, n_features_in_)
+        """
+        check_is_fitted(self)
+        columns = _check_frame(X)
+        missing = [name for name in self.kinds_ if name not in columns]
+        if missing:
+            raise ValueError(f"X lacks the columns {missing[:10]}, which fit has seen.")
+        # Written by columns, read by rows: two passes are faster than scattered writes.
+        numbers = np.empty((X.shape[0], len(self.kinds_)), order="F")
+        for position, (name, kind) in enumerate(self.kinds_.items()):
+            numbers[:, position] = self._numbers(columns[name], name, kind)
+        return np.ascontiguousarray(numbers)
+
+    def _numbers(self, column, name, kind: str) -> np.ndarray:
+        if kind == "category":
+            levels, codes = texts_of(column)
+            code_of = {level: code for code, level in enumerate(self.levels_[name], start=1)}
+            of_level = np.array([code_of.get(level, 0) for level in levels], dtype=float)
+            # The last entry is for missing values, whose code is -1.
+            return np.append(of_level, np.nan)[codes]
+        found = column_kind(column)
+        if found != kind and not (found == "number" and _is_empty(column)):
+            raise ValueError(
+                f"Column {name!r} held a {kind} in every row that fit saw, and now holds a {found}."
+            )
+        return numbers_of(column, found)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns, which are those of the input.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return self.feature_names_in_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+def _check_frame(X) -> dict:
+    """Return the columns of a frame by name, or a clear error."""
+    if not is_frame(X):
+        raise TypeError(f"TableEncoder takes a data frame (pandas or polars), got {type(X).__name__}.")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"X has shape {tuple(X.shape)}; at least one row and column is needed.")
+    return columns_of(X)
+
+
+def _is_empty(column) -> bool:
+    """Return whether a column has missing values only: such a column has no kind."""
+    return bool(np.isnan(numbers_of(column, "number")).all())
