@@ -11,12 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from metasampler import MetaSampler
 from metasampler.ensemble import MesaClassifier
+from metasampler.meta import SoftActorCritic
 from metasampler_bench import FAMILIES, LETTERS, METHODS, find_method
 from metasampler_bench._methods import title_of
 from metasampler_bench._retired import RETIRED
 
 # A sampler that is meta-trained as any other, in a fraction of the time.
-QUICK_SAMPLER = MetaSampler(n_random_steps=30, n_updates=10)
+QUICK_SAMPLER = MetaSampler(learner=SoftActorCritic(n_random_steps=30, n_updates=10))
 
 
 @pytest.fixture(autouse=True)

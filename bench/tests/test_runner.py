@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 
 from metasampler import MetaSampler
+from metasampler.meta import SoftActorCritic
 from metasampler_bench import METHODS, Runner, _runner, _samplers
 from metasampler_bench._protocol import fit_seed, take_parts
 from metasampler_bench._runner import TimeLimitError, _time_limit
@@ -373,8 +374,8 @@ def test_settings_of_a_cell_reach_the_sampler():
     assert sampler.train_ratio == 0.5
     assert sampler.random_state == fit_seed(1, 2)
     # The paper's lengths unless the look is quick.
-    assert sampler.n_random_steps == MetaSampler().n_random_steps
-    assert _samplers.make_meta_sampler({**cell, "quick": True}, 0).n_random_steps == 36
+    assert sampler.learner.n_random_steps == SoftActorCritic().n_random_steps
+    assert _samplers.make_meta_sampler({**cell, "quick": True}, 0).learner.n_random_steps == 36
 
 
 @pytest.mark.parametrize("method", ["constant-0.9", "under-bagging"])

@@ -5,36 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from metasampler import MetaSampler
+from metasampler.meta import FitToConstants, SoftActorCritic
 
 __all__ = ["LEARNERS", "make_sampler"]
 
-#: The options of each learner, by the name that the command line has for it.
-LEARNERS: dict[str, tuple[str, ...]] = {
-    "sac": (
-        "critic_hidden_layer_sizes",
-        "gamma",
-        "tau",
-        "alpha",
-        "learning_rate",
-        "lr_decay",
-        "lr_decay_steps",
-        "batch_size",
-        "memory_size",
-        "n_random_steps",
-        "n_updates",
-        "reward_scale",
-        "scale_tasks",
-        "tasks_per_round",
-    ),
-    "constants": (
-        "n_sweeps",
-        "n_constants",
-        "constant_min",
-        "score_on",
-        "penalty",
-        "tasks_per_round",
-    ),
-}
+#: The learners by the names that the command line has for them.
+LEARNERS: dict[str, Any] = {"sac": SoftActorCritic, "constants": FitToConstants}
 
 
 def make_sampler(
@@ -61,10 +37,4 @@ def make_sampler(
     >>> make_sampler("sac", {"n_updates": 50}, n_estimators=5).n_estimators
     5
     """
-    unknown = sorted(set(options or {}) - set(LEARNERS[learner]))
-    if unknown:
-        raise ValueError(
-            f"{learner} has no option {', '.join(unknown)}; its options are "
-            f"{', '.join(LEARNERS[learner])}."
-        )
-    return MetaSampler(learner=learner, **settings, **(options or {}))
+    return MetaSampler(learner=LEARNERS[learner](**(options or {})), **settings)

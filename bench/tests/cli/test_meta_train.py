@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, MetaSampler, datasets
 from metasampler.cli import app
+from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler_bench._unseen import UnseenTasks
 from metasampler_bench.cli import meta_train
 from metasampler_bench.cli._meta_train import _parse_value
@@ -92,9 +93,9 @@ def test_it_is_what_the_class_does(run):
         "3",
         *options("tasks_per_round=1"),
     )
-    sampler = MetaSampler(
-        n_estimators=3, n_updates=8, n_random_steps=4, random_state=3, tasks_per_round=1
-    ).fit_tasks({name: load(f"{name}.npz") for name in ("first", "second")})
+    learner = SoftActorCritic(n_updates=8, n_random_steps=4, tasks_per_round=1)
+    tasks = {name: load(f"{name}.npz") for name in ("first", "second")}
+    sampler = MetaSampler(n_estimators=3, learner=learner, random_state=3).fit_tasks(tasks)
     written = MetaSampler.load("sampler.npz")
     np.testing.assert_array_equal(written.policy_.parameters, sampler.policy_.parameters)
     assert written.history_ == sampler.history_
@@ -221,8 +222,10 @@ def test_tasks_are_cut_for_constants(run, monkeypatch):
             assert (wrong > 0) == flipped, title
     sampler = MetaSampler.load("sampler.npz")
     assert [task["name"] for task in sampler.summary_["tasks"]] == names
-    assert (sampler.score_on, sampler.n_jobs, sampler.verbose) == ("test", None, 0)
-    assert (sampler.learner, sampler.n_sweeps, sampler.penalty) == ("constants", 1, 0.01)
+    assert (sampler.n_jobs, sampler.verbose) == (None, 0)
+    learner = sampler.learner
+    assert isinstance(learner, FitToConstants)
+    assert (learner.score_on, learner.n_sweeps, learner.penalty) == ("test", 1, 0.01)
     assert sampler.n_updates_ == 1
 
 
@@ -279,7 +282,7 @@ def test_few_options():
         (["--checkpoint", "nowhere/state.npz"], "no directory 'nowhere'"),
         (["--jobs", "0"], "must not be 0"),
         (["--option", "n_updates"], "'n_updates' must be NAME=VALUE"),
-        (["--option", "penalty=1"], "sac has no option 'penalty'; the names are critic_hidden"),
+        (["--option", "penalty=1"], "sac has no option 'penalty'; the names are alpha"),
         (["--option", "n_jobs=1"], "no option 'n_jobs'"),
         (["--learner", "ppo"], "'ppo' is not one of"),
         (["--splits", "2"], "only constants scores rows"),

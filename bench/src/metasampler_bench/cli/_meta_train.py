@@ -198,18 +198,19 @@ def _parse_options(texts: list[str], learner: Learner) -> tuple[dict[str, Any], 
     """Tell the parameters of the meta-sampler from those of its learner, and read their values."""
     from metasampler_bench._learners import LEARNERS
 
+    of_learner = list(LEARNERS[learner.value]().get_params())
     settings: dict[str, Any] = {}
     learner_options: dict[str, Any] = {}
     for text in texts:
         name, is_given, value = text.partition("=")
         if not is_given:
             raise typer.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--option")
-        if name in LEARNERS[learner.value]:
+        if name in of_learner:
             learner_options[name] = _parse_value(name, value)
         elif name in _SETTINGS:
             settings[name] = _parse_value(name, value)
         else:
-            names = ", ".join((*LEARNERS[learner.value], *_SETTINGS))
+            names = ", ".join((*of_learner, *_SETTINGS))
             raise typer.BadParameter(
                 f"{learner.value} has no option {name!r}; the names are {names}.",
                 param_hint="--option",
