@@ -1,6 +1,7 @@
 """The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
 import warnings
+from copy import deepcopy
 from numbers import Real
 
 import numpy as np
@@ -181,7 +182,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         learner = make_learners(kinds, data.tables, data.n_classes, self.n_jobs, smoothing)
         if resumes:
             self._check_resumable(data)
-            policy = self._policy
+            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
+            policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(data, streams, kinds)
         growth = Growth(data, learner, streams, track=policy is not None or data.has_validation)
