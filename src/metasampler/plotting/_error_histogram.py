@@ -1,11 +1,11 @@
 """How the errors of an ensemble move while it grows."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.meta._state import error_histogram
+from metasampler.growth import check_table, make_learners
 from metasampler.plotting._matplotlib import COLORS, HATCHES, legend_below, make_panels, tidy
+from metasampler.policy import error_histogram
 
 __all__ = ["ErrorHistogramDisplay"]
 
@@ -37,7 +37,7 @@ class ErrorHistogramDisplay:
     See Also
     --------
     FitSummaryDisplay : Mean errors by class.
-    metasampler.meta.error_histogram : What a meta-sampler reads.
+    metasampler.policy.error_histogram : What a meta-sampler reads.
 
     Examples
     --------
@@ -190,11 +190,19 @@ def _fractions(errors, n_bins):
 
 
 def _staged_means(estimator, X):
-    """Probabilities after each member as draws and states see them: plain, and not calibrated."""
-    if not isinstance(estimator, BaseUnderSamplingEnsemble):
+    """Yield probabilities after each member as draws see them: plain, and not calibrated."""
+    if not hasattr(estimator, "calibration_"):
         # Others are not calibrated; a boosting's stages are no means of its members.
         yield from estimator.staged_predict_proba(X)
         return
-    table = estimator._check_predict_table(X)
-    for n_members, total in enumerate(estimator._staged_totals(table, 0.0), start=1):
-        yield estimator._mean(total, n_members, 0.0)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    table, n_classes = (
+        check_table(X, estimator.estimator_, owner=estimator),
+        len(estimator.classes_),
+    )
+    learner = make_learners(estimator.estimator_, [table], n_classes, estimator.n_jobs)
+    total = np.zeros(table.shape[0] if n_classes == 2 else (table.shape[0], n_classes))
+    for n_members, member in enumerate(estimator.estimators_, start=1):
+        learner.of(n_members - 1).add_probabilities(member, table, total)
+        mean = total / n_members
+        yield np.column_stack([1 - mean, mean]) if n_classes == 2 else mean
