@@ -196,10 +196,8 @@ def _staged_means(estimator, X):
         yield from estimator.staged_predict_proba(X)
         return
     validate_data(estimator, X, reset=False, skip_check_array=True)
-    table, n_classes = (
-        check_table(X, estimator.estimator_, owner=estimator),
-        len(estimator.classes_),
-    )
+    table = check_table(X, estimator.estimator_, owner=estimator)
+    n_classes = len(estimator.classes_)
     learner = make_learners(estimator.estimator_, [table], n_classes, estimator.n_jobs)
     total = np.zeros(table.shape[0] if n_classes == 2 else (table.shape[0], n_classes))
     for n_members, member in enumerate(estimator.estimators_, start=1):
