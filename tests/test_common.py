@@ -83,7 +83,7 @@ ESTIMATORS += [
     ensemble.RUSBoostClassifier(LogisticRegression(), n_estimators=3),
     ensemble.SMOTEBoostClassifier(n_estimators=3, k_neighbors=1, n_samples="balance"),
     MetaSampler(n_estimators=3, learner=SoftActorCritic(n_random_steps=8, n_updates=8)),
-    MetaSampler(n_estimators=3, learner=FitToConstants(n_sweeps=1, n_constants=2)),
+    MetaSampler(n_estimators=3, learner=FitToConstants(n_sweeps=1, n_constants=3)),
 ]
 
 
