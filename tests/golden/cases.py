@@ -101,7 +101,7 @@ def small_sac(**settings):
 
 def frame(library):
     """Return the numeric table as a data frame."""
-    X, X_test, y, y_test = many()
+    X, X_test, y, _ = many()
     names = [f"column {number}" for number in range(X.shape[1])]
     if library == "pandas":
         import pandas

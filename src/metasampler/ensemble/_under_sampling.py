@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from copy import deepcopy
 from numbers import Real
 
 import numpy as np
@@ -195,7 +196,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         learner = make_learners(
             kinds, data.tables, data.n_classes, self.n_jobs, smoothing, categories
         )
-        policy = self._policy if self._resumes() else self._make_policy(data, streams, kinds)
+        if self._resumes():
+            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
+            policy = deepcopy(self._policy)
+        else:
+            policy = self._make_policy(data, streams, kinds)
         yield self._team("members", data, streams, learner, policy, self._n_members())
 
     def _n_members(self) -> int:
@@ -226,7 +231,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
-        again = team.growth.anew(data, track=team.policy is not None or data.has_validation)
+        # A part of the rows may lack a class: its steps are not scored.
+        track = team.policy is not None or data.has_validation
+        again = team.growth.anew(data, track=track, score_steps=False)
         self._grow(again, repeated, len(team.growth.members), title)
         return team._replace(growth=again)
 
@@ -288,7 +295,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if not refits:
             # What a warm start goes on from.
             self._grown = {
-                team.name: (team.growth.members, team.growth.subsets, team.growth.steps)
+                team.name: (
+                    team.growth.members,
+                    [data.to_original(rows) for rows in team.growth.subsets],
+                    team.growth.steps,
+                )
                 for team in teams
             }
 
@@ -380,18 +391,19 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 totals[number] = total
                 yield totals
 
-    def _proba_of(self, totals, n_members):
+    def _mean_of(self, totals, n_members):
         answers = []
         for team, total in zip(self._members_of, totals, strict=True):
             n_grown = min(n_members, team.n_members)
             n_members -= n_grown
             answers.append(running_mean(total, n_grown, team.leaf_smoothing) if n_grown else None)
         if self._blend is not None:
-            return self.calibration_(self._blend(answers))
+            return self._blend(answers)
         proba = answers[0]
-        return self.calibration_(
-            proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
-        )
+        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def _proba_of(self, totals, n_members):
+        return self.calibration_(self._mean_of(totals, n_members))
 
     def predict(self, X):
         """Return the class of each row, by the threshold.
