@@ -231,7 +231,7 @@ class BaseBoosting(BaseEnsemble):
         """Return the mean of the votes, by the members' weights."""
         return total / np.cumsum(self.estimator_weights_)[n_members - 1]
 
-    def _proba_of(self, total, n_members):
+    def _mean_of(self, total, n_members):
         votes = self._mean_votes(total, n_members)
         # Zhu et al.: the votes estimate (K - 1) (log p - mean log p), so that this is p.
         if votes.ndim == 1:

@@ -2,15 +2,18 @@
 
 import os
 from copy import deepcopy
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
+from metasampler._sklearn_compat import Interval
+from metasampler.ensemble._teams import RECIPES, Recipe, TreeTable
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
+from metasampler.growth import Stream, make_learners, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -21,33 +24,23 @@ from metasampler.policy import (
 
 __all__ = ["MesaClassifier"]
 
+# Members of the user's own, where no number is given.
+_N_MEMBERS = 50
+
 #: The sampler that comes with the package and is the default.
 _UNIVERSAL = "universal"
-
-
-def default_members() -> list:
-    """Return the kinds of members that alternate by default.
-
-    Trees that look for the best split and trees that draw it at random err on different rows:
-    sixty of both rank with a hundred of the first kind, at 0.6 of the cost
-    (`metasampler study members`).
-    """
-    return [
-        DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
-        ExtraTreeClassifier(criterion="entropy", max_features=0.5),
-    ]
 
 
 def preset_settings(name: str) -> dict[str, Any]:
     """Return what a preset sets otherwise than the constructor."""
     presets: dict[str, dict[str, Any]] = {
         "default": {},
-        "fast": {"n_estimators": 12, "validation_fraction": None, "meta_sampler": 0.9},
-        # Four times the members, and four times the cost.
-        "best": {"n_estimators": 200},
+        "fast": {"estimator": "fast"},
+        "best": {"estimator": "best"},
         "paper": {
             "estimator": DecisionTreeClassifier(),
             "n_estimators": 10,
+            "validation_fraction": 0.2,
             "meta_sampler": "fit",
             "calibration": None,
             "threshold": 0.5,
@@ -233,6 +226,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     _parameter_constraints: dict = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
+        "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
@@ -242,11 +236,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def __init__(
         self,
         estimator=None,
-        n_estimators=50,
+        n_estimators=None,
         *,
         meta_sampler="universal",
         sampling_ratio=1.0,
-        validation_fraction=0.2,
+        validation_fraction=0.1,
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -304,13 +298,75 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
+    def _recipe(self) -> Recipe | None:
+        """Return the recipe of the default's teams; None for members of the user's own."""
+        name = "default" if self.estimator is None else self.estimator
+        if not isinstance(name, str):
+            return None
+        if name not in RECIPES:
+            names = ", ".join(map(repr, RECIPES))
+            raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
+        return RECIPES[name]
+
     def _base_learner(self):
-        return default_members() if self.estimator is None else self.estimator
+        recipe = self._recipe()
+        if recipe is None:
+            return self.estimator
+        return [recipe.scout(0), *recipe.trees(1.0)]
+
+    def _n_members(self):
+        if self._recipe() is None and self.n_estimators is None:
+            return _N_MEMBERS
+        return self.n_estimators or 0
+
+    @property
+    def _rotates(self):
+        return self._recipe() is not None
 
     @property
     def _must_hold_out(self):
         # The default has to work where nothing can be held out.
         return not (isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL)
+
+    def _teams(self, data, streams, kinds):
+        recipe = self._recipe()
+        if recipe is None:
+            yield from super()._teams(data, streams, kinds)
+            return
+        known, n_positives = data.has_validation, len(data.class_rows[data.minority])
+        recipe = recipe.scaled(self.n_estimators, n_positives)
+        seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
+        options = {"track": not known}
+        table = data.tables[0]
+        categories = data.form.categorical_features
+        scout = recipe.scout(n_positives, can_stop=known)
+        learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        everything = data.for_team(np.inf)
+        scouts = self._team(
+            "scouts", everything, seeds[0], learner, None, recipe.n_scouts, **options
+        )
+        yield scouts
+        signal = recipe.signal(scouts.growth, n_positives)
+        if recipe.n_boosters:
+            learner = learner.alike(recipe.booster(signal, n_positives))
+            policy = self._team_policy(recipe.mu_of_boosters(signal), data, streams, kinds)
+            rows = data.for_team(3 * self.sampling_ratio)
+            yield self._team(
+                "boosters", rows, seeds[1], learner, policy, recipe.n_boosters, **options
+            )
+        if recipe.n_trees:
+            trees = recipe.trees(signal)
+            rows = data.for_team(self.sampling_ratio, TreeTable(table))
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
+            learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
+            policy = self._team_policy(recipe.mu_of_trees(signal), data, streams, kinds)
+            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees, **options)
+
+    def _team_policy(self, mu: float | None, data, streams, kinds):
+        """Return what draws the rows of a team: by its signal, or as the user says."""
+        if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
+            return None if mu is None else ConstantPolicy(mu, encoder=None)
+        return self._make_policy(data, streams, kinds)
 
     def _make_policy(self, data, streams, kinds):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -367,13 +423,18 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, growth, final, policy, decision, refits):
-        super()._become(growth, final, policy, decision, refits)
-        self._policy = policy
-        later = growth.steps[1:]
+    def _become(self, teams, final, blend, decision, refits):
+        super()._become(teams, final, blend, decision, refits)
+        policy = self._policy = teams[-1].policy
+        self.signal_ = None
+        if (recipe := self._recipe()) is not None:
+            first = teams[0].growth
+            self.signal_ = recipe.signal(first, len(first.data.class_rows[first.data.minority]))
+        later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)
         states = [step.state for step in later if step.state is not None]
-        size = policy.encoder.size if hasattr(policy, "encoder") else 0
+        encoder = getattr(policy, "encoder", None)
+        size = 0 if encoder is None else encoder.size
         self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)

@@ -113,6 +113,12 @@ class BoosterLearner(MemberLearner):
         self.stops_early = bool(estimator.get_params().get("early_stopping_round"))
         self._binned: tuple = (None, None)
 
+    def alike(self, estimator) -> "BoosterLearner":
+        """Return a learner of other members that shares the binned table."""
+        twin = BoosterLearner(estimator, self.n_classes, self.n_jobs, self.categorical_features)
+        twin._binned = self._binned
+        return twin
+
     def __getstate__(self):
         # The binned table lives outside of Python; another process bins it again.
         return {**self.__dict__, "_binned": (None, None)}

@@ -48,6 +48,8 @@ class GrowthData:
         the members that have not seen it.
     form : TableForm, default=None
         How tables were brought into the form that members take.
+    table_maker : callable, default=None
+        How the table was made from that form, if members take it in yet another.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class GrowthData:
         original_rows=None,
         folds=None,
         form=None,
+        table_maker=None,
     ):
         self.tables = tables
         self.codes = codes
@@ -76,6 +79,7 @@ class GrowthData:
         self.original_rows = original_rows
         self.folds = folds
         self.form = form
+        self.table_maker = table_maker
         #: Folds that members leave out in rotation, or 0.
         self.n_folds = 0 if folds is None else int(folds.max()) + 1
         self.n_classes = len(classes)
@@ -113,6 +117,7 @@ class GrowthData:
                 "original_rows",
                 "folds",
                 "form",
+                "table_maker",
             )
         }
         return GrowthData(**{**same, **changes})
@@ -240,9 +245,12 @@ class GrowthData:
             return np.flatnonzero(self.folds == number % self.n_folds)
         return self.rows["valid"] if isinstance(self.rows.get("valid"), np.ndarray) else None
 
-    def with_table(self, table, sampling_ratio: float) -> "GrowthData":
-        """Return the same rows in another form, with other draws."""
-        return self._with(tables=[table, *self.tables[1:]], sampling_ratio=sampling_ratio)
+    def for_team(self, sampling_ratio: float, table_maker=None) -> "GrowthData":
+        """Return the same rows with other draws and, if need be, in another form."""
+        tables = self.tables
+        if table_maker is not None:
+            tables = [table_maker(table) for table in tables]
+        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=table_maker)
 
     def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
         """Draw the smallest class and as many rows of each larger one (Algorithm 1).

@@ -50,6 +50,7 @@ class Stream(IntEnum):
     LEARNER = 6
     TIES = 7
     CANDIDATE = 8
+    TEAM = 9
 
 
 class RandomStreams:

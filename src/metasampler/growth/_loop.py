@@ -180,7 +180,10 @@ class Growth:
         self._add_scores(member)
         self.members.append(member)
         self.subsets.append(subset)
+        # With rotation the score waits until every row was left out by some member.
         known = self.score_steps and self.data.has_validation
+        if self.data.n_folds:
+            known = known and bool(self._n_unseen.all())
         self.steps.append(
             GrowthStep(
                 rule,

@@ -42,8 +42,8 @@ class ConstantPolicy:
         In [0, 1].
     sigma : float, default=0.2
         Width of the Gaussian.
-    encoder : StateEncoder
-        Makes the states that are recorded; they decide nothing.
+    encoder : StateEncoder or None
+        Makes the states that are recorded; they decide nothing. None records none.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class ConstantPolicy:
 
     mu: float
     sigma: float = DEFAULT_SIGMA
-    encoder: StateEncoder = field(default_factory=StateEncoder, repr=False)
+    encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
         _check_mu(self.mu, "A constant mu must be a number in [0, 1]")
@@ -80,8 +80,8 @@ class UniformPolicy:
     ----------
     sigma : float, default=0.2
         Width of the Gaussian.
-    encoder : StateEncoder
-        Makes the states that are recorded; they decide nothing.
+    encoder : StateEncoder or None
+        Makes the states that are recorded; they decide nothing. None records none.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class UniformPolicy:
     """
 
     sigma: float = DEFAULT_SIGMA
-    encoder: StateEncoder = field(default_factory=StateEncoder, repr=False)
+    encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def predict(self, state) -> float:
         """Return the mean of the uniform distribution."""
@@ -357,9 +357,9 @@ def blind_policy() -> ConstantPolicy:
     return ConstantPolicy(_BLIND_MU)
 
 
-def _observe(encoder: StateEncoder, growth: Growth) -> np.ndarray | None:
-    """Return the state of an ensemble, or None without validation rows."""
-    return encoder(growth) if growth.data.has_validation else None
+def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
+    """Return the state of an ensemble, or None without validation rows or encoder."""
+    return encoder(growth) if encoder is not None and growth.data.has_validation else None
 
 
 def _standard_error(score: float, data: GrowthData) -> float:
