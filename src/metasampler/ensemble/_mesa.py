@@ -76,7 +76,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     n_estimators : int, default=None
         Number of members, for recipes that of boosters and trees together. None means what the
-        recipe says (24 by default), and 50 for members of your own.
+        recipe says (28 by default), and 50 for members of your own.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses mu:
@@ -240,7 +240,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> clf.predict_proba(X_test).shape
     (500, 2)
     >>> len(clf.estimators_), clf.estimators_[0].n_rounds_ > 0
-    (68, True)
+    (80, True)
     """
 
     _parameter_constraints: dict = {
@@ -329,7 +329,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         recipe = self._recipe()
         if recipe is None:
             return self.estimator
-        return [recipe.scout(0), *recipe.trees(1.0)]
+        return [recipe.scout(0, 1), *recipe.trees(1.0)]
 
     def _n_members(self):
         if self._recipe() is None and self.n_estimators is None:
@@ -356,8 +356,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         options = {"track": not known}
         table = data.tables[0]
         categories = data.form.categorical_features
-        scout = recipe.scout(n_positives, can_stop=known)
+        scout = recipe.scout(n_positives, table.shape[1], can_stop=known)
         learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner.doubles_after = recipe.doubles_after
         everything = data.for_team(np.inf)
         scouts = self._team(
             "scouts", everything, seeds[0], learner, None, recipe.n_scouts, **options
