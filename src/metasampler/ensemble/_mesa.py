@@ -56,34 +56,35 @@ def preset_settings(name: str) -> dict[str, Any]:
 
 @shared_docs()
 class MesaClassifier(BaseUnderSamplingEnsemble):
-    """Ensemble for imbalanced data whose training rows are chosen by a meta-sampler.
+    """Ensemble for imbalanced data whose training rows are chosen by how hard they are.
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
-    class and as many rows of every larger class. The meta-sampler decides which ones: it reads a
-    histogram of the ensemble's errors on training and validation rows and answers with a number
-    mu in [0, 1]. Rows whose error is close to mu are then drawn most often. The first member is
-    trained on a uniform draw.
+    class and on a draw of every larger class: rows whose error is close to a number mu in [0, 1]
+    are drawn most often. A *meta-sampler* chooses mu. By default the ensemble has three teams of
+    members, and finds out first how much there is to learn from the table; see Notes. Data frames
+    of pandas and polars go straight in, with texts, categories, dates and missing values.
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner. The kinds of a list alternate: member i is a copy of
-        ``estimator[i % len(estimator)]``. None means two kinds of trees,
-        ``DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2)``
-        and ``ExtraTreeClassifier(criterion="entropy", max_features=0.5)``. A list has no nested
-        parameters: a search goes over whole lists. Members are trained on class numbers 0, 1,
-        ..., the positions in `classes_`.
+    estimator : None, "fast", "best", classifier or list of classifiers, default=None
+        The members. None, ``"fast"`` and ``"best"`` are recipes of teams: None takes about four
+        times the CPU time of LightGBM, ``"fast"`` as much as LightGBM, ``"best"`` some twenty
+        times as much. A classifier with `predict_proba` is the base learner of all members. The
+        kinds of a list alternate: member i is a copy of ``estimator[i % len(estimator)]``. A list
+        has no nested parameters: a search goes over whole lists. Members are trained on class
+        numbers 0, 1, ..., the positions in `classes_`.
 
-    n_estimators : int, default=50
-        Number of members.
+    n_estimators : int, default=None
+        Number of members, for recipes that of boosters and trees together. None means what the
+        recipe says (28 by default), and 50 for members of your own.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses mu:
 
-        - ``"universal"``: the sampler that comes with the package, meta-trained on many data
-          sets. If the validation rows hold at least 30 of every class it meets rivals, see
-          :class:`~metasampler.policy.WithRivals`. It reads errors of validation rows: where there
-          are none, because `validation_fraction` is None or a class has a single row, mu is the
+        - ``"universal"``: what was learned on other tables. For the teams of a recipe mu follows
+          from `signal_`. For members of your own it is the sampler that comes with the package:
+          if the validation rows hold at least 30 of every class it meets rivals, see
+          :class:`~metasampler.policy.WithRivals`; where there are no validation rows, mu is the
           constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
           as in the paper;
@@ -96,12 +97,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian;
         - any other string, or a path: the name or the file of a sampler to load.
 
-    {sampling_ratio}
+    sampling_ratio : float, default=1.0
+        Rows drawn of each larger class per row of the smallest class; three times as many for the
+        boosters of a recipe.
 
-    validation_fraction : float, default=0.2
-        Part of each class that is held out if `fit` gets no validation rows: for the state,
-        `scores_`, calibration and threshold. None trains on all rows; only policies that look at
-        no state, constant and random mu, can do without (``"universal"`` becomes one).
+    validation_fraction : float, default=0.1
+        Part of each class that members do not see if `fit` gets no validation rows: for early
+        stopping, the state, `scores_`, calibration and threshold. The members of a recipe leave
+        such parts out in rotation, so that every row is used. For members of your own the same
+        rows are held out from all. None trains on all rows; only policies that look at no state,
+        constant and random mu, can do without (``"universal"`` becomes one).
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
@@ -113,8 +118,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         How probabilities are brought from the members' balanced world to the real one:
 
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
-        - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows;
-        - ``"auto"``: the sigmoid if every class has at least five held-out rows, otherwise the
+        - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows or, with a recipe, on what
+          members say of rows they left out;
+        - ``"auto"``: the sigmoid if every class has at least five such rows, otherwise the
           prior. With a refit, and fewer than 30 validation rows of some class, quarters of the
           training rows are held out in turn as well, which takes four more growths;
         - None: the mean of the members' probabilities, as in the paper.
@@ -147,8 +153,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Not part of the paper.
 
     refit : bool or "auto", default="auto"
-        Whether to grow the ensemble a second time on all rows, training and validation rows
-        together, once everything that needs held-out rows is chosen. The second growth has as
+        For members of your own: whether to grow the ensemble a second time on all rows, training
+        and validation rows together, once everything that needs held-out rows is chosen. The second growth has as
         many members and the same mu; its draws look at its own errors. A refit excludes
         `warm_start`. ``"auto"`` refits where the validation rows were held out from X and
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
@@ -166,11 +172,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     ----------
     {members}
 
-    actions_ : ndarray of shape (n_estimators - 1,)
-        The mu that was chosen for each member after the first.
+    signal_ : float or None
+        How much there is to learn: the rounds of boosting, at a learning rate of 0.1, after which
+        scouts stop. Below 36 labels are mostly noise. None for members of your own.
 
-    states_ : ndarray of shape (n_estimators - 1, state_size)
-        The state each mu was chosen in; empty without validation rows.
+    actions_ : ndarray
+        The mu that was chosen for each member after the first of its team; teams with uniform
+        draws have none.
+
+    states_ : ndarray of shape (n_actions, state_size)
+        The state each mu was chosen in; empty where no policy looked at one.
 
     rivals_ : tuple of float
         The constants that the meta-sampler met.
@@ -193,14 +204,22 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    Members are trained on balanced subsets, so the mean of their probabilities is that of a
-    balanced world; `calibration` brings it to the real one. Calibration is fitted once, for the
-    whole ensemble; `staged_predict_proba` uses it for all stages.
+    **The teams of a recipe.** *Scouts* are LightGBM members on all rows that stop early by rows
+    they leave out. The round at which they stop tells noise from signal (`signal_`). *Boosters*
+    are LightGBM members on all minority rows and three majority rows for each; *trees* are
+    scikit-learn's on balanced rows. With much signal hard rows are drawn and members are long and
+    sharp; with little signal hard rows are noise, so draws are uniform and members short and
+    blunt. Fewer than 200 minority rows cannot tell, and count as much signal. The answer is the
+    mean of the teams' standardised log-odds, calibrated on rows that members left out. The stored
+    results of ``metasampler bench tables`` show what this buys and costs.
 
-    After a `refit` only the members are new. `actions_`, `states_`, `rival_`, `scores_`,
-    `calibration_`, `threshold_`, what is expected of it and `summary` come from growths with
-    held-out rows: no rows are left by which the members on all rows could be judged. If no X_val
-    was passed, the members are those that ``validation_fraction=None`` gives with the same mu.
+    **Calibration.** Members are trained on rows that are more balanced than the world, so what
+    they say together is calibrated once, for the whole ensemble; `staged_predict_proba` uses the
+    same calibration for all stages.
+
+    **Refit.** After a `refit` only the members are new. `actions_`, `states_`, `rival_`,
+    `scores_`, `calibration_`, `threshold_`, what is expected of it and `summary` come from growths
+    with held-out rows: no rows are left by which the members on all rows could be judged.
 
     Meta-training inside `fit` (``meta_sampler="fit"``) grows its ensembles with plain leaves,
     whatever `leaf_smoothing` is.
@@ -220,8 +239,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> clf = MesaClassifier(random_state=0).fit(X_train, y_train)
     >>> clf.predict_proba(X_test).shape
     (500, 2)
-    >>> len(clf.estimators_), clf.actions_.shape, clf.leaf_smoothing_, clf.refit_
-    (50, (49,), 1.0, True)
+    >>> len(clf.estimators_), clf.estimators_[0].n_rounds_ > 0
+    (80, True)
     """
 
     _parameter_constraints: dict = {
@@ -274,9 +293,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         ----------
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
-            - ``"fast"``: 12 members on all rows, with a constant mu: nothing is held out, so that
-              probabilities are calibrated by the class ratios alone;
-            - ``"best"``: 200 members, at four times the cost;
+            - ``"fast"``: one scout and two boosters, in the time of one LightGBM fit;
+            - ``"best"``: four times the members, longer ones, and five times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
               calibration, soft leaves, rivals or refit.
@@ -293,8 +311,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         --------
         >>> from metasampler import MesaClassifier
         >>> MesaClassifier.from_preset("fast", random_state=0)
-        MesaClassifier(meta_sampler=0.9, n_estimators=12, random_state=0,
-                       validation_fraction=None)
+        MesaClassifier(estimator='fast', random_state=0)
         """
         return cls(**{**preset_settings(name), **overrides})
 
@@ -312,7 +329,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         recipe = self._recipe()
         if recipe is None:
             return self.estimator
-        return [recipe.scout(0), *recipe.trees(1.0)]
+        return [recipe.scout(0, 1), *recipe.trees(1.0)]
 
     def _n_members(self):
         if self._recipe() is None and self.n_estimators is None:
@@ -339,8 +356,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         options = {"track": not known}
         table = data.tables[0]
         categories = data.form.categorical_features
-        scout = recipe.scout(n_positives, can_stop=known)
+        scout = recipe.scout(n_positives, table.shape[1], can_stop=known)
         learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner.doubles_after = recipe.doubles_after
         everything = data.for_team(np.inf)
         scouts = self._team(
             "scouts", everything, seeds[0], learner, None, recipe.n_scouts, **options

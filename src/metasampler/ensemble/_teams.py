@@ -11,7 +11,7 @@ their standardised log-odds. `metasampler study teams` has the figures.
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ __all__ = ["RECIPES", "Blend", "FittedTeam", "Recipe", "Team", "TreeTable"]
 # measured one.
 _ENOUGH_POSITIVES = 200
 _SIGNAL_OF_FEW = 150.0
+
+# From so many columns on scouts look at a part of them a tree.
+_MANY_COLUMNS = 20
 
 # Below this signal hard rows are noise.
 _NOISY = 45.0
@@ -57,17 +60,20 @@ class Recipe:
         That of the scouts.
     max_scout_rounds, patience : int
         When a scout stops at the latest, and after how many rounds without gain.
+    doubles_after : int
+        The round after which a scout's learning rate doubles: by then there is much to learn.
     max_rounds : int
         The most rounds of a booster.
     """
 
     n_scouts: int = 2
     n_boosters: int = 4
-    n_trees: int = 20
+    n_trees: int = 24
     learning_rate: float = 0.1
-    max_scout_rounds: int = 150
-    patience: int = 15
-    max_rounds: int = 60
+    max_scout_rounds: int = 120
+    patience: int = 20
+    doubles_after: int = 50
+    max_rounds: int = 75
 
     def scaled(self, n_estimators: int | None, n_positives: int) -> "Recipe":
         """Return the recipe for a number of boosters and trees, and of minority rows."""
@@ -79,25 +85,18 @@ class Recipe:
         elif n_positives < _ENOUGH_POSITIVES:
             # Members on few rows are cheap, and vary.
             n_boosters, n_trees = n_boosters * 3 // 2, n_trees * 3
-        return Recipe(
-            self.n_scouts,
-            n_boosters,
-            n_trees,
-            self.learning_rate,
-            self.max_scout_rounds,
-            self.patience,
-            self.max_rounds,
-        )
+        return replace(self, n_boosters=n_boosters, n_trees=n_trees)
 
-    def scout(self, n_positives: int, *, can_stop: bool = True):
+    def scout(self, n_positives: int, n_columns: int, *, can_stop: bool = True):
         """Return the base learner of the scouts."""
         few = n_positives < _ENOUGH_POSITIVES
+        share = 0.6 if n_columns >= _MANY_COLUMNS else 0.9
         return _booster(
             self.max_scout_rounds if can_stop else min(self.max_scout_rounds, 60),
             self.learning_rate,
             leaf=10 if few else 20,
             penalty=1.0 if few else 5.0,
-            colsample_bytree=0.8 if few else 0.5,
+            colsample_bytree=0.8 if few else share,
             early_stopping_round=self.patience,
         )
 
@@ -117,15 +116,16 @@ class Recipe:
         """Return how much there is to learn: the rounds that pay, at a learning rate of 0.1."""
         if n_positives < _ENOUGH_POSITIVES or not scouts.data.has_validation:
             return _SIGNAL_OF_FEW
-        rounds = [member.n_rounds_ for member in scouts.members]
+        rounds = np.array([member.n_rounds_ for member in scouts.members], dtype=float)
+        # A round at twice the learning rate counts twice.
+        rounds += np.maximum(rounds - self.doubles_after, 0)
         return float(np.exp(np.mean(np.log(rounds)))) * self.learning_rate / 0.1
 
     def booster(self, signal: float, n_positives: int):
         """Return the base learner of the boosters."""
         few = n_positives < _ENOUGH_POSITIVES
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
-        most = self.max_rounds * 5 // 4 if few else self.max_rounds
-        n_rounds = int(np.clip(round(n_rounds), min(20, most), most))
+        n_rounds = int(np.clip(round(n_rounds), min(20, self.max_rounds), self.max_rounds))
         return _booster(n_rounds, rate, leaf=3 if few else 5, penalty=1.0 if few else 5.0)
 
     @staticmethod
@@ -153,12 +153,13 @@ RECIPES = {
     ),
     "best": Recipe(
         n_scouts=4,
-        n_boosters=16,
+        n_boosters=10,
         n_trees=80,
         learning_rate=0.06,
-        max_scout_rounds=300,
-        patience=25,
-        max_rounds=120,
+        max_scout_rounds=200,
+        patience=30,
+        doubles_after=100,
+        max_rounds=100,
     ),
 }
 

@@ -111,6 +111,8 @@ class BoosterLearner(MemberLearner):
         super().__init__(estimator, n_classes, n_jobs)
         self.categorical_features = list(categorical_features)
         self.stops_early = bool(estimator.get_params().get("early_stopping_round"))
+        #: The round after which the learning rate doubles; None leaves it as it is.
+        self.doubles_after: int | None = None
         self._binned: tuple = (None, None)
 
     def alike(self, estimator) -> "BoosterLearner":
@@ -150,13 +152,19 @@ class BoosterLearner(MemberLearner):
         training = binned.subset(rows.tolist()).construct()
         if sample_weight is not None:
             training.set_weight(sample_weight)
-        options: dict = {}
+        options: dict = {"callbacks": []}
+        if self.doubles_after is not None:
+            rates = self._rates(settings["learning_rate"])
+            options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
         patience = settings.pop("early_stopping_round", None)
         if patience and unseen is not None and len(unseen):
             options["valid_sets"] = [binned.subset(unseen.tolist()).construct()]
-            options["callbacks"] = [lightgbm.early_stopping(patience, verbose=False)]
+            options["callbacks"].append(lightgbm.early_stopping(patience, verbose=False))
         booster = lightgbm.train(settings, training, n_rounds, **options)
         return BoostedMember(booster, self.n_classes)
+
+    def _rates(self, learning_rate: float):
+        return lambda number: learning_rate * (1 if number < self.doubles_after else 2)
 
     def _settings(self, n_columns: int, seed: int) -> tuple[int, dict]:
         """Return the number of rounds and LightGBM's settings."""
