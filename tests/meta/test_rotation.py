@@ -8,10 +8,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import ConstantPolicy, EnsembleTrainingEnv
-from metasampler.meta._unseen import UnseenTasks
+from metasampler.meta import EnsembleTrainingEnv, SoftActorCritic
 
-SHORT = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
+SHORT = {
+    "n_estimators": 4,
+    "learner": SoftActorCritic(n_random_steps=6, n_updates=6),
+    "random_state": 0,
+}
 
 
 def mix():
@@ -35,7 +38,6 @@ def test_episodes_rotate(imbalanced):
         assert fitted.history_ != MetaSampler(kind, **SHORT).fit(*imbalanced).history_
     assert fitted.summary_["estimator"] == "[DecisionTreeClassifier(), GaussianNB()]"
     assert fitted.history_ == MetaSampler(mix(), n_jobs=2, **SHORT).fit(*imbalanced).history_
-    assert fitted.adapt(*imbalanced, n_updates=4).n_updates_ == 4
 
 
 def test_files_and_clones(imbalanced, tmp_path):
@@ -65,23 +67,6 @@ def test_the_environment_grows_the_ensemble_of_a_fit(imbalanced):
         pass
     growth = env._growth
     assert [type(member) for member in growth.members] == [type(kind) for kind in mix()] * 2
-
-
-def test_scores_on_unseen_tasks(imbalanced):
-    task = {"task": imbalanced}
-    scores = {
-        name: UnseenTasks(task, seeds=(0,), n_estimators=3, estimator=estimator).score(
-            ConstantPolicy(0.8)
-        )["task"]
-        for name, estimator in {
-            "tree": mix()[0],
-            "one": [mix()[0]],
-            "bayes": mix()[1],
-            "both": mix(),
-        }.items()
-    }
-    assert scores["one"] == scores["tree"]
-    assert len(set(scores.values())) == 3
 
 
 @pytest.mark.parametrize("estimator", [[], [GaussianNB(), SVC()]], ids=repr)
