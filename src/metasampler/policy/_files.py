@@ -376,7 +376,7 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         settings = content["settings"]
         encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
         state_size = encoder.size
-        n_layers = header.get("n_layers")
+        n_layers: Any = header.get("n_layers")
         names = [f"{part}_{i}" for part in ("weights", "biases") for i in range(len(arrays) // 2)]
         if len(arrays) != 2 * n_layers or set(names) != arrays.keys():
             raise ValueError(f"it says n_layers = {n_layers!r} and has {sorted(arrays)}")
