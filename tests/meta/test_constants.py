@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from metasampler.meta._episode import Episode
 from sklearn.datasets import make_classification
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.meta import GaussianPolicy
 from metasampler.meta._constants import ConstantsLearner
 
@@ -197,7 +198,7 @@ def test_meta_training_with_constants(tmp_path):
     assert sampler.history_[0]["actions"] == pytest.approx([0.7] * 4)
     assert sampler.n_updates_ == 2
     X, y = tasks["0"]
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=6, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=sampler, n_estimators=6, random_state=0).fit(X, y)
     assert all(0.4 <= mu <= 1 for mu in clf.actions_)
     sampler.save(tmp_path / "sampler.npz")
     adapted = MetaSampler.load(tmp_path / "sampler.npz").adapt(X, y, n_sweeps=1)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from metasampler.meta._episode import Episode
 from metasampler.meta._evolution import EvolutionLearner
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.meta import GaussianPolicy
 
 SHORT = {"n_estimators": 4, "learner": "cma-es", "n_generations": 3, "random_state": 0}
@@ -100,7 +101,7 @@ def test_a_sampler_that_evolved(imbalanced, tmp_path):
     sampler.save(tmp_path / "evolved.npz")
     loaded = MetaSampler.load(tmp_path / "evolved.npz")
     assert loaded.get_params() == sampler.get_params()
-    clf = MesaClassifier(meta_sampler=loaded, n_estimators=4, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=loaded, n_estimators=4, random_state=0).fit(X, y)
     np.testing.assert_allclose(clf.actions_, [sampler.predict(s) for s in clf.states_], rtol=1e-6)
 
 
@@ -132,7 +133,7 @@ def test_an_interrupt_leaves_a_usable_sampler(imbalanced, monkeypatch):
     with pytest.warns(UserWarning, match="interrupted after 3 of 3 episodes and 2 of 3 updates"):
         sampler = MetaSampler(**SHORT).fit(*imbalanced)
     assert sampler.n_updates_ == 2
-    MesaClassifier(meta_sampler=sampler, n_estimators=3).fit(*imbalanced)
+    tree_mesa(meta_sampler=sampler, n_estimators=3).fit(*imbalanced)
 
 
 def test_without_the_package(imbalanced, monkeypatch):

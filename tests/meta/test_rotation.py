@@ -6,9 +6,10 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import ConstantPolicy, EnsembleTrainingEnv
+from metasampler import MetaSampler
+from metasampler.meta import EnsembleTrainingEnv
 
 SHORT = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
 
@@ -76,5 +77,5 @@ def test_lists_that_cannot_be_used(imbalanced, estimator):
 
 def test_a_sampler_of_one_kind_serves_a_rotation(imbalanced):
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
-    clf = MesaClassifier(mix(), n_estimators=3, meta_sampler=sampler, random_state=0)
+    clf = tree_mesa(mix(), n_estimators=3, meta_sampler=sampler, random_state=0)
     assert clf.fit(*imbalanced).actions_.shape == (2,)

@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.meta import GaussianPolicy, Task
 from metasampler.meta._learners import RewardScale
 from metasampler.meta._sac import SAC
@@ -175,8 +176,8 @@ def test_episodes_differ(imbalanced):
 def test_settings_changed_after_the_fit_are_refused(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT).fit(X, y)
-    MesaClassifier(meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)).fit(X, y)
-    clf = MesaClassifier(meta_sampler=clone(sampler))
+    tree_mesa(meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)).fit(X, y)
+    clf = tree_mesa(meta_sampler=clone(sampler))
     clf.set_params(meta_sampler__n_updates=50)
     with pytest.raises(ValueError, match="meta-trained with n_updates=12 and then set to 50"):
         clf.fit(X, y)
@@ -237,7 +238,7 @@ def test_network_sizes(imbalanced, hidden):
 def test_kinds_of_state(imbalanced, state, size):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT, state=state, n_bins=3).fit(X, y)
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
     assert clf.states_.shape == (2, size)
     np.testing.assert_allclose(
         clf.actions_, [sampler.predict(state) for state in clf.states_], rtol=1e-6
@@ -308,7 +309,7 @@ def test_an_interrupt_leaves_a_usable_sampler(imbalanced, monkeypatch, tmp_path)
         sampler = MetaSampler(**SHORT).fit(X, y)
     assert sampler.n_updates_ == 7
     assert sampler.summary_["interrupted"]
-    MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    tree_mesa(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
     sampler.save(tmp_path / "part.npz")
     assert_same_policy(sampler, MetaSampler.load(tmp_path / "part.npz"))
 

@@ -5,8 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import NotFittedError
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.meta import GaussianPolicy
 
 SHORT = {"n_estimators": 4, "n_random_steps": 12, "n_updates": 12, "random_state": 0}
@@ -70,7 +71,7 @@ def test_a_callback_may_stop_and_take_samplers_along(imbalanced, tmp_path):
     # A sampler that was taken along stays as it was then.
     assert not np.array_equal(taken[-2].policy_.parameters, sampler.policy_.parameters)
     assert [len(s.history_) for s in taken] == [1, 2, 3, 4, 5, 6]
-    MesaClassifier(meta_sampler=taken[4], n_estimators=3, random_state=0).fit(X, y)
+    tree_mesa(meta_sampler=taken[4], n_estimators=3, random_state=0).fit(X, y)
     taken[4].save(tmp_path / "fifth.npz")
     assert MetaSampler.load(tmp_path / "fifth.npz").n_updates_ == 3
 
