@@ -189,6 +189,7 @@ def _fractions(errors, n_bins):
 
 
 def _staged_means(estimator, X):
-    """Yield probabilities after each member before calibration, where there is one."""
-    staged = getattr(estimator, "staged_mean_proba", estimator.staged_predict_proba)
-    yield from staged(X)
+    """Yield probabilities after each member as draws see them: plain, and not calibrated."""
+    if hasattr(estimator, "staged_mean_proba"):
+        return estimator.staged_mean_proba(X, soft_leaves=False)
+    return estimator.staged_predict_proba(X)
