@@ -127,6 +127,23 @@ def test_odd_columns(run, tmp_path, frame):
     assert set(rows_of(text)) == {"MESA, default", "decision tree"}
 
 
+def test_a_column_of_texts_and_numbers(run, tmp_path, frame):
+    # Without the one text, which is in one fold only, the column would be numbers.
+    frame["code"] = frame["count"].astype(object)
+    frame.loc[7, "code"] = "unknown"
+    frame.to_csv(tmp_path / "claims.csv", index=False)
+    text = run("compare", "claims.csv", "--target", "fraud", "--method", "spe", *QUICK)
+    assert "failed" not in text
+    assert set(rows_of(text)) == {"MESA, default", "SPE", "decision tree"}
+
+
+def test_columns_that_no_method_can_read(run, tmp_path, frame):
+    frame["lists"] = [[1, 2]] * len(frame)
+    frame.to_parquet(tmp_path / "claims.parquet")
+    text = run("compare", "claims.parquet", "--target", "fraud", code=2)
+    assert "Column 'lists' holds values that are neither numbers, dates nor texts" in text
+
+
 def test_three_classes(run, tmp_path, frame):
     frame["kind"] = np.where(frame["count"] < 2, "low", np.where(frame["open"], "up", "down"))
     frame.to_csv(tmp_path / "kinds.csv", index=False)
@@ -268,8 +285,11 @@ def test_bad_files(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name the column to predict. Columns: amount, count, open, colour, size, fraud."),
-        (["--target", "freud"], "no column 'freud' in claims.csv. Did you mean 'fraud'?"),
+        (
+            [],
+            "the column of claims.csv to predict. Columns: amount, count, open, colour, size,",
+        ),
+        (["--target", "freud"], "claims.csv has no column 'freud'. Did you mean 'fraud'?"),
         (["--target", "FRAUD"], "Did you mean 'fraud'?"),
         (["--target", "zzz"], "Columns: amount, count"),
         (["--target", "colour"], "has no value in 19 of 240 rows"),
