@@ -1,4 +1,4 @@
-"""Texts that the docstrings of several estimators share.
+"""Texts that the docstrings of several estimators and displays share.
 
 A docstring names a text by a line of its own, ``{sampling_ratio}``. The decorator `shared_docs`
 puts the text there. It is ours because imbalanced-learn's `Substitution` takes the texts of one
@@ -7,6 +7,7 @@ class at a time.
 
 import re
 from textwrap import dedent, indent
+from types import FunctionType
 
 __all__ = ["shared_docs"]
 
@@ -172,13 +173,46 @@ _TEXTS = {
         row weighs as much as an average real one. Which rows are neighbours, and how many
         synthetic rows a class lacks, depends on the rows alone, whatever they weigh.
         """,
+    "ax": """
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        """,
+    "figure": """
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+        """,
+    "title": """
+        title : str, default=""
+            Written above the picture.
+        """,
+    "test_rows": """
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows, best those of a test set.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        """,
+    "row_weights": """
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        """,
+    "drawn": """
+        Returns
+        -------
+        display : the display
+            Drawn.
+        """,
+    "panels": """
+        figure_ : matplotlib Figure
+        axes_ : ndarray of matplotlib Axes
+            The panels.
+        """,
 }
 
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
 def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`"):
-    """Return a decorator that puts the shared texts into a docstring.
+    """Return a decorator that puts the shared texts into docstrings: a class's and its methods'.
 
     Parameters
     ----------
@@ -191,9 +225,11 @@ def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`"):
         return indent(text, match[1])
 
     def decorate(documented):
-        # Python drops docstrings with -OO.
-        if documented.__doc__:
-            documented.__doc__ = _NAME.sub(put, documented.__doc__)
+        for each in (documented, *vars(documented).values()):
+            each = getattr(each, "__func__", each)  # of a class method
+            # Python drops docstrings with -OO.
+            if isinstance(each, type | FunctionType) and each.__doc__:
+                each.__doc__ = _NAME.sub(put, each.__doc__)
         return documented
 
     return decorate
