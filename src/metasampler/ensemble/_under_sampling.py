@@ -149,7 +149,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         held_out, drawn = self._left_out(teams, blend)
         if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
             held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
-        decision = decide(data, drawn, held_out, self.calibration, self.threshold, blend is not None)
+        decision = decide(
+            data, drawn, held_out, self.calibration, self.threshold, blend is not None
+        )
         # Then these rows are given back: the same rules draw from all rows.
         final = teams
         if refits:
@@ -173,7 +175,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             y_val,
             sample_weight=sample_weight,
             estimator=kinds,
-            validation_fraction=self.validation_fraction,
+            validation_fraction=self._held_out_part(),
             sampling_ratio=self.sampling_ratio,
             scoring=self.scoring,
             streams=streams,
@@ -206,10 +208,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _n_members(self) -> int:
         return self.n_estimators
 
-    def _team(self, name, data, streams, learner, policy, n_members, *, track=False) -> Team:
+    def _held_out_part(self) -> float | None:
+        return self.validation_fraction
+
+    def _team(self, name, data, streams, learner, policy, n_members) -> Team:
         """Return a team that is ready to grow; a warm start begins with the members there are."""
-        track = track or policy is not None or (data.has_validation and not data.n_folds)
-        growth = Growth(data, learner, streams, track=track)
+        growth = Growth(data, learner, streams)
         if self._resumes():
             growth.resume(*self._grown[name])
         return Team(name, growth, policy, n_members)
@@ -232,8 +236,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
         # A part of the rows may lack a class: its steps are not scored.
-        track = team.policy is not None or data.has_validation
-        again = team.growth.anew(data, track=track, score_steps=False)
+        again = team.growth.anew(data, score_steps=False)
         self._grow(again, repeated, len(team.growth.members), title)
         return team._replace(growth=again)
 

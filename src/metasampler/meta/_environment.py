@@ -200,7 +200,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
         if not np.isfinite(mu):
             raise ValueError(f"action must be a number in [0, 1], got {action!r}.")
         mu = min(max(mu, 0.0), 1.0)
-        self._growth.step(GaussianDraw(mu, self.sigma))
+        rule: Any = GaussianDraw(mu, self.sigma)
+        self._growth.step(rule)
         before, self._score = self._score, self._growth.score("valid")
         terminated = self._growth.n_members == self.n_estimators
         return self._observe(), self._score - before, terminated, False, self._info()

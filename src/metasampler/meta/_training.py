@@ -95,7 +95,7 @@ def play_episode(
     episode : Episode
     """
     rng = streams.generator(Stream.POLICY)
-    acting = _Acting(assignment, encoder, rng, mu_min=mu_min, sigma=sigma)
+    acting: Any = _Acting(assignment, encoder, rng, mu_min=mu_min, sigma=sigma)
     growth = Growth(data, members, streams)
     compared = [
         step.score if score_on == "valid" else growth.score(score_on)

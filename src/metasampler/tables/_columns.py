@@ -56,8 +56,10 @@ def column_kind(column) -> str:
             return "date"
         if kind.is_numeric() or str(kind) in ("Boolean", "Null"):
             return "number"
-        return "category" if str(kind).split("(")[0] in ("String", "Categorical", "Enum") else (
-            _kind_of_objects(column.to_list())
+        return (
+            "category"
+            if str(kind).split("(")[0] in ("String", "Categorical", "Enum")
+            else (_kind_of_objects(column.to_list()))
         )
     kind = column.dtype
     if str(kind) == "category":
@@ -119,7 +121,9 @@ def _days_of(column) -> np.ndarray:
                 1000 * _MICROSECONDS_A_DAY
             )
         unit = polars.Duration("us") if kind.startswith("Duration") else polars.Datetime("us")
-        ticks = column.cast(unit) if not kind.startswith("Datetime") else column.dt.cast_time_unit("us")
+        ticks = (
+            column.cast(unit) if not kind.startswith("Datetime") else column.dt.cast_time_unit("us")
+        )
         return ticks.to_physical().cast(polars.Float64).to_numpy() / _MICROSECONDS_A_DAY
     import pandas
 

@@ -88,7 +88,9 @@ class TableForm:
         if is_frame(X):
             if X.shape[0] == 0 or X.shape[1] == 0:
                 shape = tuple(X.shape)
-                raise ValueError(f"{name} has shape {shape}; at least one row and column is needed.")
+                raise ValueError(
+                    f"{name} has shape {shape}; at least one row and column is needed."
+                )
             return X
         return check_array(
             X,
