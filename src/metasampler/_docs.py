@@ -81,6 +81,32 @@ _TEXTS = {
         verbose : int, default=0
             Show a progress bar if not 0.
         """,
+    "running": """
+        n_jobs : int, default=None
+            Threads that score rows, in `fit` and in prediction. The result is the same for any
+            number.
+
+        random_state : int, RandomState instance or None, default=None
+            Pass an int for the same ensemble in every call.
+
+        verbose : int, default=0
+            Show a progress bar if not 0.
+        """,
+    "training_rows": """
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The training rows.
+
+        y : array-like of shape (n_samples,)
+            Labels of any type, of two or more classes.
+        """,
+    "rows": """
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify.
+        """,
+    "k_neighbors": """
+        k_neighbors : int, default=5
+            Nearest neighbours of the same class that a synthetic row can lie towards.
+        """,
     "boosting": """
         algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
             How members vote: by their class, with weights by their errors, or by their
@@ -139,11 +165,11 @@ _TEXTS = {
             The weight of each member's vote.
 
         estimator_errors_ : ndarray of shape (n_members,)
-            The weighted part of the training rows that each member got wrong; synthetic rows do
-            not count.
+            The weighted part of the training rows that each member got wrong. Synthetic rows, if
+            there are any, do not count.
 
         n_training_rows_ : list of int
-            How many rows each member was trained on, synthetic ones included.
+            How many rows each member was trained on, with synthetic ones.
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)
