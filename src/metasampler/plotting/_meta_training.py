@@ -49,9 +49,11 @@ class MetaTrainingDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from sklearn.datasets import make_classification
     >>> from metasampler import MetaSampler
+    >>> from metasampler.meta import SoftActorCritic
     >>> from metasampler.plotting import MetaTrainingDisplay
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> sampler = MetaSampler(n_random_steps=30, n_updates=60, random_state=0).fit(X, y)
+    >>> learner = SoftActorCritic(n_random_steps=30, n_updates=60)
+    >>> sampler = MetaSampler(learner=learner, random_state=0).fit(X, y)
     >>> display = MetaTrainingDisplay.from_sampler(sampler, window=5)
     >>> [line.get_label() for line in display.axes_[0].lines]
     ['train', 'valid']
