@@ -217,7 +217,7 @@ class BaseBoosting(BaseEnsemble):
         logs *= n_classes - 1
         return logs
 
-    def _staged_totals(self, X):
+    def _staged_totals(self, X, *, soft_leaves=True):
         n_classes = len(self.classes_)
         learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs).of(0)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))

@@ -99,9 +99,7 @@ class ErrorHistogramDisplay:
             raise ValueError(f"y has labels that the ensemble does not know: {unknown.tolist()}.")
         codes = np.searchsorted(classes, y)
         found = {}
-        # Errors before calibration, where there is one.
-        staged = getattr(estimator, "staged_mean_proba", estimator.staged_predict_proba)
-        for number, proba in enumerate(staged(X), start=1):
+        for number, proba in enumerate(_staged_means(estimator, X), start=1):
             if number in members:
                 errors = 1 - proba[np.arange(len(codes)), codes]
                 found[number] = [
@@ -177,3 +175,10 @@ class ErrorHistogramDisplay:
 def _fractions(errors, n_bins):
     """Return the histogram of a class, without fractions if it has no rows."""
     return error_histogram(errors, n_bins) if len(errors) else np.full(n_bins, np.nan)
+
+
+def _staged_means(estimator, X):
+    """Return the probabilities after each member as draws see them: plain, and not calibrated."""
+    if hasattr(estimator, "staged_mean_proba"):
+        return estimator.staged_mean_proba(X, soft_leaves=False)
+    return estimator.staged_predict_proba(X)
