@@ -326,10 +326,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         return cls(**{**preset_settings(name), **overrides})
 
     def _base_learner(self):
-        if self.estimator is None or isinstance(self.estimator, str):
-            recipe = RECIPES["default"]
-            return [recipe.scout(1), *recipe.trees(1.0)]
-        return self.estimator
+        is_recipe = self.estimator is None or isinstance(self.estimator, str)
+        # The members of recipes take what trees take.
+        return DecisionTreeClassifier() if is_recipe else self.estimator
 
     def _plan(self, y):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
@@ -350,7 +349,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             part = usual if part == "auto" else part
             return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, **settings)
         return Plan(
-            self._base_learner(),
+            [recipe.scout(1), *recipe.trees(1.0)],
             recipe.n_boosters + recipe.n_trees,
             0.1 if part == "auto" else part,
             rotates=True,

@@ -259,17 +259,6 @@ class FittedTeam(NamedTuple):
     #: Brings tables into the form that the members take, if it is another than that of the rest.
     table: TreeTable | None = None
 
-    @classmethod
-    def of(cls, growth: Growth) -> "FittedTeam":
-        """Return a grown team without its rows."""
-        learner = growth.learner
-        return cls(
-            learner.estimator,
-            len(growth.members),
-            learner.leaf_smoothing,
-            growth.data.table_maker,
-        )
-
     def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
         """Yield the sum over the first members of the team; the array is the same in each step."""
         X = X if self.table is None else self.table(X)

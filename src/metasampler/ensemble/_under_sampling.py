@@ -269,7 +269,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._n_grown = plan.n_members
         self._form = data.form
         self._blend = None if blend is None else blend.without_rows()
-        self._members_of = [FittedTeam.of(team.growth) for team in final]
+        self._members_of = [
+            FittedTeam(
+                growth.learner.estimator,
+                len(growth.members),
+                growth.learner.leaf_smoothing,
+                growth.data.table_maker,
+            )
+            for growth in growths
+        ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self._rule = self.threshold
