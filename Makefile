@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# One pip call per purpose, redone only when the package's metadata changes.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# One pip call per purpose, redone only when the metadata of a package changes.
 STAMP = $(VENV)/.installed
 
 .PHONY: demo test test-rl lint bench bench-smoke clean
@@ -10,19 +11,20 @@ STAMP = $(VENV)/.installed
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMP)-%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+# The library with one of its extras, and the benchmarks beside it.
+$(STAMP)-%: pyproject.toml bench/pyproject.toml | $(BIN)/python
+	$(PIP) -e ".[$*]" -e bench
 	@touch $@
 
 demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit-learn
 	$(BIN)/metasampler compare
 
 test: $(STAMP)-test  ## the whole suite, without PyTorch and shap
-	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain tests src
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain tests bench/tests src bench/src
 
 # The CPU build has to be there before anything that depends on torch pulls a larger one.
 $(VENV)/.torch: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(PIP) torch==2.13.0
 	@touch $@
 
 test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
@@ -37,7 +39,7 @@ bench: $(STAMP)-test  ## the speed table, as ratios within one run
 	$(BIN)/python benchmarks/speed.py
 
 bench-smoke: $(STAMP)-test  ## every table and figure with --quick: some minutes
-	set -e; for name in $$($(BIN)/python -c "from metasampler.benchmark import list_specs; print(*list_specs())"); do \
+	set -e; for name in $$($(BIN)/python -c "from metasampler_bench import list_specs; print(*list_specs())"); do \
 	  echo "== $$name"; $(BIN)/metasampler bench $$name --quick --output metasampler-results; \
 	done
 

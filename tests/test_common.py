@@ -8,6 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
+from metasampler.meta import FitToConstants, SoftActorCritic
+from metasampler.policy import ConstantPolicy, WithRivals
 
 TAKES_STATES = "predict takes a meta-state, not rows of X: a sampler is no predictor of y"
 DRAWN = (
@@ -71,15 +73,17 @@ ESTIMATORS = [
 ]
 ESTIMATORS += [
     MesaClassifier(LogisticRegression(), n_estimators=5, meta_sampler="random"),
-    MesaClassifier(DecisionTreeClassifier(), 5, leaf_smoothing=2.0, n_candidates=3, refit=True),
+    MesaClassifier(DecisionTreeClassifier(), 5, leaf_smoothing=2.0, refit=True),
     MesaClassifier(n_estimators=5, meta_sampler=0.9, leaf_smoothing=0, refit=False),
     MesaClassifier(n_estimators=5, validation_fraction=None),
+    MesaClassifier(n_estimators=5, meta_sampler=WithRivals(ConstantPolicy(0.2), rivals=(0.8,))),
     MesaClassifier([DecisionTreeClassifier(), GaussianNB()], n_estimators=5),
     ensemble.AdaCostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=3),
     ensemble.RUSBoostClassifier(n_estimators=3, algorithm="SAMME", replacement=True),
     ensemble.RUSBoostClassifier(LogisticRegression(), n_estimators=3),
     ensemble.SMOTEBoostClassifier(n_estimators=3, k_neighbors=1, n_samples="balance"),
-    MetaSampler(n_estimators=3, n_random_steps=8, n_updates=8),
+    MetaSampler(n_estimators=3, learner=SoftActorCritic(n_random_steps=8, n_updates=8)),
+    MetaSampler(n_estimators=3, learner=FitToConstants(n_sweeps=1, n_constants=3)),
 ]
 
 

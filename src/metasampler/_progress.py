@@ -7,7 +7,9 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(title: str, total: int, *, enabled: bool) -> Iterator[Callable[..., None]]:
+def progress_bar(
+    title: str, total: int, *, enabled: bool, transient: bool = False
+) -> Iterator[Callable[..., None]]:
     """Context in which calls of the value it gives move a progress bar.
 
     Parameters
@@ -18,6 +20,8 @@ def progress_bar(title: str, total: int, *, enabled: bool) -> Iterator[Callable[
         How many steps there are.
     enabled : bool
         If False nothing is printed, and rich is not imported.
+    transient : bool, default=False
+        Whether the bar goes to the error stream and disappears in the end.
 
     Yields
     ------
@@ -27,6 +31,7 @@ def progress_bar(title: str, total: int, *, enabled: bool) -> Iterator[Callable[
     if not enabled:
         yield lambda note="", steps=1: None
         return
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
@@ -37,7 +42,8 @@ def progress_bar(title: str, total: int, *, enabled: bool) -> Iterator[Callable[
         Remaining(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns) as progress:
+    console = Console(stderr=True) if transient else None
+    with Progress(*columns, console=console, transient=transient) as progress:
         task = progress.add_task(title, total=total, note="")
 
         def advance(note: str = "", steps: int = 1) -> None:

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from metasampler import __version__
-from metasampler.benchmark import METHODS
-from metasampler.cli import app
+from metasampler.cli import _methods, app
 from metasampler.cli._compare import DEFAULT_METHODS
+from metasampler.cli._methods import METHODS
 
 PNG = b"\x89PNG\r\n\x1a\n"
 # The methods that take no noticeable time.
@@ -200,18 +200,36 @@ def test_methods_by_name_or_title_in_any_case(run, name):
     assert set(rows_of(text)) == {"decision tree"}
 
 
-def test_methods_beyond_the_default(run):
-    text = run("compare", "--method", "spe", "--method", "smote", "--method", "tree", *QUICK)
-    assert set(rows_of(text)) == {"SPE", "SMOTE", "MESA, default", "decision tree"}
+class FakeEntry:
+    """An entry point that another package would have."""
+
+    def __init__(self, name, content):
+        self.name, self.content = name, content
+
+    def load(self):
+        return self.content
+
+
+def test_methods_that_another_package_adds(run, monkeypatch):
+    added = {
+        "stump": dataclasses.replace(METHODS["tree"], title="a stump"),
+        # What is the library's own stays.
+        "tree": dataclasses.replace(METHODS["tree"], title="another tree"),
+    }
+    monkeypatch.setattr(_methods, "entry_points", lambda group: [FakeEntry("x", added)])
+    text = run("compare", "--method", "A STUMP", *QUICK)
+    assert "a stump" in text
+    assert set(rows_of(text)) == {"MESA, default", "decision tree"}
     assert "rows for validation or meta-training are not counted" in text
 
 
-def test_unknown_method(run):
+def test_unknown_method(run, monkeypatch):
+    monkeypatch.setattr(_methods, "entry_points", lambda group: [])
     text = run("compare", "--method", "rusbost", code=2)
     assert "unknown method 'rusbost'. Did you mean 'rusboost'" in text
     text = run("compare", "--method", "magic", code=2)
-    assert "Known: none, random-us" in text
-    assert "`metasampler methods` lists them" in text
+    assert "Known: mesa, mesa-fast" in text
+    assert "metasampler-bench adds more" in text
 
 
 def test_picture_needs_matplotlib_but_table_does_not(run, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from metasampler import MesaClassifier
+from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
@@ -16,16 +16,10 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 from metasampler.growth import RandomStreams, Stream, draw_rows, gaussian_log_weights, race_keys
+from metasampler.meta import SoftActorCritic
 
 
-def streams_of(seed, candidate):
-    streams = RandomStreams(seed)
-    return streams.child(Stream.CANDIDATE, candidate) if candidate else streams
-
-
-def fit_member(
-    X, codes, train, members, mu, *, seed=0, candidate=0, sigma=0.2, weights=None, kinds=None
-):
+def fit_member(X, codes, train, members, mu, *, seed=0, sigma=0.2, weights=None, kinds=None):
     """The next member of an ensemble and its rows.
 
     Parameters
@@ -39,10 +33,10 @@ def fit_member(
     mu : float or None
         None draws uniformly.
     kinds : list of classifier, default=None
-        The base learners that take turns; None means a decision tree.
+        The kinds of members, which alternate; None means a decision tree.
     """
     kinds = [DecisionTreeClassifier()] if kinds is None else kinds
-    streams, number = streams_of(seed, candidate), len(members)
+    streams, number = RandomStreams(seed), len(members)
     keys = race_keys(streams.row_key(Stream.DRAW), number, 0, len(X))
     sizes = np.bincount(codes[train])
     smallest = len(sizes) - 1 - np.argmin(np.bincount(codes)[::-1])
@@ -72,9 +66,8 @@ def fit_member(
 def grow(X, codes, train, mus, **options):
     """An ensemble with these mu, the first of which is None: its members and their rows."""
     members, subsets = [], []
-    candidates = options.pop("candidates", [0] * len(mus))
-    for mu, candidate in zip(mus, candidates, strict=True):
-        member, subset = fit_member(X, codes, train, members, mu, candidate=candidate, **options)
+    for mu in mus:
+        member, subset = fit_member(X, codes, train, members, mu, **options)
         members.append(member)
         subsets.append(subset)
     return members, subsets
@@ -98,3 +91,14 @@ def by_hand():
 def Ensemble(request):
     """Every under-sampling ensemble in turn."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def short_sampler():
+    """Make a meta-sampler that is trained in a moment."""
+
+    def make(n_random_steps=4, n_updates=2, **options):
+        learner = SoftActorCritic(n_random_steps=n_random_steps, n_updates=n_updates)
+        return MetaSampler(**{"n_estimators": 3, "random_state": 0, **options}, learner=learner)
+
+    return make

@@ -49,17 +49,15 @@ class PlainBoosting(BaseBoosting):
         random_state=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            n_estimators,
-            learning_rate=learning_rate,
-            stop_when_perfect=stop_when_perfect,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.estimator = estimator
+        self.n_estimators = n_estimators
         self.algorithm = algorithm
+        self.learning_rate = learning_rate
         self.min_probability = min_probability
+        self.stop_when_perfect = stop_when_perfect
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _start_rounds(self, data, streams):
         self.weights_ = []

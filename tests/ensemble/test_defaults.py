@@ -11,22 +11,22 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.benchmark import SelectedMuClassifier
-from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.ensemble._policy import _universal
-from metasampler.ensemble._presets import PRESETS
-from metasampler.meta import ConstantPolicy, pretrained_names
+from metasampler.ensemble import (
+    BalanceCascadeClassifier,
+    SelfPacedEnsembleClassifier,
+    UnderBaggingClassifier,
+)
+from metasampler.policy import ConstantPolicy, WithRivals, load_policy
 
 
 def test_the_defaults_spelled_out(imbalanced):
     X, y = imbalanced
     clf = MesaClassifier(random_state=0).fit(X, y)
     assert len(clf.estimators_) == 50
-    assert (clf.leaf_smoothing_, clf.refit_, clf.n_candidates_) == (1.0, True, 1)
+    assert (clf.leaf_smoothing_, clf.refit_) == (1.0, True)
     best = {"criterion": "entropy", "max_features": "sqrt", "min_samples_leaf": 2}
     drawn = {"criterion": "entropy", "max_features": 0.5, "min_samples_leaf": 1}
     for number, member in enumerate(clf.estimators_):
@@ -34,7 +34,7 @@ def test_the_defaults_spelled_out(imbalanced):
     spelled = MesaClassifier(
         [DecisionTreeClassifier(**best), ExtraTreeClassifier(**drawn)],
         50,
-        meta_sampler=MetaSampler.load("universal"),
+        meta_sampler=WithRivals(load_policy("universal"), rivals=(0.5, 1.0)),
         leaf_smoothing=1,
         refit=True,
         random_state=0,
@@ -46,7 +46,7 @@ def test_the_defaults_spelled_out(imbalanced):
 
 
 def test_the_published_methods_keep_plain_trees_and_leaves(imbalanced):
-    for Ensemble in (UnderBaggingClassifier, SelectedMuClassifier):
+    for Ensemble in (UnderBaggingClassifier, SelfPacedEnsembleClassifier, BalanceCascadeClassifier):
         clf = Ensemble(random_state=0).fit(*imbalanced)
         assert len(clf.estimators_) == 10
         assert (clf.leaf_smoothing_, clf.refit_) == (0, False)
@@ -57,35 +57,12 @@ def test_the_published_methods_keep_plain_trees_and_leaves(imbalanced):
 # The universal sampler
 
 
-def test_the_universal_sampler_comes_with_the_package():
-    assert "universal" in pretrained_names()
-    sampler = MetaSampler.load("universal")
-    assert sampler.encoder_.kind == "summary"
-    assert {"tasks", "command", "commit", "validation"} <= set(sampler.summary_)
-
-
-def test_a_file_of_that_name_does_not_take_its_place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "universal").write_text("something else")
-    assert MetaSampler.load("universal").encoder_.kind == "summary"
-    with pytest.raises(ValueError, match="not a usable sampler file"):
-        MetaSampler.load("./universal")
-
-
-def test_its_file_is_read_once(imbalanced, monkeypatch):
-    MesaClassifier(n_estimators=2).fit(*imbalanced)
-    monkeypatch.setattr(MetaSampler, "load", None)
+def test_every_fit_has_a_copy_of_the_universal_sampler(imbalanced):
     a, b = (MesaClassifier(n_estimators=3, random_state=0).fit(*imbalanced) for _ in range(2))
-    # Each has a copy: to train one of them changes no other.
-    assert a.meta_sampler_ is not b.meta_sampler_
-    before = b.meta_sampler_.policy_.parameters.copy()
-    retrained = a.meta_sampler_.set_params(
-        learner="sac", n_estimators=3, n_random_steps=4, n_updates=4, warm_start=True, n_jobs=None
-    )
-    retrained.set_params(policy_delay=0, verbose=0).fit(*imbalanced)
-    assert not np.array_equal(a.meta_sampler_.policy_.parameters, before)
-    assert_array_equal(b.meta_sampler_.policy_.parameters, before)
-    assert_array_equal(_universal().policy_.parameters, before)
+    before = b.meta_sampler_.actor.parameters.copy()
+    a.meta_sampler_.actor.parameters[:] = 0
+    assert_array_equal(b.meta_sampler_.actor.parameters, before)
+    assert_array_equal(load_policy("universal").actor.parameters, before)
 
 
 def test_nothing_held_out_means_a_constant(imbalanced):
@@ -108,21 +85,6 @@ def test_a_class_of_one_row(imbalanced):
     assert clf.meta_sampler_ == ConstantPolicy(0.9)
     assert clf.calibration_.name == "prior"
     assert [len(rows) for rows in clf.estimators_samples_] == [3, 3, 3]
-
-
-def test_adapt_goes_on_from_it(imbalanced):
-    X, y = imbalanced
-    options = {"n_estimators": 4, "meta_sampler": "adapt", "random_state": 0}
-    clf = MesaClassifier(GaussianNB(), sigma=0.25, **options).fit(X, y)
-    sampler = clf.meta_sampler_
-    assert sampler.n_updates_ == sampler.n_sweeps > 0
-    assert (sampler.learner, sampler.sigma) == ("constants", 0.25)
-    assert sampler.summary_["estimator"] == "GaussianNB()"
-    assert sampler.summary_["started_from"] == _universal().summary_
-    start, end = (s.policy_.parameters for s in (_universal(), sampler))
-    assert not np.array_equal(start, end)
-    again = MesaClassifier(GaussianNB(), sigma=0.25, **options).fit(X, y)
-    assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
 
 
 # "auto"
@@ -163,14 +125,7 @@ def test_auto_refits_rows_that_were_taken_from_X_only(imbalanced):
     assert MesaClassifier(**options).fit(X, y).refit_
     assert not MesaClassifier(**options).fit(X, y, X[::3], y[::3]).refit_
     assert not MesaClassifier(warm_start=True, **options).fit(X, y).refit_
-    boosting = HistGradientBoostingClassifier(max_iter=3, early_stopping=True)
-    clf = MesaClassifier(boosting, validate_members=True, **options).fit(X, y)
-    assert not clf.refit_
-    crossed = MesaClassifier(calibration="cross-fitted", validation_fraction=None, **options)
-    assert not crossed.fit(X, y).refit_
-    selected = SelectedMuClassifier(mus=(0.9,), refit="auto", **options)
-    assert selected.fit(X, y).refit_
-    assert not selected.fit(X, y, X[::3], y[::3]).refit_
+    assert not MesaClassifier(validation_fraction=None, **options).fit(X, y).refit_
 
 
 def test_a_refitted_default_cannot_be_grown_on(imbalanced):
@@ -183,8 +138,8 @@ def test_a_refitted_default_cannot_be_grown_on(imbalanced):
 # Presets
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets(name, imbalanced):
+@pytest.mark.parametrize("name", ["default", "fast", "best", "paper"])
+def test_presets(name, imbalanced, short_sampler):
     X, y = imbalanced
     clf = MesaClassifier.from_preset(name, n_jobs=2, random_state=0)
     assert clf.n_jobs == 2
@@ -192,7 +147,7 @@ def test_presets(name, imbalanced):
     assert repr(twin.get_params()) == repr(clf.get_params())
     twin.set_params(n_estimators=2)
     if name == "paper":
-        twin.set_params(meta_sampler=MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2))
+        twin.set_params(meta_sampler=short_sampler())
     assert twin.fit(X, y).predict_proba(X).shape == (600, 2)
 
 
@@ -208,10 +163,8 @@ def test_what_the_presets_are():
             "meta_sampler": "fit",
             "leaf_smoothing": 0,
             "refit": False,
-            "n_candidates": 1,
             "calibration": None,
             "threshold": 0.5,
-            "sigma": None,
             "sampling_ratio": 1.0,
             "random_state": 7,
         }.items()
@@ -231,14 +184,18 @@ def test_unknown_presets_and_parameters():
         MesaClassifier.from_preset("fast", n_trees=5)
 
 
-def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, monkeypatch):
+def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, short_sampler, monkeypatch):
     from metasampler.meta._sac import SAC
 
     def interrupted(agent):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SAC, "update", interrupted)
-    sampler = MetaSampler(n_random_steps=9, n_updates=9)
-    clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, random_state=0)
+    clf = MesaClassifier(n_estimators=3, meta_sampler=short_sampler(9, 9), random_state=0)
     with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
         clf.fit(*imbalanced)
+
+
+def test_how_many_parameters_there_are():
+    assert len(MesaClassifier().get_params(deep=False)) <= 15
+    assert len(MetaSampler().get_params(deep=False)) <= 16

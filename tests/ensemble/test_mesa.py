@@ -11,15 +11,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import ConstantPolicy, UniformPolicy
+from metasampler import MesaClassifier
+from metasampler.growth import RandomStreams, make_growth_data
+from metasampler.policy import ConstantPolicy, LearnedPolicy, UniformPolicy
 
 
 @pytest.fixture(scope="module")
-def sampler(imbalanced):
-    return MetaSampler(n_estimators=4, n_random_steps=20, n_updates=20, random_state=0).fit(
-        *imbalanced
-    )
+def sampler(imbalanced, short_sampler):
+    return short_sampler(20, 20, n_estimators=4).fit(*imbalanced)
 
 
 def assert_same_ensemble(a, b, X):
@@ -93,7 +92,7 @@ def test_scores_are_those_of_the_validation_rows(imbalanced):
 
 @pytest.mark.parametrize("meta_sampler", ["universal", "random", 0.3, "sampler"])
 def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypatch):
-    monkeypatch.setattr("metasampler.growth._learner._CHUNK", 100)
+    monkeypatch.setattr("metasampler.growth._members._CHUNK", 100)
     X, y = imbalanced
     given = sampler if meta_sampler == "sampler" else meta_sampler
     one, two = (
@@ -104,12 +103,11 @@ def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypat
 
 
 @pytest.mark.parametrize("meta_sampler", ["random", "fit", "sampler"])
-def test_warm_start_gives_what_one_longer_fit_gives(imbalanced, sampler, meta_sampler):
+def test_warm_start_gives_what_one_longer_fit_gives(
+    imbalanced, sampler, short_sampler, meta_sampler
+):
     X, y = imbalanced
-    given = {
-        "sampler": sampler,
-        "fit": MetaSampler(n_estimators=3, n_random_steps=5, n_updates=5),
-    }.get(meta_sampler, meta_sampler)
+    given = {"sampler": sampler, "fit": short_sampler(5, 5)}.get(meta_sampler, meta_sampler)
     clf = MesaClassifier(n_estimators=3, meta_sampler=given, warm_start=True, random_state=5)
     clf.fit(X, y)
     first = clf.estimators_[0]
@@ -147,7 +145,7 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
         ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
         (
             {"estimator": GaussianNB()},
-            "estimator was 'DecisionTreeClassifier, ExtraTreeClassifier' and is now 'GaussianNB'",
+            "estimator was None and is now 'a GaussianNB'",
         ),
         ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
         ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),
@@ -168,13 +166,12 @@ def test_warm_start_refuses_other_rows(imbalanced):
         clf.set_params(n_estimators=3).fit(X[:500], y[:500])
 
 
-def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced):
+def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced, short_sampler):
     X, y = imbalanced
     clf = MesaClassifier(
         GaussianNB(),
         n_estimators=2,
-        meta_sampler=MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2),
-        sigma=0.4,
+        meta_sampler=short_sampler(sigma=0.4),
         sampling_ratio=2.0,
         scoring="roc_auc",
         random_state=0,
@@ -185,9 +182,9 @@ def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced)
     assert trained.summary_["estimator"] == "GaussianNB()"
 
 
-def test_refitting_a_sampler_leaves_the_classifier_alone(imbalanced):
+def test_refitting_a_sampler_leaves_the_classifier_alone(imbalanced, short_sampler):
     X, y = imbalanced
-    sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2, random_state=0).fit(X, y)
+    sampler = short_sampler().fit(X, y)
     clf = MesaClassifier(meta_sampler=sampler, n_estimators=2, random_state=0).fit(X, y)
     before = clf.meta_sampler_.predict(np.full(10, 0.2))
     sampler.set_params(random_state=1).fit(X, y)
@@ -198,27 +195,22 @@ def test_refitting_a_sampler_leaves_the_classifier_alone(imbalanced):
 def test_policies_that_learn_nothing_can_be_passed(imbalanced, policy):
     X, y = imbalanced
     clf = MesaClassifier(meta_sampler=policy, n_estimators=3, random_state=0).fit(X, y)
-    assert clf.meta_sampler_ is policy
+    assert clf.meta_sampler_ == policy
     clone(clf).fit(X, y)
 
 
-def test_fit_meta_trains_first(imbalanced):
+def test_fit_meta_trains_first(imbalanced, short_sampler):
     X, y = imbalanced
-    options = {"n_estimators": 3, "n_random_steps": 6, "n_updates": 4}
-    clf = MesaClassifier(n_estimators=10, meta_sampler=MetaSampler(**options), random_state=0).fit(
-        X, y
-    )
+    options = {"n_estimators": 10, "meta_sampler": short_sampler(6, 4), "random_state": 0}
+    clf = MesaClassifier(**options).fit(X, y)
     assert clf.meta_sampler_.n_updates_ == 4
     assert len(clf.meta_sampler_.history_) == 5
-    again = MesaClassifier(
-        n_estimators=10, meta_sampler=MetaSampler(**options), random_state=0
-    ).fit(X, y)
-    assert_same_ensemble(clf, again, X)
+    assert_same_ensemble(clf, MesaClassifier(**options).fit(X, y), X)
     # The sampler that was passed stays as it was.
     assert not hasattr(clf.meta_sampler, "policy_")
 
 
-def test_meta_training_never_sees_the_held_out_rows(imbalanced):
+def test_meta_training_never_sees_the_held_out_rows(imbalanced, short_sampler):
     # A validation row that is drawn in meta-training would show as a member's row.
     X, y = imbalanced
     drawn = []
@@ -228,9 +220,8 @@ def test_meta_training_never_sees_the_held_out_rows(imbalanced):
             drawn.append(X)
             return super().fit(X, y)
 
-    sampler = MetaSampler(n_estimators=3, n_random_steps=6, n_updates=4)
     options = {"n_estimators": 2, "refit": False, "random_state": 0}
-    MesaClassifier(Spy(), meta_sampler=sampler, **options).fit(X, y)
+    MesaClassifier(Spy(), meta_sampler=short_sampler(6, 4), **options).fit(X, y)
     positives = {row.tobytes() for rows in drawn for row in rows}
     train = {row.tobytes() for row in X[y == 1]}
     assert len(positives & train) == round(0.8 * np.sum(y == 1))
@@ -256,15 +247,40 @@ def test_sampler_from_a_file(imbalanced, sampler, tmp_path):
         assert_same_ensemble(direct, loaded, X)
 
 
-def test_sigma_of_the_sampler_and_of_the_classifier(imbalanced):
+def test_the_width_of_the_gaussian_is_that_of_the_policy(imbalanced, short_sampler):
     X, y = imbalanced
-    options = {"n_estimators": 3, "n_random_steps": 6, "n_updates": 4, "random_state": 0}
-    wide = MetaSampler(sigma=3.0, **options).fit(X, y)
-    narrow = MesaClassifier(meta_sampler=wide, sigma=0.05, random_state=0).fit(X, y)
-    own = MesaClassifier(meta_sampler=wide, random_state=0).fit(X, y)
-    same = MesaClassifier(meta_sampler=wide, sigma=3.0, random_state=0).fit(X, y)
-    assert_same_ensemble(own, same, X)
+    options = {"n_estimators": 4, "random_state": 0}
+    wide = short_sampler(6, 4, sigma=3.0).fit(X, y)
+    own = MesaClassifier(meta_sampler=wide, **options).fit(X, y)
+    policy = LearnedPolicy(wide.policy_, wide.encoder_, sigma=3.0)
+    assert_same_ensemble(own, MesaClassifier(meta_sampler=policy, **options).fit(X, y), X)
+    policy = LearnedPolicy(wide.policy_, wide.encoder_, sigma=0.05)
+    narrow = MesaClassifier(meta_sampler=policy, **options).fit(X, y)
     assert not np.array_equal(own.estimators_samples_[1], narrow.estimators_samples_[1])
+
+
+def test_the_fit_of_the_paper_by_hand(imbalanced, by_hand):
+    """What Algorithm 2 with a constant mu is: it must stay this to the last bit."""
+    X, y = imbalanced
+    X = X.astype(np.float32)
+    clf = MesaClassifier.from_preset("paper", meta_sampler=0.9, random_state=5).fit(X, y)
+    data = make_growth_data(
+        X,
+        y,
+        estimator=DecisionTreeClassifier(),
+        validation_fraction=0.2,
+        sampling_ratio=1.0,
+        scoring="average_precision",
+        streams=RandomStreams(5),
+    )
+    train, valid = np.flatnonzero(data.rows["train"]), data.rows["valid"]
+    assert not np.isin(valid, clf.estimators_samples_[0]).any()
+    members, subsets = by_hand.grow(X, y, train, [None] + [0.9] * 9, seed=5)
+    for mine, other in zip(clf.estimators_samples_, subsets, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    total = sum(member.predict_proba(X)[:, 1] for member in members)
+    np.testing.assert_array_equal(clf.predict_proba(X)[:, 1], total / 10)
+    assert clf.scores_[-1] == average_precision_score(y[valid], total[valid])
 
 
 @pytest.mark.parametrize("copy", [lambda c: pickle.loads(pickle.dumps(c)), "joblib"])
@@ -315,10 +331,10 @@ def test_hard_draws_beat_uniform_ones_on_mammography(mammography):
     # The paper's claim in its plainest form, on the authors' split: .70 against .48 at k = 20.
     (X, y), (X_val, y_val), (X_test, y_test) = (mammography[p] for p in ("train", "valid", "test"))
 
-    def score(**options):
+    def score(policy):
         fits = [
             MesaClassifier.from_preset(
-                "paper", n_estimators=20, random_state=seed, **{"meta_sampler": 0.9, **options}
+                "paper", n_estimators=20, random_state=seed, meta_sampler=policy
             ).fit(X, y, X_val, y_val)
             for seed in range(3)
         ]
@@ -326,5 +342,5 @@ def test_hard_draws_beat_uniform_ones_on_mammography(mammography):
             [average_precision_score(y_test, clf.predict_proba(X_test)[:, 1]) for clf in fits]
         )
 
-    assert score(meta_sampler=1.0) > 0.65
-    assert score(sigma=1e3) < 0.55
+    assert score(1.0) > 0.65
+    assert score(ConstantPolicy(0.9, sigma=1e3)) < 0.55

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from lightgbm import LGBMClassifier
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -16,8 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler import MesaClassifier, MetaSampler
-from metasampler.benchmark import SelectedMuClassifier
+from metasampler import MesaClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     UnderBaggingClassifier,
@@ -117,29 +115,9 @@ def test_the_smallest_class_stays_the_same(imbalanced):
     assert len(clf.estimators_samples_[0]) == len(train) + len(valid)
 
 
-@pytest.mark.parametrize("n_candidates", [1, 3])
-def test_a_stopped_fit_is_refitted_at_its_length(imbalanced, by_hand, n_candidates):
+def test_same_result_for_any_n_jobs(imbalanced, Ensemble):
     X, y = imbalanced
-    X = X.astype(np.float32)
-    options = {"n_estimators": 30, "validation_fraction": 0.3, "n_iter_no_change": 2}
-    options |= {"n_candidates": n_candidates, "random_state": 0}
-    options |= {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0}
-    held = MesaClassifier(refit=False, **options).fit(X, y)
-    clf = MesaClassifier(refit=True, **options).fit(X, y)
-    assert len(clf.estimators_) == len(held.estimators_) < 30
-    # The random numbers are those of the candidates that were taken.
-    taken = [record["candidate"] for record in clf._records]
-    assert (len(set(taken)) > 1) == (n_candidates > 1)
-    mus = [None, *clf.actions_]
-    _, subsets = by_hand.grow(X, y, np.arange(len(y)), mus, candidates=taken)
-    for mine, other in zip(clf.estimators_samples_, subsets, strict=True):
-        assert_array_equal(mine, other)
-
-
-@pytest.mark.parametrize("n_candidates", [1, 2])
-def test_same_result_for_any_n_jobs(imbalanced, Ensemble, n_candidates):
-    X, y = imbalanced
-    options = {"n_estimators": 4, "n_candidates": n_candidates, "refit": True, "random_state": 0}
+    options = {"n_estimators": 4, "refit": True, "random_state": 0}
     one, two = (
         Ensemble(GaussianNB(), n_jobs=n, validation_fraction=0.3, **options).fit(X, y)
         for n in (1, 2)
@@ -154,12 +132,10 @@ def test_everything_together(three_classes, Ensemble):
     clf = Ensemble(
         DecisionTreeClassifier(max_depth=4),
         n_estimators=4,
-        n_candidates=2,
         leaf_smoothing=1,
         refit=True,
         random_state=0,
     ).fit(X, y, X, y, sample_weight=weights)
-    assert clf.n_candidates_ == 2
     proba = clf.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert np.mean(clf.predict(X) == y) > 0.8
@@ -167,21 +143,11 @@ def test_everything_together(three_classes, Ensemble):
     assert clone(clf).refit
 
 
-def test_a_learned_policy_and_a_selected_mu(imbalanced):
+def test_a_learned_policy(imbalanced, short_sampler):
     X, y = imbalanced
-    sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2, random_state=0).fit(X, y)
+    sampler = short_sampler().fit(X, y)
     clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, refit=True, random_state=0)
     assert len(clf.fit(X, y).actions_) == 2
-    options = {"n_estimators": 3, "random_state": 0}
-    selected = SelectedMuClassifier(mus=(0.2, 0.9), refit=True, **options).fit(X, y)
-    without = SelectedMuClassifier(mus=(0.2, 0.9), **options).fit(X, y)
-    assert selected.mu_ == without.mu_
-    assert_array_equal(selected.validation_scores_, without.validation_scores_)
-    plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0}
-    own = MesaClassifier(meta_sampler=selected.mu_, refit=True, **plain, **options).fit(X, y)
-    same_members(selected, own, X)
-    with pytest.raises(ValueError, match="validate_members=True"):
-        SelectedMuClassifier(refit=True, validate_members=True).fit(X, y)
 
 
 # Tables
@@ -250,15 +216,12 @@ def test_tables_of_two_kinds(imbalanced):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"validation_fraction": None}, "refit=True repeats on all rows"),
-        ({"validate_members": True, "validation_fraction": 0.2}, "validate_members=True"),
-        ({"calibration": "cross-fitted", "validation_fraction": None}, "cross-fitted"),
-        ({"calibration": "cross-fitted", "validation_fraction": 0.2}, "cross-fitted"),
+        ({"validation_fraction": None}, "refit=True gives back validation rows: pass X_val"),
         ({"refit": "yes"}, "refit"),
     ],
 )
 def test_refusals(imbalanced, Ensemble, options, words):
-    clf = Ensemble(LGBMClassifier(verbose=-1), **{"refit": True, **options})
+    clf = Ensemble(GaussianNB(), **{"refit": True, **options})
     with pytest.raises(ValueError, match=words):
         clf.fit(*imbalanced)
 
@@ -267,7 +230,9 @@ def test_refusals(imbalanced, Ensemble, options, words):
 def test_a_warm_start_cannot_go_on_from_a_refit(imbalanced, Ensemble):
     X, y = imbalanced
     options = {"n_estimators": 2, "validation_fraction": 0.2, "random_state": 0}
-    with pytest.raises(ValueError, match="warm_start=True would grow on"):
+    with pytest.raises(
+        ValueError, match="refit=True replaces the members that warm_start=True keeps"
+    ):
         Ensemble(refit=True, warm_start=True, **options).fit(X, y)
     clf = Ensemble(refit=True, **options).fit(X, y)
     with pytest.raises(ValueError, match="the members were refitted on all rows"):

@@ -15,14 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from metasampler import MesaClassifier, MetaSampler, _sklearn_compat
-from metasampler.benchmark import SelectedMuClassifier
+from metasampler import MesaClassifier, _sklearn_compat
 from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.growth._learner import PublicLearner, make_learner
-from metasampler.growth._leaves import leaf_values, running_mean
+from metasampler.growth import MemberLearner, make_learners
+from metasampler.growth._members import leaf_values
 
 LEARNERS = [
     DecisionTreeClassifier(),
@@ -158,16 +157,6 @@ def test_smoothed_scores_are_many(imbalanced):
     assert counts[1] > 20
 
 
-def test_equal_sums_in_another_order_stay_ties():
-    # Rows that meet the same leaves in another order of members differ in the last bits.
-    parts = [0.1, 0.7, 1 / 3, 0.6]
-    totals = np.array([sum(parts), sum(parts[::-1]), parts[1] + parts[3] + parts[0] + parts[2]])
-
-    assert len(np.unique(totals)) > 1
-    assert len(np.unique(running_mean(totals, 4, 2.0))) == 1
-    np.testing.assert_array_equal(running_mean(totals, 4, 0.0), totals / 4)
-
-
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
 def test_weights_smooth_by_weight(data, request):
     X, y = request.getfixturevalue(data)
@@ -201,8 +190,8 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
     codes = rng.integers(0, n_classes, 200)
     width = () if n_classes == 2 else (n_classes,)
     for made in (
-        make_learner(learner, [X], n_classes, leaf_smoothing=2.0),
-        PublicLearner(learner, n_classes, leaf_smoothing=2.0),
+        make_learners(learner, [X], n_classes, leaf_smoothing=2.0),
+        MemberLearner(learner, n_classes, leaf_smoothing=2.0),
     ):
         member = made.fit(X, codes, np.arange(100), 0)
         plain, smooth, scores = (np.zeros((200, *width)) for _ in range(3))
@@ -219,29 +208,15 @@ def test_chunks_and_threads_change_nothing(imbalanced, n_jobs, monkeypatch):
     X, y = imbalanced
     options = {"n_estimators": 10, "leaf_smoothing": 2, "random_state": 0}
     expected = MesaClassifier(**options).fit(X, y)
-    monkeypatch.setattr("metasampler.growth._learner._CHUNK", 64)
+    monkeypatch.setattr("metasampler.growth._members._CHUNK", 64)
     clf = MesaClassifier(n_jobs=n_jobs, **options).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(X))
     np.testing.assert_array_equal(clf.scores_, expected.scores_)
 
 
-def test_no_second_sum_where_nobody_asks_for_it(imbalanced, monkeypatch):
+def test_without_held_out_rows(imbalanced):
     X, y = imbalanced
-    growths = []
-    finish = MesaClassifier._finish_growth
-    monkeypatch.setattr(
-        MesaClassifier, "_finish_growth", lambda self, g: (growths.append(g), finish(self, g))[1]
-    )
-    MesaClassifier(n_estimators=2, leaf_smoothing=0).fit(X, y)
-    MesaClassifier(n_estimators=2, leaf_smoothing=1, validation_fraction=None).fit(X, y)
-    MesaClassifier(n_estimators=2, leaf_smoothing=1).fit(X, y)
-    assert [growth._smooth_total is None for growth in growths] == [True, True, False]
-
-
-@pytest.mark.parametrize("calibration", ["prior", "cross-fitted"])
-def test_without_held_out_rows(imbalanced, calibration):
-    X, y = imbalanced
-    clf = UnderBaggingClassifier(leaf_smoothing=2, calibration=calibration, random_state=0)
+    clf = UnderBaggingClassifier(leaf_smoothing=2, random_state=0)
     proba = clf.fit(X, y).predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert len(np.unique(proba)) > 50
@@ -270,16 +245,11 @@ def test_warm_start(imbalanced):
         warm.set_params(leaf_smoothing=1).fit(X, y)
 
 
-def test_a_sampler_trained_inside_and_one_selected(imbalanced):
+def test_a_sampler_trained_inside(imbalanced, short_sampler):
     X, y = imbalanced
-    sampler = MetaSampler(n_estimators=3, n_random_steps=4, n_updates=2)
+    sampler = short_sampler()
     clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, leaf_smoothing=2, random_state=0)
     assert clf.fit(X, y).scores_.shape == (3,)
-    selected = SelectedMuClassifier(n_estimators=3, mus=(0.1, 0.9), leaf_smoothing=2).fit(X, y)
-    members = [by_hand(m, X, 2, 2)[:, 1] for m in selected.estimators_]
-    expected = average_precision_score(y, np.mean(members, axis=0).round(12))
-    found = average_precision_score(y, selected.predict_proba(X)[:, 1])
-    assert found == pytest.approx(expected)
 
 
 class Pruned(DecisionTreeClassifier):

@@ -48,7 +48,7 @@ def test_no_other_threshold_is_better(goal, rows):
             return matthews_corrcoef(positive, called)
         return -(5 * np.sum(positive & ~called) + 2 * np.sum(~positive & called))
 
-    chosen = value(decide(goal, scores, positive).threshold)
+    chosen = value(decide(goal, scores, positive).value)
     assert chosen >= max(value(t) for t in [*np.unique(scores), 1.0]) - 1e-12
 
 
@@ -58,13 +58,13 @@ def test_no_other_threshold_is_better(goal, rows):
 def test_recall_and_precision_are_reached_if_they_can_be(rows, goal):
     scores, positive = rows
     chosen = decide(("recall", goal), scores, positive)
-    assert chosen.recall >= goal - 1e-9 or chosen.threshold == scores[positive].min()
+    assert chosen.recall >= goal - 1e-9 or chosen.value == scores[positive].min()
     chosen = decide(("precision", goal), scores, positive)
-    called = scores >= chosen.threshold
+    called = scores >= chosen.value
     reachable = [precision_score(positive, scores >= t) for t in np.unique(scores)]
     if max(reachable) >= goal:
         assert chosen.precision >= goal
-        lower = [t for t in np.unique(scores) if t < chosen.threshold]
+        lower = [t for t in np.unique(scores) if t < chosen.value]
         assert all(precision_score(positive, scores >= t) < goal for t in lower)
     else:
         assert chosen.precision == pytest.approx(max(reachable))
@@ -79,7 +79,7 @@ def test_recall_holds_on_new_rows():
     for _ in range(2000):
         scores = rng.normal(size=30)
         chosen = decide(("recall", 0.9), np.append(scores, -9), np.append(np.ones(30, bool), False))
-        reached.append(np.mean(rng.normal(size=200) >= chosen.threshold))
+        reached.append(np.mean(rng.normal(size=200) >= chosen.value))
     assert np.mean(reached) == pytest.approx(0.9, abs=0.01)
     assert np.mean(reached) >= 0.9 - 2 * np.std(reached) / np.sqrt(2000)
 
@@ -87,7 +87,7 @@ def test_recall_holds_on_new_rows():
 def test_too_few_rows_for_a_recall():
     with pytest.warns(UserWarning, match="too few to expect a recall of 0.9"):
         chosen = decide(("recall", 0.9), np.array([0.2, 0.8, 0.1]), np.array([True, True, False]))
-    assert chosen.threshold == 0.2
+    assert chosen.value == 0.2
 
 
 def test_a_precision_that_is_out_of_reach():
@@ -207,7 +207,7 @@ def test_validation_rows_with_another_share_of_the_rare_class(split, share):
 
 def test_tuning_needs_held_out_rows(split):
     X, _, y, _ = split
-    with pytest.raises(ValueError, match="threshold='f1' is tuned on held-out rows"):
+    with pytest.raises(ValueError, match="threshold='f1' is tuned on validation rows"):
         UnderBaggingClassifier(threshold="f1").fit(X, y)
     clf = UnderBaggingClassifier(random_state=0).fit(X, y)
     assert clf.expected_recall_ is None

@@ -510,7 +510,7 @@ def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_by_lot():
             data=data, streams=streams, n_members=1, errors_of=lambda rows: errors[rows]
         )
         keys = race_keys(streams.row_key(Stream.DRAW), 1, 0, 100)
-        drawn = _Cascade(growth, 3)(rows, keys, 10)
+        drawn = _Cascade(data, streams, 3)(growth)(growth, rows, keys, 10)
         hard.append(np.count_nonzero(drawn < 10))
     # A pool of 32 rows has the 10 hard ones in it, and 10 rows are drawn.
     expected = 10 * 10 / 32

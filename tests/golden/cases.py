@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.meta import ConstantPolicy, FitToConstants, SoftActorCritic
@@ -74,9 +74,23 @@ def fit(data, clf, weights=False):
     return result(clf.fit(X, y, **options), X_test)
 
 
+def first_release(preset):
+    """Return what the presets of the first release set, when all members were trees."""
+    if preset == "paper":
+        return MesaClassifier.from_preset("paper").get_params(deep=False)
+    trees = [
+        DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
+        ExtraTreeClassifier(criterion="entropy", max_features=0.5),
+    ]
+    if preset == "fast":
+        fast = {"n_estimators": 12, "validation_fraction": None, "meta_sampler": 0.9}
+        return {"estimator": trees, **fast}
+    return {"estimator": trees, "n_estimators": 50, "validation_fraction": 0.2}
+
+
 def mesa(preset="default", **settings):
     """Return a classifier with a fixed seed."""
-    return MesaClassifier.from_preset(preset, random_state=0, **settings)
+    return MesaClassifier(**{**first_release(preset), "random_state": 0, **settings})
 
 
 def small_sac(**settings):
@@ -87,7 +101,7 @@ def small_sac(**settings):
 
 def frame(library):
     """Return the numeric table as a data frame."""
-    X, X_test, y, y_test = many()
+    X, X_test, y, _ = many()
     names = [f"column {number}" for number in range(X.shape[1])]
     if library == "pandas":
         import pandas

@@ -89,6 +89,18 @@ def test_steps_without_validation_rows_have_no_score(imbalanced, make):
         assert (step.score, step.class_errors) == (None, None)
 
 
+def test_steps_that_nobody_scores(imbalanced, make):
+    X, y = imbalanced
+    # None of the rare class is held out: there is nothing that could be scored.
+    data = make.data(X, y).whole().holding_out(np.flatnonzero(y == 0)[:100])
+    growth = make.growth(data).anew(data, score_steps=False)
+    for step in growth.grow(wandering, 3):
+        assert (step.score, step.class_errors) == (None, None)
+    rows, proba = growth.held_out()
+    expected = np.mean([member.predict_proba(X[rows]) for member in growth.members], axis=0)
+    np.testing.assert_allclose(proba, expected, atol=1e-12)
+
+
 def test_a_rule_may_have_no_mu():
     step = GrowthStep(lambda growth, rows, keys, size: rows[:size], 0.5, 10, None)
     assert (step.mu, step.state) == (None, None)

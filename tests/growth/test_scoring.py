@@ -13,7 +13,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from metasampler.growth._scoring import average_precision, bind_scorer
+from metasampler.growth import average_precision, running_mean
+from metasampler.growth._scoring import bind_scorer
 
 
 @given(
@@ -77,3 +78,13 @@ def test_unknown_names_are_refused():
     assert "averge_precision" not in get_scorer_names()
     with pytest.raises(ValueError, match="averge_precision"):
         bind_scorer("averge_precision", np.array([0, 1]), np.array([0, 1]), 1)
+
+
+def test_equal_sums_in_another_order_stay_ties():
+    # Rows that meet the same leaves in another order of members differ in the last bits.
+    parts = [0.1, 0.7, 1 / 3, 0.6]
+    totals = np.array([sum(parts), sum(parts[::-1]), parts[1] + parts[3] + parts[0] + parts[2]])
+
+    assert len(np.unique(totals)) > 1
+    assert len(np.unique(running_mean(totals, 4, 2.0))) == 1
+    np.testing.assert_array_equal(running_mean(totals, 4, 0.0), totals / 4)

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble import RUSBoostClassifier, UnderBaggingClassifier
-from metasampler.meta import GaussianPolicy
+from metasampler.meta import GaussianPolicy, SoftActorCritic
 from metasampler.plotting import ErrorHistogramDisplay, MetaTrainingDisplay, PolicyTraceDisplay
 
 
@@ -154,7 +154,9 @@ def test_training_of_several_tasks(imbalanced, covered):
         "first": (X, y),
         "second": (X[:300], y[:300], X[300:450], y[300:450], X[450:], y[450:]),
     }
-    sampler = MetaSampler(n_estimators=4, n_random_steps=20, n_updates=20, random_state=0)
+    sampler = MetaSampler(
+        n_estimators=4, learner=SoftActorCritic(n_random_steps=20, n_updates=20), random_state=0
+    )
     sampler.fit_tasks(tasks)
     display = MetaTrainingDisplay.from_sampler(
         sampler, window=3, references={"second": {"random": 0.5}}

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
-from metasampler.benchmark import METHODS
+from metasampler._progress import progress_bar
+from metasampler.cli._methods import known_methods
 from metasampler.cli._table_input import Task
 
 #: Members of the ensembles that have no number of their own: as many as MESA and forests have.
@@ -28,13 +26,14 @@ USUAL_SIZE = 100
 
 @dataclass
 class Result:
-    """What one method, by its name in the registry, did: an entry per fold, and a probability.
+    """What one method did: an entry per fold, and a probability.
 
     ``probability`` is that of the task's positive class, predicted by the fold that did not train
     on the row. ``failure`` is empty unless the method raised an error.
     """
 
     method: str
+    title: str
     probability: NDArray[np.float64]
     average_precision: list[float] = field(default_factory=list)
     roc_auc: list[float] = field(default_factory=list)
@@ -43,11 +42,6 @@ class Result:
     cpu_seconds: list[float] = field(default_factory=list)
     rows_used: list[int] = field(default_factory=list)
     failure: str = ""
-
-    @property
-    def title(self) -> str:
-        """What tables and pictures call the method."""
-        return METHODS[self.method].title
 
 
 def cross_validate(
@@ -64,22 +58,29 @@ def cross_validate(
     Without ``n_estimators`` ensembles have `USUAL_SIZE` members, or what is their own number.
     """
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
+    known = known_methods()
     results = []
-    with _progress(len(methods) * folds) as progress:
-        for position, name in enumerate(methods):
-            result = Result(name, np.full(len(task.y), np.nan))
+    with progress_bar(
+        "compare", len(methods) * folds, enabled=sys.stderr.isatty(), transient=True
+    ) as advance:
+        for name in methods:
+            method = known[name]
+            result = Result(name, method.title, np.full(len(task.y), np.nan))
             results.append(result)
+            size = n_estimators or (USUAL_SIZE if method.sized else None)
+            left = folds
             try:
                 for train, test in splits:
-                    progress(name, None)
-                    size = n_estimators or (USUAL_SIZE if METHODS[name].sized else None)
-                    model = METHODS[name].build(None, size, seed, n_jobs)
+                    advance(name, steps=0)
+                    model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
                     _run_fold(result, task, model, train, test, n_jobs)
-                    progress(name, 1)
+                    result.rows_used.append(method.n_training_rows(model, len(train)))
+                    advance(name)
+                    left -= 1
             except Exception as error:
                 reason = str(error).strip().splitlines()
                 result.failure = f"{type(error).__name__}: {reason[0] if reason else ''}"
-                progress(name, (position + 1) * folds, absolute=True)
+                advance(name, steps=left)
     return results
 
 
@@ -105,7 +106,6 @@ def _run_fold(
         result.wall_seconds.append(time.perf_counter() - wall)
         probability = pipeline.predict_proba(X_test)
         predicted = pipeline.predict(X_test)
-    result.rows_used.append(METHODS[result.method].n_training_rows(model, len(train)))
     result.probability[test] = probability[:, task.positive]
     _score(result, task, test, probability, predicted)
 
@@ -129,27 +129,3 @@ def _score(
     result.average_precision.append(average_precision_score(each_class, probability))
     result.roc_auc.append(roc_auc_score(each_class, probability))
     result.f1.append(f1_score(truth, predicted, average="macro"))
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Any]:
-    """Give a function that moves a progress bar; on a terminal only, and gone afterwards."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        bar_task = bar.add_task("", total=total)
-
-        def advance(description: str, by: int | None, *, absolute: bool = False) -> None:
-            if absolute:
-                bar.update(bar_task, description=description, completed=by)
-            else:
-                bar.update(bar_task, description=description, advance=by)
-
-        yield advance

@@ -1,43 +1,181 @@
-"""``metasampler methods``: the registry as a table."""
+"""The methods that ``metasampler compare`` knows; other packages add theirs by an entry point."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
 
-def methods() -> None:
-    """List every method that can be compared.
+from imblearn.ensemble import BalancedRandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
-    `metasampler compare --method NAME` runs one of them.
+from metasampler.ensemble import (
+    MesaClassifier,
+    RUSBoostClassifier,
+    SelfPacedEnsembleClassifier,
+    UnderBaggingClassifier,
+)
+
+__all__ = ["METHODS", "Method", "find_method", "known_methods"]
+
+#: Entry points of this group are dicts of methods by name, each with what `Method` has.
+_GROUP = "metasampler.methods"
+
+#: Members of what is not an ensemble of this package; the usual default.
+_N_TREES = 100
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of a comparison.
+
+    Parameters
+    ----------
+    title : str
+        What tables and pictures show.
+    make : callable
+        ``make(n_estimators, random_state, n_jobs)`` gives an unfitted classifier.
+    count_rows : callable
+        ``count_rows(fitted, n_rows)`` gives the rows that the final members were trained on.
+    sized : bool, default=True
+        Whether the comparison chooses the number of members. Otherwise `make` takes None for it.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
 
-    from metasampler.benchmark import LETTERS, METHODS
+    title: str
+    make: Callable[[Any, int, int | None], Any]
+    count_rows: Callable[[Any, int], int]
+    sized: bool = True
 
-    letters = ", ".join(f"{letter} {meaning}" for letter, meaning in LETTERS.items())
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
-        caption=f"Families: {letters}; - none. Base learner: whether it can be chosen. Sizes: one "
-        "fit gives the ensembles of all smaller sizes too (prefix), each size needs a fit of its "
-        "own (each), or there is only one size (-). Extra: what to install, as in pip install "
-        r'"metasampler\[boosters]".',
-        caption_justify="left",
-    )
-    for column in ("name", "title", "family", "base learner", "sizes", "extra"):
-        table.add_column(column, no_wrap=column != "title")
-    for method in METHODS.values():
-        sizes = "prefix" if method.prefix else "each" if method.sized else "-"
-        table.add_row(
-            method.name,
-            method.title,
-            method.family,
-            "yes" if method.uses_base_learner else "-",
-            sizes,
-            method.requires or "-",
+    def build(self, *, n_estimators: int | None, random_state: int, n_jobs: int | None) -> Any:
+        """Build an unfitted classifier."""
+        return self.make(n_estimators, random_state, n_jobs)
+
+    def n_training_rows(self, fitted: Any, n_rows: int) -> int:
+        """Count the rows a fit used for training, summed over the members."""
+        return int(self.count_rows(fitted, n_rows))
+
+
+def _drawn(fitted: Any, n_rows: int) -> int:
+    return sum(len(rows) for rows in fitted.estimators_samples_)
+
+
+def _boosted(fitted: Any, n_rows: int) -> int:
+    # scikit-learn rounds the rows it holds out up.
+    held_out = fitted.do_early_stopping_ and fitted.validation_fraction is not None
+    n_held_out = -int(-n_rows * fitted.validation_fraction // 1) if held_out else 0
+    return (n_rows - n_held_out) * int(fitted.n_iter_)
+
+
+def _preset(title: str, preset: str, **options: Any) -> Method:
+    """Return a preset of MESA, which keeps its number of members unless one is asked for."""
+
+    def make(n_estimators: int | None, random_state: int, n_jobs: int | None) -> Any:
+        size = {} if n_estimators is None else {"n_estimators": n_estimators}
+        return MesaClassifier.from_preset(
+            preset, random_state=random_state, n_jobs=n_jobs, **size, **options
         )
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # A pipe has no width of its own; the table should not be folded there.
-        console.width = 120
-    console.print(table)
+
+    return Method(title, make, _drawn, sized=False)
+
+
+def _ensemble(title: str, cls: Callable[..., Any], count_rows: Any = _drawn) -> Method:
+    return Method(
+        title,
+        lambda k, seed, n_jobs: cls(n_estimators=k, n_jobs=n_jobs, random_state=seed),
+        count_rows,
+    )
+
+
+def _meta_trained(n_estimators: int, random_state: int, n_jobs: int | None) -> Any:
+    """Build MESA as the paper has it: plain trees and leaves, a policy of its own, no refit."""
+    return MesaClassifier(
+        DecisionTreeClassifier(),
+        n_estimators,
+        meta_sampler="fit",
+        leaf_smoothing=0.0,
+        refit=False,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+
+
+def _balanced_forest(n_estimators: int, random_state: int, n_jobs: int | None) -> Any:
+    # The forest of its paper; spelled out because the defaults have changed over time.
+    return BalancedRandomForestClassifier(
+        n_estimators=n_estimators,
+        sampling_strategy="all",
+        replacement=True,
+        bootstrap=False,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+
+
+#: The methods of this package by name.
+METHODS: dict[str, Method] = {
+    "mesa": _preset("MESA, default", "default"),
+    "mesa-fast": _preset("MESA, fast", "fast"),
+    "mesa-best": _preset("MESA, best", "best"),
+    "mesa-fit": Method("MESA, meta-trained", _meta_trained, _drawn),
+    "under-bagging": _ensemble("UnderBagging", UnderBaggingClassifier),
+    "rusboost": _ensemble(
+        "RUSBoost", RUSBoostClassifier, lambda fitted, n_rows: sum(fitted.n_training_rows_)
+    ),
+    "spe": _ensemble("SPE", SelfPacedEnsembleClassifier),
+    "balanced-forest": Method(
+        "BalancedRandomForest",
+        _balanced_forest,
+        lambda fitted, n_rows: sum(len(draw.sample_indices_) for draw in fitted.samplers_),
+    ),
+    "tree": Method(
+        "decision tree",
+        lambda k, seed, n_jobs: DecisionTreeClassifier(random_state=seed),
+        lambda fitted, n_rows: n_rows,
+        sized=False,
+    ),
+    "random-forest": Method(
+        "random forest",
+        lambda k, seed, n_jobs: RandomForestClassifier(_N_TREES, n_jobs=n_jobs, random_state=seed),
+        lambda fitted, n_rows: n_rows * len(fitted.estimators_),
+        sized=False,
+    ),
+    "gradient-boosting": Method(
+        "gradient boosting",
+        lambda k, seed, n_jobs: HistGradientBoostingClassifier(random_state=seed),
+        _boosted,
+        sized=False,
+    ),
+}
+
+
+def known_methods() -> dict[str, Any]:
+    """Return all methods by name: this package's first, then what other packages add."""
+    methods: dict[str, Any] = dict(METHODS)
+    for entry in entry_points(group=_GROUP):
+        for name, method in entry.load().items():
+            methods.setdefault(name, method)
+    return methods
+
+
+def find_method(wanted: str, methods: dict[str, Any]) -> str:
+    """Return the name of a method that is given by name or title, in any case.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method; the message names similar ones.
+    """
+    folded = wanted.casefold()
+    if folded in methods:
+        return folded
+    for name, method in methods.items():
+        if method.title.casefold() == folded:
+            return name
+    near = difflib.get_close_matches(folded, methods, n=3)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    more = "" if len(methods) > len(METHODS) else " The package metasampler-bench adds more."
+    known = f"Known: {', '.join(methods)}.{more}"
+    raise ValueError(f"unknown method {wanted!r}. {hint or known}")

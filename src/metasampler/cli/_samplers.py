@@ -42,7 +42,7 @@ def samplers() -> None:
         card = sampler.summary_
         table.add_row(
             name,
-            sampler.learner,
+            "-" if sampler.learner is None else type(sampler.learner).__name__,
             sampler.state,
             str(card.get("estimator", "-")),
             str(len(card.get("tasks", []))),

@@ -92,11 +92,11 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
         # Pools shrink by the errors of the growth they belong to.
         return _Cascade(data, growth.streams, self.n_estimators)
 
-    def _become(self, growth, final, policy, decision, refits):
-        super()._become(growth, final, policy, decision, refits)
+    def _become(self, teams, final, blend, decision, refits):
+        super()._become(teams, final, blend, decision, refits)
         # The rules hold pools, which are as long as the data.
-        self._steps = [step._replace(rule=None) for step in growth.steps]
-        self.pool_sizes_ = np.array(_all_pool_sizes(final.data, self.n_estimators)).T
+        self._steps = [step._replace(rule=None) for step in self._steps]
+        self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T
 
 
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import Interval
-from metasampler.growth import check_table, copy_input_tags, make_learners, running_mean
+from metasampler.growth import copy_input_tags, make_learners, running_mean
 
 __all__ = ["BaseEnsemble"]
 
@@ -49,7 +49,8 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_predict_table(self, X):
         check_is_fitted(self)
-        table = check_table(X, self.estimator_, owner=self)
+        X = self._form.ordered(X)
+        table = self._form(X, owner=self)
         self._check_features(X, reset=False)
         return table
 
@@ -62,10 +63,14 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             learner.of(number).add_scores(member, X, total)
             yield total
 
-    def _proba_of(self, total: np.ndarray, n_members: int) -> np.ndarray:
-        """Return the probability of each class, given the sum over some members."""
+    def _mean_of(self, total, n_members: int) -> np.ndarray:
+        """Return the mean probability of each class, given the sum over some members."""
         proba = running_mean(total, n_members, self.leaf_smoothing_)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def _proba_of(self, total, n_members: int) -> np.ndarray:
+        """Return the probability of each class, given the sum over some members."""
+        return self._mean_of(total, n_members)
 
     def predict_proba(self, X):
         """Return the probability of each class.
@@ -99,6 +104,23 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         totals = self._staged_totals(self._check_predict_table(X))
         for n_members, total in enumerate(totals, start=1):
             yield self._proba_of(total, n_members)
+
+    def staged_mean_proba(self, X):
+        """Yield what the members say together after each member, before calibration.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify.
+
+        Yields
+        ------
+        proba : ndarray of shape (n_samples, n_classes)
+            Of the first 1, 2, ... members.
+        """
+        totals = self._staged_totals(self._check_predict_table(X))
+        for n_members, total in enumerate(totals, start=1):
+            yield self._mean_of(total, n_members)
 
     def predict(self, X):
         """Return the most probable class of each row.

@@ -127,9 +127,13 @@ class BaseBoosting(BaseEnsemble):
             owner=self,
         )
         self._check_features(X, reset=True)
-        learner = make_learners(estimator, data.tables, data.n_classes, self.n_jobs).of(0)
+        categories = data.form.categorical_features
+        learner = make_learners(
+            estimator, data.tables, data.n_classes, self.n_jobs, 0.0, categories
+        ).of(0)
         self._boost(data, learner, streams)
         self.estimator_ = estimator
+        self._form = data.form
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         return self
@@ -227,7 +231,7 @@ class BaseBoosting(BaseEnsemble):
         """Return the mean of the votes, by the members' weights."""
         return total / np.cumsum(self.estimator_weights_)[n_members - 1]
 
-    def _proba_of(self, total, n_members):
+    def _mean_of(self, total, n_members):
         votes = self._mean_votes(total, n_members)
         # Zhu et al.: the votes estimate (K - 1) (log p - mean log p), so that this is p.
         if votes.ndim == 1:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 
 __all__ = [
     "CALIBRATIONS",
@@ -104,12 +104,16 @@ class SigmoidCalibration:
     codes : ndarray of shape (n_rows,)
         Their classes.
     weights : ndarray of shape (n_rows,), default=None
+    of_log_odds : bool, default=False
+        Whether the sigmoid is one of the log-odds: for answers that are not means of probabilities.
     """
 
     name = "sigmoid"
 
-    def __init__(self, prior, proba, codes, weights=None):
+    def __init__(self, prior, proba, codes, weights=None, of_log_odds=False):
         self.prior = prior
+        self.of_log_odds = of_log_odds
+        proba = self._scores(proba)
         n_classes = proba.shape[1]
         # Of two classes one function is enough, and keeps the order exactly.
         columns = [1] if n_classes == 2 else range(n_classes)
@@ -117,6 +121,7 @@ class SigmoidCalibration:
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Calibrate a matrix of probabilities."""
+        proba = self._scores(proba)
         if proba.shape[1] == 2:
             positive = self.functions[0](proba[:, 1])
             return np.column_stack([1 - positive, positive])
@@ -124,6 +129,9 @@ class SigmoidCalibration:
             function(column) for function, column in zip(self.functions, proba.T, strict=True)
         ]
         return _normalise(np.column_stack(columns))
+
+    def _scores(self, proba: np.ndarray) -> np.ndarray:
+        return logit(proba) if self.of_log_odds else proba
 
     @staticmethod
     def _fit(scores, is_class, weights):
@@ -153,7 +161,9 @@ def _normalise(proba: np.ndarray) -> np.ndarray:
     return np.where(total > 0, proba / np.where(total > 0, total, 1), 1 / proba.shape[1])
 
 
-def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=None) -> Calibration:
+def make_calibration(
+    method, *, prior, drawn, proba=None, codes=None, weights=None, of_log_odds=False
+) -> Calibration:
     """Return a calibration by name.
 
     Parameters
@@ -170,6 +180,8 @@ def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=No
         needs them.
     weights : ndarray, default=None
         Weights of the held-out rows.
+    of_log_odds : bool, default=False
+        See `SigmoidCalibration`.
 
     Returns
     -------
@@ -182,4 +194,4 @@ def make_calibration(method, *, prior, drawn, proba=None, codes=None, weights=No
         return NoCalibration(drawn)
     if method == "prior":
         return PriorCalibration(prior, drawn)
-    return SigmoidCalibration(prior, proba, codes, weights)
+    return SigmoidCalibration(prior, proba, codes, weights, of_log_odds)

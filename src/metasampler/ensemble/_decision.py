@@ -48,7 +48,12 @@ class Decision(NamedTuple):
 
 
 def decide(
-    data: GrowthData, drawn: np.ndarray, held_out: HeldOut | None, calibration, threshold
+    data: GrowthData,
+    drawn: np.ndarray,
+    held_out: HeldOut | None,
+    calibration,
+    threshold,
+    of_log_odds: bool = False,
 ) -> Decision:
     """Fit the calibration and choose the threshold.
 
@@ -62,6 +67,8 @@ def decide(
         Rows to learn from, if there are any.
     calibration, threshold : object
         The parameters of the ensemble.
+    of_log_odds : bool, default=False
+        Whether a sigmoid is fitted to log-odds, as those of a blend, or to mean probabilities.
 
     Returns
     -------
@@ -80,6 +87,7 @@ def decide(
         proba=proba,
         codes=codes,
         weights=weights,
+        of_log_odds=of_log_odds,
     )
     if data.n_classes > 2:
         return Decision(calibrate, None)

@@ -2,15 +2,18 @@
 
 import os
 from copy import deepcopy
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
+from metasampler._sklearn_compat import Interval, StrOptions
+from metasampler.ensemble._teams import RECIPES, Recipe, TreeTable, has_few_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
+from metasampler.growth import Stream, make_learners, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -21,33 +24,23 @@ from metasampler.policy import (
 
 __all__ = ["MesaClassifier"]
 
+# Members of the user's own, where no number is given.
+_N_MEMBERS = 50
+
 #: The sampler that comes with the package and is the default.
 _UNIVERSAL = "universal"
-
-
-def default_members() -> list:
-    """Return the kinds of members that alternate by default.
-
-    Trees that look for the best split and trees that draw it at random err on different rows:
-    sixty of both rank with a hundred of the first kind, at 0.6 of the cost
-    (`metasampler study members`).
-    """
-    return [
-        DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
-        ExtraTreeClassifier(criterion="entropy", max_features=0.5),
-    ]
 
 
 def preset_settings(name: str) -> dict[str, Any]:
     """Return what a preset sets otherwise than the constructor."""
     presets: dict[str, dict[str, Any]] = {
         "default": {},
-        "fast": {"n_estimators": 12, "validation_fraction": None, "meta_sampler": 0.9},
-        # Four times the members, and four times the cost.
-        "best": {"n_estimators": 200},
+        "fast": {"estimator": "fast"},
+        "best": {"estimator": "best"},
         "paper": {
             "estimator": DecisionTreeClassifier(),
             "n_estimators": 10,
+            "validation_fraction": 0.2,
             "meta_sampler": "fit",
             "calibration": None,
             "threshold": 0.5,
@@ -63,34 +56,35 @@ def preset_settings(name: str) -> dict[str, Any]:
 
 @shared_docs()
 class MesaClassifier(BaseUnderSamplingEnsemble):
-    """Ensemble for imbalanced data whose training rows are chosen by a meta-sampler.
+    """Ensemble for imbalanced data whose training rows are chosen by how hard they are.
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
-    class and as many rows of every larger class. The meta-sampler decides which ones: it reads a
-    histogram of the ensemble's errors on training and validation rows and answers with a number
-    mu in [0, 1]. Rows whose error is close to mu are then drawn most often. The first member is
-    trained on a uniform draw.
+    class and on a draw of every larger class: rows whose error is close to a number mu in [0, 1]
+    are drawn most often. A *meta-sampler* chooses mu. By default the ensemble has three teams of
+    members, and finds out first how much there is to learn from the table; see Notes. Data frames
+    of pandas and polars go straight in, with texts, categories, dates and missing values.
 
     Parameters
     ----------
-    estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner. The kinds of a list alternate: member i is a copy of
-        ``estimator[i % len(estimator)]``. None means two kinds of trees,
-        ``DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2)``
-        and ``ExtraTreeClassifier(criterion="entropy", max_features=0.5)``. A list has no nested
-        parameters: a search goes over whole lists. Members are trained on class numbers 0, 1,
-        ..., the positions in `classes_`.
+    estimator : None, "fast", "best", classifier or list of classifiers, default=None
+        The members. None, ``"fast"`` and ``"best"`` are recipes of teams: None takes about four
+        times the CPU time of LightGBM, ``"fast"`` as much as LightGBM, ``"best"`` some twenty
+        times as much. A classifier with `predict_proba` is the base learner of all members. The
+        kinds of a list alternate: member i is a copy of ``estimator[i % len(estimator)]``. A list
+        has no nested parameters: a search goes over whole lists. Members are trained on class
+        numbers 0, 1, ..., the positions in `classes_`.
 
-    n_estimators : int, default=50
-        Number of members.
+    n_estimators : int, default=None
+        Number of members, for recipes that of boosters and trees together. None means what the
+        recipe says (28 by default), and 50 for members of your own.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses mu:
 
-        - ``"universal"``: the sampler that comes with the package, meta-trained on many data
-          sets. If the validation rows hold at least 30 of every class it meets rivals, see
-          :class:`~metasampler.policy.WithRivals`. It reads errors of validation rows: where there
-          are none, because `validation_fraction` is None or a class has a single row, mu is the
+        - ``"universal"``: what was learned on other tables. For teams mu follows from `signal_`.
+          Without teams it is the sampler that comes with the package:
+          if the validation rows hold at least 30 of every class it meets rivals, see
+          :class:`~metasampler.policy.WithRivals`; where there are no validation rows, mu is the
           constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
           as in the paper;
@@ -103,12 +97,17 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian;
         - any other string, or a path: the name or the file of a sampler to load.
 
-    {sampling_ratio}
+    sampling_ratio : float, default=1.0
+        Rows drawn of each larger class per row of the smallest class; three times as many for the
+        boosters of a recipe.
 
-    validation_fraction : float, default=0.2
-        Part of each class that is held out if `fit` gets no validation rows: for the state,
-        `scores_`, calibration and threshold. None trains on all rows; only policies that look at
-        no state, constant and random mu, can do without (``"universal"`` becomes one).
+    validation_fraction : float or "auto", default="auto"
+        Part of each class that members do not see if `fit` gets no validation rows: for early
+        stopping, the state, `scores_`, calibration and threshold. Teams leave such parts out in
+        rotation, so that every row is used. From members of your own the same rows are held out.
+        ``"auto"`` means 0.1 for teams and 0.2 otherwise. None trains on all rows; only policies
+        that look at no state, constant and random mu, can do without (``"universal"`` becomes
+        one).
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
@@ -120,8 +119,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         How probabilities are brought from the members' balanced world to the real one:
 
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
-        - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows;
-        - ``"auto"``: the sigmoid if every class has at least five held-out rows, otherwise the
+        - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows or, with a recipe, on what
+          members say of rows they left out;
+        - ``"auto"``: the sigmoid if every class has at least five such rows, otherwise the
           prior. With a refit, and fewer than 30 validation rows of some class, quarters of the
           training rows are held out in turn as well, which takes four more growths;
         - None: the mean of the members' probabilities, as in the paper.
@@ -154,9 +154,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Not part of the paper.
 
     refit : bool or "auto", default="auto"
-        Whether to grow the ensemble a second time on all rows, training and validation rows
-        together, once everything that needs held-out rows is chosen. The second growth has as
-        many members and the same mu; its draws look at its own errors. A refit excludes
+        For members of your own: whether to grow the ensemble a second time on all rows, training
+        and validation rows together, once everything that needs held-out rows is chosen. The
+        second growth has as many members and the same mu; its draws look at its own errors. A
+        refit excludes
         `warm_start`. ``"auto"`` refits where the validation rows were held out from X and
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
         the paper.
@@ -173,11 +174,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     ----------
     {members}
 
-    actions_ : ndarray of shape (n_estimators - 1,)
-        The mu that was chosen for each member after the first.
+    signal_ : float or None
+        How much there is to learn: the rounds of boosting, at a learning rate of 0.1, after which
+        scouts stop. Below 36 labels are mostly noise. None without teams.
 
-    states_ : ndarray of shape (n_estimators - 1, state_size)
-        The state each mu was chosen in; empty without validation rows.
+    actions_ : ndarray
+        The mu that was chosen for each member after the first of its team; teams with uniform
+        draws have none.
+
+    states_ : ndarray of shape (n_actions, state_size)
+        The state each mu was chosen in; empty where no policy looked at one.
 
     rivals_ : tuple of float
         The constants that the meta-sampler met.
@@ -200,14 +206,25 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    Members are trained on balanced subsets, so the mean of their probabilities is that of a
-    balanced world; `calibration` brings it to the real one. Calibration is fitted once, for the
-    whole ensemble; `staged_predict_proba` uses it for all stages.
+    **Teams.** *Scouts* are LightGBM members on all rows that stop early by rows they leave
+    out. The round at which they stop tells noise from signal (`signal_`). *Boosters* are LightGBM
+    members on all minority rows and three majority rows for each; *trees* are scikit-learn's on
+    balanced rows. With much signal hard rows are drawn and members are long and sharp; with
+    little signal hard rows are noise, so draws are uniform and members short and blunt. The
+    answer is the mean of the teams' standardised log-odds, calibrated on rows that members left
+    out. ``metasampler bench tables`` shows what this buys and costs.
 
-    After a `refit` only the members are new. `actions_`, `states_`, `rival_`, `scores_`,
-    `calibration_`, `threshold_`, what is expected of it and `summary` come from growths with
-    held-out rows: no rows are left by which the members on all rows could be judged. If no X_val
-    was passed, the members are those that ``validation_fraction=None`` gives with the same mu.
+    **Few rows.** With fewer than 200 rows of the smallest class scouts cannot tell, and trees do
+    best: the recipe then is 50 trees of two kinds, drawn by the meta-sampler of the package, with
+    rows held out and given back by a `refit`.
+
+    **Calibration.** Members are trained on rows that are more balanced than the world, so what
+    they say together is calibrated once, for the whole ensemble; `staged_predict_proba` uses the
+    same calibration for all stages.
+
+    **Refit.** After a `refit` only the members are new. `actions_`, `states_`, `rival_`,
+    `scores_`, `calibration_`, `threshold_`, what is expected of it and `summary` come from growths
+    with held-out rows: no rows are left by which the members on all rows could be judged.
 
     Meta-training inside `fit` (``meta_sampler="fit"``) grows its ensembles with plain leaves,
     whatever `leaf_smoothing` is.
@@ -222,31 +239,40 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.model_selection import train_test_split
     >>> from metasampler import MesaClassifier
-    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> X, y = make_classification(4000, weights=[0.9], random_state=0)
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
     >>> clf = MesaClassifier(random_state=0).fit(X_train, y_train)
     >>> clf.predict_proba(X_test).shape
-    (500, 2)
-    >>> len(clf.estimators_), clf.actions_.shape, clf.leaf_smoothing_, clf.refit_
-    (50, (49,), 1.0, True)
+    (1000, 2)
+    >>> len(clf.estimators_), clf.signal_ > 36
+    (30, True)
     """
 
     _parameter_constraints: dict = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
+        "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [
+            None,
+            StrOptions({"auto"}),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
+
+    #: Whether the smallest class has too few rows for teams.
+    _few = False
 
     _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler")
 
     def __init__(
         self,
         estimator=None,
-        n_estimators=50,
+        n_estimators=None,
         *,
         meta_sampler="universal",
         sampling_ratio=1.0,
-        validation_fraction=0.2,
+        validation_fraction="auto",
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -280,9 +306,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         ----------
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
-            - ``"fast"``: 12 members on all rows, with a constant mu: nothing is held out, so that
-              probabilities are calibrated by the class ratios alone;
-            - ``"best"``: 200 members, at four times the cost;
+            - ``"fast"``: one scout and two boosters, in the time of one LightGBM fit;
+            - ``"best"``: four times the members, longer ones, and five times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
               calibration, soft leaves, rivals or refit.
@@ -299,18 +324,91 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         --------
         >>> from metasampler import MesaClassifier
         >>> MesaClassifier.from_preset("fast", random_state=0)
-        MesaClassifier(meta_sampler=0.9, n_estimators=12, random_state=0,
-                       validation_fraction=None)
+        MesaClassifier(estimator='fast', random_state=0)
         """
         return cls(**{**preset_settings(name), **overrides})
 
+    def _recipe(self) -> Recipe | None:
+        """Return the recipe of the teams; None for members of the user's own."""
+        name = "default" if self.estimator is None else self.estimator
+        if not isinstance(name, str):
+            return None
+        if name not in RECIPES:
+            names = ", ".join(map(repr, RECIPES))
+            raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
+        return RECIPES[name]
+
+    def _start(self, X, y, X_val, y_val, sample_weight):
+        # Decided first: it decides how rows are held out.
+        self._few = self._recipe() is not None and has_few_rows(y)
+        return super()._start(X, y, X_val, y_val, sample_weight)
+
     def _base_learner(self):
-        return default_members() if self.estimator is None else self.estimator
+        recipe = self._recipe()
+        if recipe is None:
+            return self.estimator
+        if self._few:
+            return recipe.trees(np.inf)
+        return [recipe.scout(1), *recipe.trees(1.0)]
+
+    def _n_members(self):
+        if self.n_estimators is not None:
+            return self.n_estimators
+        recipe = self._recipe()
+        if recipe is None:
+            return _N_MEMBERS
+        return recipe.n_few if self._few else recipe.n_boosters + recipe.n_trees
+
+    def _held_out_part(self):
+        if self.validation_fraction != "auto":
+            return self.validation_fraction
+        if self._rotates:
+            return 0.1
+        # A fast fit of few rows has none to spare.
+        return None if self._few and self.estimator == "fast" else 0.2
+
+    @property
+    def _rotates(self):
+        return self._recipe() is not None and not self._few
 
     @property
     def _must_hold_out(self):
         # The default has to work where nothing can be held out.
         return not (isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL)
+
+    def _teams(self, data, streams, kinds):
+        if not self._rotates:
+            yield from super()._teams(data, streams, kinds)
+            return
+        recipe = self._recipe().scaled(self.n_estimators)
+        seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
+        table = data.tables[0]
+        scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
+        categories = data.form.categorical_features
+        learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner.doubles_after = recipe.doubles_after
+        all_rows = data.for_team(np.inf)
+        scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
+        yield scouts
+        signal = recipe.signal(scouts.growth)
+        if recipe.n_boosters:
+            rows = data.for_team(3 * self.sampling_ratio)
+            learner = learner.alike(recipe.booster(signal))
+            policy = self._team_policy(recipe.mu_of_boosters(signal), data, streams, kinds)
+            yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
+        if recipe.n_trees:
+            trees = recipe.trees(signal)
+            rows = data.for_team(self.sampling_ratio, TreeTable(table))
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
+            learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
+            policy = self._team_policy(recipe.mu_of_trees(signal), data, streams, kinds)
+            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
+
+    def _team_policy(self, mu: float | None, data, streams, kinds):
+        """Return what draws the rows of a team: by its signal, or as the user says."""
+        if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
+            return None if mu is None else ConstantPolicy(mu, encoder=None)
+        return self._make_policy(data, streams, kinds)
 
     def _make_policy(self, data, streams, kinds):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -356,7 +454,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         sampler.set_params(
             estimator=clone(kinds, safe=False),
             sampling_ratio=self.sampling_ratio,
-            validation_fraction=self.validation_fraction or sampler.validation_fraction,
+            validation_fraction=self._held_out_part() or sampler.validation_fraction,
             scoring=self.scoring,
             random_state=streams.entropy,
         )
@@ -367,13 +465,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, growth, final, policy, decision, refits):
-        super()._become(growth, final, policy, decision, refits)
-        self._policy = policy
-        later = growth.steps[1:]
+    def _become(self, teams, final, blend, decision, refits):
+        super()._become(teams, final, blend, decision, refits)
+        policy = self._policy = teams[-1].policy
+        self.signal_ = self._recipe().signal(teams[0].growth) if self._rotates else None
+        later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)
         states = [step.state for step in later if step.state is not None]
-        size = policy.encoder.size if hasattr(policy, "encoder") else 0
+        encoder = getattr(policy, "encoder", None)
+        size = 0 if encoder is None else encoder.size
         self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)

@@ -170,6 +170,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
                 advance()
         self.resampling_rates_ = rates
         self.estimator_ = estimator
+        self._form = data.form
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         return self

@@ -53,7 +53,7 @@ def _show(value) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def summarise(ensemble, steps) -> FitSummary:
+def summarise(ensemble, steps, teams) -> FitSummary:
     """Return the summary of a fitted under-sampling ensemble.
 
     Parameters
@@ -62,6 +62,8 @@ def summarise(ensemble, steps) -> FitSummary:
         The fitted ensemble.
     steps : list of GrowthStep
         How each member came about.
+    teams : list of str
+        The team of each member.
 
     Returns
     -------
@@ -71,14 +73,17 @@ def summarise(ensemble, steps) -> FitSummary:
     rows = []
     for number, step in enumerate(steps, start=1):
         row: dict = {"member": number}
+        if len(set(teams)) > 1:
+            row["team"] = teams[number - 1]
         if has_mu:
             row["mu"] = step.mu
         row["rows"] = step.n_rows
-        if step.score is not None:
+        if len(ensemble.scores_):
             row["score"] = step.score
             labels = ensemble.classes_.tolist()
-            for label, error in zip(labels, step.class_errors, strict=True):
-                row[f"error of {label}"] = float(error)
+            errors = [None] * len(labels) if step.class_errors is None else step.class_errors
+            for label, error in zip(labels, errors, strict=True):
+                row[f"error of {label}"] = None if error is None else float(error)
         rows.append(row)
     title = f"{type(ensemble).__name__}, {len(rows)} members"
     return FitSummary(title, rows, list(_notes(ensemble)))

@@ -1,6 +1,8 @@
 """The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
 import warnings
+from collections.abc import Iterator
+from copy import deepcopy
 from numbers import Real
 
 import numpy as np
@@ -12,6 +14,7 @@ from metasampler.ensemble._base import BaseEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._summary import summarise
+from metasampler.ensemble._teams import Blend, FittedTeam, Team
 from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
 from metasampler.growth import (
     Growth,
@@ -25,6 +28,7 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
+    running_mean,
     weight_argument,
 )
 
@@ -65,6 +69,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     #: Whether a class with a single row, of which none can be held out, is an error.
     _must_hold_out = True
+
+    #: Whether members leave parts of the rows out in rotation, instead of the same rows.
+    _rotates = False
 
     # Not every subclass has this as a parameter; those that have keep their policy for it.
     warm_start = False
@@ -130,32 +137,33 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         # Everything that can be checked is checked before any member is fitted.
-        growth, policy = self._start(X, y, X_val, y_val, sample_weight)
-        data, refits = growth.data, self._refits(growth.data)
+        data, streams, kinds = self._start(X, y, X_val, y_val, sample_weight)
+        refits = self._refits(data)
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-        self._grow(growth, policy, self.n_estimators, "Growing the ensemble")
-        # Rows that no member has seen decide about probabilities and labels.
-        held_out = HeldOut(*growth.held_out()) if data.has_validation else None
-        drawn = growth.drawn_shares()
+        teams = []
+        for team in self._teams(data, streams, kinds):
+            self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
+            teams.append(team)
+        # Rows that members have not seen decide about probabilities and labels.
+        blend = Blend.of([team.growth for team in teams]) if len(teams) > 1 else None
+        held_out, drawn = self._left_out(teams, blend)
         if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
-            held_out = held_out.joined(self._hold_out_in_turn(growth, policy))
-        decision = decide(data, drawn, held_out, self.calibration, self.threshold)
+            held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
+        decision = decide(
+            data, drawn, held_out, self.calibration, self.threshold, blend is not None
+        )
         # Then these rows are given back: the same rules draw from all rows.
-        final = growth
+        final = teams
         if refits:
-            final = self._grow_again(growth, policy, data.whole(), "Refitting on all rows")
-        self._become(growth, final, policy, decision, refits)
+            final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
+        self._become(teams, final, blend, decision, refits)
         return self
 
-    def _start(self, X, y, X_val, y_val, sample_weight) -> tuple[Growth, Policy | None]:
-        """Check what `fit` got, and return an ensemble to grow and the policy that grows it.
-
-        A warm start begins with the members there are, and grows on as the fit that made them
-        would have.
-        """
+    def _start(self, X, y, X_val, y_val, sample_weight) -> tuple:
+        """Check what `fit` got; return the rows, the random streams and the kinds of members."""
         resumes = self._resumes()
-        must_hold_out, kinds = self._must_hold_out, resolve_kinds(self._base_learner())
-        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, kinds)
+        must_hold_out, rotate = self._must_hold_out, self._rotates
+        kinds = resolve_kinds(self._base_learner())
         if resumes:
             streams = RandomStreams(self._entropy)
         else:
@@ -167,27 +175,48 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             y_val,
             sample_weight=sample_weight,
             estimator=kinds,
-            validation_fraction=self.validation_fraction,
+            validation_fraction=self._held_out_part(),
             sampling_ratio=self.sampling_ratio,
             scoring=self.scoring,
             streams=streams,
             owner=self,
             must_hold_out=must_hold_out,
+            rotate=rotate,
         )
         self._check_settings(data, kinds)
         self._check_features(X, reset=not resumes)
         if X_val is not None:
-            self._check_features(X_val, reset=False, name="X_val")
-        learner = make_learners(kinds, data.tables, data.n_classes, self.n_jobs, smoothing)
+            self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
         if resumes:
             self._check_resumable(data)
-            policy = self._policy
+        return data, streams, kinds
+
+    def _teams(self, data: GrowthData, streams: RandomStreams, kinds) -> Iterator[Team]:
+        """Yield the parts of the ensemble; each is grown before the next is asked for."""
+        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, kinds)
+        categories = data.form.categorical_features
+        learner = make_learners(
+            kinds, data.tables, data.n_classes, self.n_jobs, smoothing, categories
+        )
+        if self._resumes():
+            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
+            policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(data, streams, kinds)
-        growth = Growth(data, learner, streams, track=policy is not None or data.has_validation)
-        if resumes:
-            growth.resume(self.estimators_, self.estimators_samples_, self._steps)
-        return growth, policy
+        yield self._team("members", data, streams, learner, policy, self._n_members())
+
+    def _n_members(self) -> int:
+        return self.n_estimators
+
+    def _held_out_part(self) -> float | None:
+        return self.validation_fraction
+
+    def _team(self, name, data, streams, learner, policy, n_members) -> Team:
+        """Return a team that is ready to grow; a warm start begins with the members there are."""
+        growth = Growth(data, learner, streams)
+        if self._resumes():
+            growth.resume(*self._grown[name])
+        return Team(name, growth, policy, n_members)
 
     def _make_policy(self, data: GrowthData, streams: RandomStreams, kinds) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -203,51 +232,79 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             for step in growth.grow(policy, n_members):
                 advance("" if step.score is None else f"validation score {step.score:.3f}")
 
-    def _grow_again(
-        self, growth: Growth, policy: Policy | None, data: GrowthData, title: str
-    ) -> Growth:
-        """Return an ensemble on other rows, grown by the rules of a grown one."""
-        repeated = self._repeated(policy, growth, data)
-        again = growth.anew(data, track=policy is not None or data.has_validation)
-        self._grow(again, repeated, len(growth.members), title)
-        return again
+    def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
+        """Return a team on other rows, grown by the rules of a grown one."""
+        repeated = self._repeated(team.policy, team.growth, data)
+        # A part of the rows may lack a class: its steps are not scored.
+        again = team.growth.anew(data, score_steps=False)
+        self._grow(again, repeated, len(team.growth.members), title)
+        return team._replace(growth=again)
 
-    def _hold_out_in_turn(self, growth: Growth, policy: Policy | None) -> HeldOut:
+    def _left_out(self, teams: list[Team], blend: Blend | None) -> tuple:
+        """Return the held-out rows, if there are any, and the share of each class in the draws."""
+        growth = teams[0].growth
+        if blend is not None:
+            # Standardised answers have no prior of their own.
+            n_classes = growth.data.n_classes
+            held_out = HeldOut(*blend.left_out) if growth.data.has_validation else None
+            return held_out, np.full(n_classes, 1 / n_classes)
+        held_out = HeldOut(*growth.held_out()) if growth.data.has_validation else None
+        return held_out, growth.drawn_shares()
+
+    def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""
-        whole, parts = growth.data.whole(), []
+        growth, parts = team.growth, []
+        whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
-            again = self._grow_again(growth, policy, whole.holding_out(rows), title)
-            parts.append(again.held_out())
+            again = self._grow_again(team, whole.holding_out(rows), title)
+            parts.append(again.growth.held_out())
         rows, proba = zip(*parts, strict=True)
         return HeldOut(np.concatenate(rows), np.concatenate(proba))
 
     def _become(
         self,
-        growth: Growth,
-        final: Growth,
-        policy: Policy | None,
+        teams: list[Team],
+        final: list[Team],
+        blend: Blend | None,
         decision: Decision,
         refits: bool,
     ) -> None:
         """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
-        growth.free_errors()
-        self._entropy = growth.streams.entropy
+        growths, data = [team.growth for team in final], teams[0].growth.data
+        self._entropy = teams[0].growth.streams.entropy
         self._facts = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        self._facts["the number of rows"] = len(growth.data.codes)
-        self._steps = growth.steps
+        self._facts["the number of rows"] = len(data.codes)
+        self._n_grown = self._n_members()
+        self._form = data.form
+        self._blend = None if blend is None else blend.without_rows()
+        self._members_of = [FittedTeam.of(team.growth) for team in final]
+        self._steps = [step for team in teams for step in team.growth.steps]
+        self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self._rule = self.threshold
-        self.estimator_ = growth.learner.estimator
-        self.estimators_ = final.members
-        self.estimators_samples_ = [final.data.to_original(rows) for rows in final.subsets]
-        self.classes_ = growth.data.classes
-        self.minority_class_ = growth.data.classes[growth.data.minority]
-        self.scores_ = np.array([step.score for step in growth.steps if step.score is not None])
-        self.leaf_smoothing_ = growth.learner.leaf_smoothing
+        self.estimator_ = growths[-1].learner.estimator
+        self.estimators_ = [member for growth in growths for member in growth.members]
+        self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
+        if data.original_rows is not None:
+            self.estimators_samples_ = [data.to_original(rows) for rows in self.estimators_samples_]
+        self.classes_ = data.classes
+        self.minority_class_ = data.classes[data.minority]
+        self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
+        self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
         self.calibration_, threshold = decision
         if threshold is not None:
             self.threshold_, self.expected_precision_, self.expected_recall_ = threshold
+        if not refits:
+            # What a warm start goes on from.
+            self._grown = {
+                team.name: (
+                    team.growth.members,
+                    [data.to_original(rows) for rows in team.growth.subsets],
+                    team.growth.steps,
+                )
+                for team in teams
+            }
 
     # ------------------------------------------------------------------ checks
 
@@ -255,7 +312,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return whether to refit: "auto" does where rows were taken from X."""
         if self.refit != "auto":
             return bool(self.refit)
-        return data.has_validation and not data.validation_is_apart and not self.warm_start
+        taken_from_X = data.has_validation and not data.validation_is_apart
+        return taken_from_X and not self.warm_start and not self._rotates
 
     def _check_settings(self, data: GrowthData, kinds) -> None:
         """Refuse, before any work, what the rows or other parameters make impossible."""
@@ -272,6 +330,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 raise ValueError(
                     f"{needs} validation rows: pass X_val and y_val, or a validation_fraction."
                 )
+        if self.refit is True and self._rotates:
+            raise ValueError(
+                "refit=True has no rows to give back: the default members leave rows out in "
+                "rotation, so that every row is used. Set refit='auto', or an estimator."
+            )
         if self.refit is True and self.warm_start:
             raise ValueError(
                 "refit=True replaces the members that warm_start=True keeps: set one of them to "
@@ -308,9 +371,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                     f"warm_start=True grows the same fit further, but {name} was "
                     f"{self._facts[name]!r} and is now {value!r}."
                 )
-        if self.n_estimators < len(self.estimators_):
+        if self._n_members() < self._n_grown:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least {len(self.estimators_)}, the "
+                f"n_estimators={self.n_estimators} must be at least {self._n_grown}, the "
                 "number of members there are, when warm_start=True."
             )
         if not np.array_equal(data.classes, self.classes_):
@@ -321,8 +384,29 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ answers
 
-    def _proba_of(self, total: np.ndarray, n_members: int) -> np.ndarray:
-        return self.calibration_(super()._proba_of(total, n_members))
+    def _staged_totals(self, X):
+        totals = [None] * len(self._members_of)
+        start = 0
+        for number, team in enumerate(self._members_of):
+            members = self.estimators_[start : start + team.n_members]
+            start += team.n_members
+            for total in team.staged_totals(members, X, len(self.classes_), self.n_jobs):
+                totals[number] = total
+                yield totals
+
+    def _mean_of(self, totals, n_members):
+        answers = []
+        for team, total in zip(self._members_of, totals, strict=True):
+            n_grown = min(n_members, team.n_members)
+            n_members -= n_grown
+            answers.append(running_mean(total, n_grown, team.leaf_smoothing) if n_grown else None)
+        if self._blend is not None:
+            return self._blend(answers)
+        proba = answers[0]
+        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def _proba_of(self, totals, n_members):
+        return self.calibration_(self._mean_of(totals, n_members))
 
     def predict(self, X):
         """Return the class of each row, by the threshold.
@@ -356,7 +440,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             each class.
         """
         check_is_fitted(self)
-        return summarise(self, self._steps)
+        return summarise(self, self._steps, self._team_names)
 
 
 def _comparable(value):

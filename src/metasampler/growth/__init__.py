@@ -4,8 +4,14 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._check import check_table, make_growth_data
-from metasampler.growth._data import GrowthData, is_frame, join_tables
+from metasampler.growth._boosters import BoostedMember, is_plain_booster
+from metasampler.growth._check import (
+    check_labels,
+    check_table,
+    make_growth_data,
+    make_table_form,
+)
+from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     GaussianDraw,
@@ -15,6 +21,7 @@ from metasampler.growth._draw import (
     gaussian_log_weights,
     race_keys,
     race_keys_of,
+    spread_action,
 )
 from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
 from metasampler.growth._members import (
@@ -33,6 +40,7 @@ from metasampler.growth._scoring import average_precision, running_mean
 
 __all__ = [
     "DEFAULT_SIGMA",
+    "BoostedMember",
     "GaussianDraw",
     "Growth",
     "GrowthData",
@@ -44,16 +52,18 @@ __all__ = [
     "Rule",
     "Stream",
     "average_precision",
+    "check_labels",
     "check_table",
     "copy_input_tags",
     "draw_rows",
     "gaussian_log_weights",
-    "is_frame",
+    "is_plain_booster",
     "is_plain_tree",
     "join_tables",
     "kinds_of",
     "make_growth_data",
     "make_learners",
+    "make_table_form",
     "race_keys",
     "race_keys_of",
     "replay",
@@ -61,5 +71,6 @@ __all__ = [
     "resolve_kinds",
     "resolve_leaf_smoothing",
     "running_mean",
+    "spread_action",
     "weight_argument",
 ]

@@ -3,54 +3,44 @@
 import warnings
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import check_sample_weight, take_rows
-from metasampler.growth._data import GrowthData, is_frame
-from metasampler.growth._draw import RandomStreams, hold_out_rows
-from metasampler.growth._members import is_plain_tree, kinds_of
+from metasampler.growth._boosters import is_plain_booster
+from metasampler.growth._data import GrowthData, join_tables
+from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
+from metasampler.growth._members import PLAIN_TREES
+from metasampler.tables import TableForm
 
 __all__ = [
     "check_labels",
     "check_table",
     "make_growth_data",
+    "make_table_form",
 ]
 
 
-def check_table(X, estimator, *, name: str = "X", owner=None):
-    """Return X in the form that members take; it is converted once and never per member.
+def make_table_form(estimator, X) -> TableForm:
+    """Return the form in which members take tables like X.
 
-    scikit-learn's trees take float32 arrays (or sparse rows). Any other classifier gets what
-    the user passed: data frames go through as they are, with their categories and missing
-    values, and what may be in them is for that classifier to say. Where trees and others
-    alternate, the trees get it too: they convert the rows themselves, to the same trees.
+    scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
+    what the user passed. Where several kinds alternate, one table serves all: the trees convert
+    its rows themselves, to the same trees.
     """
-    kinds = kinds_of(estimator)
-    if all(is_plain_tree(kind) for kind in kinds):
+    kinds = estimator if isinstance(estimator, list) else [estimator]
+    if all(type(kind) in PLAIN_TREES for kind in kinds):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
-        return check_array(
-            X,
-            accept_sparse="csr",
-            dtype=np.float32,
-            order="C",
-            ensure_all_finite="allow-nan" if allow_nan else True,
-            input_name=name,
-            estimator=owner,
-        )
-    if is_frame(X):
-        if X.shape[0] == 0 or X.shape[1] == 0:
-            raise ValueError(f"{name} has shape {X.shape}; at least one row and column is needed.")
-        return X
-    return check_array(
-        X,
-        accept_sparse="csr",
-        dtype=None,
-        ensure_all_finite=False,
-        input_name=name,
-        estimator=owner,
-    )
+        return TableForm("float32", allow_nan=allow_nan).fit(X)
+    if all(type(kind) in PLAIN_TREES or is_plain_booster(kind) for kind in kinds):
+        return TableForm("numbers").fit(X)
+    return TableForm("as it is")
+
+
+def check_table(X, estimator, *, name: str = "X", owner=None):
+    """Return one table in the form that members take."""
+    return make_table_form(estimator, X)(X, name=name, owner=owner)
 
 
 def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
@@ -128,23 +118,26 @@ def make_growth_data(
     streams: RandomStreams,
     owner=None,
     must_hold_out: bool = True,
+    rotate: bool = False,
 ) -> GrowthData:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
     stay where they are and only their row numbers are taken aside. None holds out nothing. Of a
     class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
-    and no validation rows.
+    and no validation rows. With ``rotate`` no rows are held out from all members: each member
+    leaves out another part of them.
     """
+    form = make_table_form(estimator, X)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
             raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
         # Compared here, because trees get arrays, which have lost the names.
         both_named = hasattr(X, "columns") and hasattr(table, "columns")
-        if both_named and list(table.columns) != list(X.columns):
+        if both_named and list(form.ordered(table).columns) != list(X.columns):
             raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
-    X = check_table(X, estimator, owner=owner)
+    X = form(X, owner=owner)
     y = check_labels(y, X, owner=owner)
     original_rows, n_passed = None, X.shape[0]
     if sample_weight is not None:
@@ -161,9 +154,13 @@ def make_growth_data(
     # of 0 and 1.
     minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
     rows: dict = {"train": slice(0, X.shape[0])}
+    folds = None
     if X_val is None and validation_fraction is not None:
-        if counts.min() >= 2:
-            class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
+        class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
+        if counts.min() >= 2 and rotate:
+            folds = deal_folds(class_rows, max(2, round(1 / validation_fraction)), streams)
+            rows["valid"] = slice(0, X.shape[0])
+        elif counts.min() >= 2:
             rows["valid"] = hold_out_rows(class_rows, validation_fraction, streams)
         else:
             rare = classes.tolist()[int(np.argmin(counts))]
@@ -178,7 +175,7 @@ def make_growth_data(
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue
-        table = check_table(table, estimator, name=f"X_{suffix}", owner=owner)
+        table = form(form.ordered(table), name=f"X_{suffix}", owner=owner)
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
@@ -186,6 +183,10 @@ def make_growth_data(
         all_codes.append(_encode(labels, classes, f"y_{suffix}"))
         rows[role] = slice(start, start + table.shape[0])
         start += table.shape[0]
+    if rotate and len(tables) == 2:
+        # Members that stop by validation rows find them in the table they are trained on.
+        rows["valid"] = np.arange(X.shape[0], start)
+        tables = [join_tables(*tables)]
     if isinstance(rows.get("valid"), np.ndarray):
         # A mask takes an eighth of the memory of the numbers. It speaks of all tables, as every
         # vector does.
@@ -208,6 +209,8 @@ def make_growth_data(
         if sample_weight is None
         else np.pad(sample_weight, (0, start - len(sample_weight)), constant_values=1.0),
         original_rows=original_rows,
+        folds=folds,
+        form=form,
     )
     smallest = min(len(of) for k, of in enumerate(data.class_rows) if k != minority)
     if smallest < data.draw_size:

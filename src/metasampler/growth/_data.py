@@ -8,8 +8,9 @@ from scipy import sparse
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import RandomStreams, Stream, draw_rows, race_keys, race_keys_of
 from metasampler.growth._scoring import bind_scorer
+from metasampler.tables import is_frame
 
-__all__ = ["GrowthData", "Selector", "is_frame", "join_tables"]
+__all__ = ["GrowthData", "Selector", "join_tables"]
 
 #: Chooses rows of one class: takes row numbers, their random keys and how many to choose.
 Selector = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
@@ -41,6 +42,14 @@ class GrowthData:
         Positive weights of all rows.
     original_rows : ndarray of int, default=None
         For each row its number among the rows the user passed, if some of them were left out.
+    folds : ndarray of int of shape (n_rows,), default=None
+        The fold of every training row. Members then leave the folds out in rotation: member i
+        does not see fold ``i % n_folds``, and the training rows are validation rows too, each for
+        the members that have not seen it.
+    form : TableForm, default=None
+        How tables were brought into the form that members take.
+    table_maker : callable, default=None
+        How the table was made from that form, if members take it in yet another.
     """
 
     def __init__(
@@ -55,6 +64,9 @@ class GrowthData:
         scoring,
         weights=None,
         original_rows=None,
+        folds=None,
+        form=None,
+        table_maker=None,
     ):
         self.tables = tables
         self.codes = codes
@@ -65,12 +77,18 @@ class GrowthData:
         self.scoring = scoring
         self.weights = weights
         self.original_rows = original_rows
+        self.folds = folds
+        self.form = form
+        self.table_maker = table_maker
+        #: Folds that members leave out in rotation, or 0.
+        self.n_folds = 0 if folds is None else int(folds.max()) + 1
         self.n_classes = len(classes)
         # Only rows of the first table can be drawn, and their numbers are their positions there.
         self.n_train_table = tables[0].shape[0]
         train = np.arange(len(codes))[rows["train"]]
         self.class_rows = [train[codes[train] == k] for k in range(self.n_classes)]
-        self.draw_size = max(1, round(sampling_ratio * len(self.class_rows[minority])))
+        self.draw_size = self._draw_size(self.class_rows)
+        self._rotated: dict[int, list[np.ndarray]] = {}
         #: Whether there are validation rows.
         self.has_validation = "valid" in rows
         #: Whether they are a table of their own, which the user passed.
@@ -97,6 +115,9 @@ class GrowthData:
                 "scoring",
                 "weights",
                 "original_rows",
+                "folds",
+                "form",
+                "table_maker",
             )
         }
         return GrowthData(**{**same, **changes})
@@ -121,6 +142,7 @@ class GrowthData:
             rows={role: number[old[which][keep[old[which]]]] for role, which in self.rows.items()},
             weights=None if self.weights is None else self.weights[keep],
             original_rows=None,
+            folds=None if self.folds is None else self.folds[keep],
         )
 
     def whole(self) -> "GrowthData":
@@ -201,6 +223,35 @@ class GrowthData:
 
     # ------------------------------------------------------------------ draws
 
+    def _draw_size(self, class_rows: list[np.ndarray]) -> int:
+        """Return how many rows of each larger class a member gets."""
+        n_smallest = len(class_rows[self.minority])
+        if np.isinf(self.sampling_ratio):
+            return len(self.codes)
+        return max(1, round(self.sampling_ratio * n_smallest))
+
+    def visible(self, number: int) -> list[np.ndarray]:
+        """Return the rows of each class that a member may be trained on."""
+        if not self.n_folds:
+            return self.class_rows
+        fold = number % self.n_folds
+        if fold not in self._rotated:
+            self._rotated[fold] = [rows[self.folds[rows] != fold] for rows in self.class_rows]
+        return self._rotated[fold]
+
+    def unseen(self, number: int) -> np.ndarray | None:
+        """Return the rows of the first table that a member must not see; None if there are none."""
+        if self.n_folds:
+            return np.flatnonzero(self.folds == number % self.n_folds)
+        return self.rows["valid"] if isinstance(self.rows.get("valid"), np.ndarray) else None
+
+    def for_team(self, sampling_ratio: float, table_maker=None) -> "GrowthData":
+        """Return the same rows with other draws and, if need be, in another form."""
+        tables = self.tables
+        if table_maker is not None:
+            tables = [table_maker(table) for table in tables]
+        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=table_maker)
+
     def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
         """Draw the smallest class and as many rows of each larger one (Algorithm 1).
 
@@ -219,20 +270,21 @@ class GrowthData:
         subset : ndarray of int
             Row numbers, in ascending order.
         """
-        chosen = []
+        chosen, class_rows = [], self.visible(number)
+        size = self._draw_size(class_rows) if self.n_folds else self.draw_size
         # With many classes all rows are needed in the end: their keys are computed once.
         whole = race_keys(key, number, 0, self.n_train_table) if self.n_classes > 2 else None
-        for k, rows in enumerate(self.class_rows):
-            if k == self.minority or len(rows) <= self.draw_size:
+        for k, rows in enumerate(class_rows):
+            if k == self.minority or len(rows) <= size:
                 chosen.append(rows)
                 continue
             keys = race_keys_of(key, number, rows) if whole is None else whole[rows]
             if self.weights is not None:
                 keys -= np.log(self.weights[rows])
             if select is None:
-                chosen.append(rows[draw_rows(keys, self.draw_size)])
+                chosen.append(rows[draw_rows(keys, size)])
             else:
-                chosen.append(select(rows, keys, self.draw_size))
+                chosen.append(select(rows, keys, size))
         subset = np.concatenate(chosen)
         subset.sort()
         return subset
@@ -257,11 +309,6 @@ class GrowthData:
         weights = self.member_weights(subset) if weighted else None
         totals = np.bincount(self.codes[subset], weights, self.n_classes)
         return totals / totals.sum()
-
-
-def is_frame(X) -> bool:
-    """Return whether X is a data frame (pandas, polars): a table whose columns have types."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape")
 
 
 def join_tables(X, below):

@@ -19,11 +19,13 @@ __all__ = [
     "GaussianDraw",
     "RandomStreams",
     "Stream",
+    "deal_folds",
     "draw_rows",
     "gaussian_log_weights",
     "hold_out_rows",
     "race_keys",
     "race_keys_of",
+    "spread_action",
 ]
 
 #: Width of the Gaussian over errors that the paper recommends.
@@ -48,6 +50,7 @@ class Stream(IntEnum):
     LEARNER = 6
     TIES = 7
     CANDIDATE = 8
+    TEAM = 9
 
 
 class RandomStreams:
@@ -273,6 +276,11 @@ class GaussianDraw(NamedTuple):
         return rows[draw_rows(keys, size)]
 
 
+def spread_action(action, mu_min: float):
+    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
+    return mu_min + (1 - mu_min) * action
+
+
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
     """Return the rows to hold out of each class, in ascending order of all.
 
@@ -298,3 +306,27 @@ def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: Random
         size = min(max(1, round(fraction * len(rows))), len(rows) - 1)
         held_out.append(rows[draw_rows(race_keys_of(key, 0, rows), size)])
     return np.sort(np.concatenate(held_out))
+
+
+def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:
+    """Return the fold of every row; each class is dealt to the folds like cards.
+
+    Parameters
+    ----------
+    class_rows : list of ndarray of int
+        The row numbers of each class.
+    n_folds : int
+        Number of folds.
+    streams : RandomStreams
+        Where the order of the rows comes from.
+
+    Returns
+    -------
+    folds : ndarray of int of shape (n_rows,)
+    """
+    key = streams.row_key(Stream.SPLIT)
+    folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
+    for rows in class_rows:
+        shuffled = rows[np.argsort(race_keys_of(key, 0, rows))]
+        folds[shuffled] = np.arange(len(rows)) % n_folds
+    return folds

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData
 from metasampler.growth._draw import RandomStreams, Stream
 from metasampler.growth._members import MemberLearner, Members
@@ -71,8 +72,8 @@ class Growth:
         What fits and scores the members: ``learner.of(i)`` the one with number i.
     streams : RandomStreams
         Where the draws and the members take their randomness from.
-    track : bool, default=True
-        Whether to score each new member. A loop that never looks at errors has no need to.
+    score_steps : bool, default=True
+        Whether each step records the score of the validation rows, if there are any.
 
     Attributes
     ----------
@@ -90,12 +91,12 @@ class Growth:
         learner: MemberLearner | Members,
         streams: RandomStreams,
         *,
-        track: bool = True,
+        score_steps: bool = True,
     ):
         self.data = data
         self.learner = learner
         self.streams = streams
-        self.track = track
+        self.score_steps = score_steps
         self.members: list = []
         self.subsets: list[np.ndarray] = []
         self.steps: list[GrowthStep] = []
@@ -104,9 +105,14 @@ class Growth:
         width = () if data.n_classes == 2 else (data.n_classes,)
         self._total = np.zeros((len(data.codes), *width))
         # Draws and states look at the members as they are; soft leaves are for scores only.
-        soft = learner.leaf_smoothing and len(data.rows) > 1
+        soft = learner.leaf_smoothing and len(data.rows) > 1 and not data.n_folds
         self._soft_total = np.zeros_like(self._total) if soft else None
+        # With rotation: the sum over the members that have not seen a row, and how many they are.
+        self._unseen_total = np.zeros_like(self._total) if data.n_folds else None
+        self._n_unseen = np.zeros(max(data.n_folds, 1), dtype=np.intp)
         self._errors: np.ndarray | None = None
+        # Rows are scored when somebody asks: uniform draws never do, nor does a last member.
+        self._n_scored = 0
 
     @property
     def n_members(self) -> int:
@@ -163,15 +169,19 @@ class Growth:
         seed, key = streams.integer(Stream.MEMBER, number), streams.row_key(Stream.DRAW)
         subset = data.draw(key, number, None if rule is None else partial(rule, self))
         weights = None if data.weights is None else data.member_weights(subset)
-        member = self.learner.of(number).fit(data.tables[0], data.codes, subset, seed, weights)
-        return member, subset
+        learner = self.learner.of(number)
+        unseen = data.unseen(number) if learner.stops_early else None
+        return learner.fit(data.tables[0], data.codes, subset, seed, weights, unseen), subset
 
     def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:
         """Add a fitted member and record the step."""
-        self._add_scores(member)
+        self._add_unseen(member)
         self.members.append(member)
         self.subsets.append(subset)
-        known = self.data.has_validation
+        # With rotation the score waits until every row was left out by some member.
+        known = self.score_steps and self.data.has_validation
+        if self.data.n_folds:
+            known = known and bool(self._n_unseen.all())
         self.steps.append(
             GrowthStep(
                 rule,
@@ -181,15 +191,28 @@ class Growth:
             )
         )
 
-    def _add_scores(self, member) -> None:
-        """Add a member's probabilities to the running sums."""
-        learner, start = self.learner.of(self.n_members), 0
-        for X in self.data.tables if self.track else []:
-            stop = start + X.shape[0]
-            soft = None if self._soft_total is None else self._soft_total[start:stop]
-            learner.add_probabilities(member, X, self._total[start:stop], soft)
-            start = stop
+    def _add_unseen(self, member) -> None:
+        """Add a new member's probabilities of the rows it leaves out in rotation."""
+        if self._unseen_total is not None:
+            number = self.n_members
+            rows = self.data.unseen(number)
+            part = np.zeros_like(self._total[rows])
+            table = take_rows(self.data.tables[0], rows)
+            self.learner.of(number).add_scores(member, table, part)
+            self._unseen_total[rows] += part
+            self._n_unseen[number % self.data.n_folds] += 1
         self._errors = None
+
+    def _score_new_members(self) -> None:
+        """Add the probabilities of members that were not asked for yet to the running sums."""
+        for number in range(self._n_scored, self.n_members):
+            learner, start = self.learner.of(number), 0
+            for X in self.data.tables:
+                stop = start + X.shape[0]
+                soft = None if self._soft_total is None else self._soft_total[start:stop]
+                learner.add_probabilities(self.members[number], X, self._total[start:stop], soft)
+                start = stop
+        self._n_scored = self.n_members
 
     def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
         """Fit batches of members at once; each depends on its number alone."""
@@ -212,14 +235,14 @@ class Growth:
 
     # ------------------------------------------------------------------ copies
 
-    def anew(self, data: GrowthData, *, track: bool = True) -> "Growth":
-        """Return an empty growth with the same members and random numbers on other rows."""
-        return Growth(data, self.learner, self.streams, track=track)
+    def anew(self, data: GrowthData, **options) -> "Growth":
+        """Return an empty growth with the same learner and random numbers on other rows."""
+        return Growth(data, self.learner, self.streams, **options)
 
     def resume(self, members: list, subsets: list[np.ndarray], steps: list[GrowthStep]) -> None:
         """Begin with the members of an earlier fit, as a warm start does."""
         for member, subset, step in zip(members, subsets, steps, strict=True):
-            self._add_scores(member)
+            self._add_unseen(member)
             self.members.append(member)
             self.subsets.append(self.data.from_original(subset))
             self.steps.append(step)
@@ -249,13 +272,21 @@ class Growth:
         self.steps = list(other.steps)
         self._total = other._total.copy()
         self._soft_total = None if other._soft_total is None else other._soft_total.copy()
+        if other._unseen_total is not None:
+            self._unseen_total = other._unseen_total.copy()
+        self._n_unseen = other._n_unseen.copy()
+        self._n_scored = other._n_scored
         self._errors = None
 
     # ------------------------------------------------------------------ what is known of the rows
 
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
         """Return the errors, 1 - p(true class), of the rows in a role."""
-        return self._all_errors()[self.data.part(role, part)]
+        if role == "valid" and self.data.n_folds:
+            rows = self._judged(part)
+            return self._errors_by(self._unseen_mean(rows), self.data.codes[rows], 1)
+        errors = self._all_errors()
+        return errors[self.data.rows[role] if part == "all" else self.data.part(role, part)]
 
     def errors_of(self, rows: np.ndarray) -> np.ndarray:
         """Return the errors of the rows with these numbers, as a new array."""
@@ -265,7 +296,20 @@ class Growth:
         """Return the weights of the rows in a role, or None if all count the same."""
         if self.data.weights is None:
             return None
+        if role == "valid" and self.data.n_folds:
+            return self.data.weights[self._judged(part)]
         return self.data.weights[self.data.part(role, part)]
+
+    def _judged(self, part: str = "all") -> np.ndarray:
+        """Return the rows that some member has left out, with rotation."""
+        rows = np.arange(len(self.data.codes))[self.data.part("valid", part)]
+        return rows[self._n_unseen[self.data.folds[rows]] > 0]
+
+    def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
+        """Return the mean over the members that have not seen a row."""
+        counts = self._n_unseen[self.data.folds[rows]]
+        total = self._unseen_total[rows]
+        return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
 
     def free_errors(self) -> None:
         """Free the memory of the errors; they are computed again when they are asked for."""
@@ -273,11 +317,13 @@ class Growth:
 
     def _all_errors(self) -> np.ndarray:
         if self._errors is None:
-            self._errors = self._errors_by(self._total, self.data.codes)
+            self._score_new_members()
+            self._errors = self._errors_by(self._total, self.data.codes, self.n_members)
         return self._errors
 
-    def _errors_by(self, total: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        k = self.n_members
+    @staticmethod
+    def _errors_by(total: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+        """Return 1 - p(true class), given the sum of the probabilities of k members."""
         if total.ndim == 1:
             # Sums before the division: they are exact where leaves are pure.
             errors = np.where(codes == 1, k - total, total)
@@ -289,9 +335,13 @@ class Growth:
 
     def _class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
-        rows = self.data.rows["valid"]
+        rows = self._judged() if self.data.n_folds else self.data.rows["valid"]
         codes, weights = self.data.codes[rows], self.weights("valid")
-        errors = self._errors_by(self._total[rows], codes)
+        if self.data.n_folds:
+            errors = self._errors_by(self._unseen_mean(rows), codes, 1)
+        else:
+            self._score_new_members()
+            errors = self._errors_by(self._total[rows], codes, self.n_members)
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
         return totals / np.bincount(codes, weights, self.data.n_classes)
@@ -314,9 +364,14 @@ class Growth:
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of the validation rows and their probabilities."""
+        if self.data.n_folds:
+            return self._judged(), self.proba("valid")
         return np.arange(len(self.data.codes))[self.data.rows["valid"]], self.proba("valid")
 
     def _mean(self, role: str) -> np.ndarray:
+        if role == "valid" and self.data.n_folds:
+            return self._unseen_mean(self._judged())
+        self._score_new_members()
         total = self._total if self._soft_total is None else self._soft_total
         smoothing = self.learner.leaf_smoothing
         return running_mean(total[self.data.rows[role]], self.n_members, smoothing)

@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.pipeline import Pipeline
@@ -27,6 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 from metasampler import _sklearn_compat as compat
 
 __all__ = [
+    "PLAIN_TREES",
     "MemberLearner",
     "Members",
     "TreeLearner",
@@ -42,6 +44,9 @@ __all__ = [
     "resolve_leaf_smoothing",
     "weight_argument",
 ]
+
+#: scikit-learn's own trees; a subclass may differ.
+PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 
 #: Laplace's rule: what "auto" means for members with leaves.
 _LAPLACE = 1.0
@@ -105,8 +110,8 @@ def _check_classifier(estimator, name: str) -> None:
 
 
 def is_plain_tree(estimator) -> bool:
-    """Return whether the estimator is one of scikit-learn's own trees (a subclass may differ)."""
-    return type(estimator) in (DecisionTreeClassifier, ExtraTreeClassifier)
+    """Return whether the estimator is one of scikit-learn's own trees."""
+    return type(estimator) in PLAIN_TREES
 
 
 def weight_argument(estimator) -> str | None:
@@ -148,6 +153,9 @@ class MemberLearner:
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
     fits_in_threads = False
 
+    #: Whether members stop by rows that they are not trained on.
+    stops_early = False
+
     def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
         self.estimator = estimator
         self.n_classes = n_classes
@@ -166,11 +174,20 @@ class MemberLearner:
         """Return a copy for another thread, which shares nothing that a fit changes."""
         return copy(self)
 
-    def fit(self, X, codes: np.ndarray, rows, seed: int, sample_weight: np.ndarray | None = None):
+    def fit(
+        self,
+        X,
+        codes: np.ndarray,
+        rows,
+        seed: int,
+        sample_weight: np.ndarray | None = None,
+        unseen: np.ndarray | None = None,
+    ):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
         ``sample_weight`` holds a weight for each of these rows; a base learner that takes none
-        does without.
+        does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
+        by them.
         """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
@@ -280,7 +297,7 @@ class TreeLearner(MemberLearner):
         twin.__dict__.pop("_builder", None)
         return twin
 
-    def fit(self, X, codes, rows, seed, sample_weight=None):
+    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
             X, codes = X[rows], codes[rows]
@@ -323,7 +340,12 @@ class Members:
 
 
 def make_learners(
-    estimator, tables, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0
+    estimator,
+    tables,
+    n_classes: int,
+    n_jobs=None,
+    leaf_smoothing: float = 0.0,
+    categorical_features=(),
 ) -> MemberLearner | Members:
     """Return the quickest learner, or the quickest ones in their order, that the tables allow.
 
@@ -339,11 +361,15 @@ def make_learners(
         Threads that score rows.
     leaf_smoothing : float, default=0.0
         For the kinds that have leaves.
+    categorical_features : list of int, default=()
+        Columns whose numbers are codes, for the kinds that know categories.
 
     Returns
     -------
     learner : MemberLearner or Members
     """
+    from metasampler.growth._boosters import BoosterLearner, is_plain_booster
+
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
     fast = (
@@ -354,10 +380,15 @@ def make_learners(
             for X in tables
         )
     )
-    make = TreeLearner if fast else MemberLearner
-    learners = [
-        make(kind, n_classes, n_jobs, leaf_smoothing if has_leaves(kind) else 0.0) for kind in kinds
-    ]
+    numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
+    learners: list[MemberLearner] = []
+    for kind in kinds:
+        if numbers and is_plain_booster(kind):
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            continue
+        make = TreeLearner if fast else MemberLearner
+        smoothing = leaf_smoothing if has_leaves(kind) else 0.0
+        learners.append(make(kind, n_classes, n_jobs, smoothing))
     return Members(learners) if isinstance(estimator, list) else learners[0]
 
 

@@ -18,10 +18,11 @@ from metasampler.growth import (
     Stream,
     make_learners,
     resolve_kinds,
+    spread_action,
 )
 from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._learners import Assignment, Episode, Learner, Problem, SoftActorCritic
-from metasampler.policy import GaussianPolicy, StateEncoder, spread_action
+from metasampler.policy import GaussianPolicy, StateEncoder
 
 __all__ = ["WINDOW", "MetaTraining", "TrainingProgress", "play_episode"]
 

@@ -3,9 +3,8 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
+from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
 from metasampler.policy import error_histogram
-from metasampler.plotting._matplotlib import COLORS, HATCHES, legend_below, make_panels, tidy
 
 __all__ = ["ErrorHistogramDisplay"]
 
@@ -190,11 +189,6 @@ def _fractions(errors, n_bins):
 
 
 def _staged_means(estimator, X):
-    """Probabilities after each member as draws and states see them: plain, and not calibrated."""
-    if not isinstance(estimator, BaseUnderSamplingEnsemble):
-        # Others are not calibrated; a boosting's stages are no means of its members.
-        yield from estimator.staged_predict_proba(X)
-        return
-    table = estimator._check_predict_table(X)
-    for n_members, total in enumerate(estimator._staged_totals(table, 0.0), start=1):
-        yield estimator._mean(total, n_members, 0.0)
+    """Yield probabilities after each member before calibration, where there is one."""
+    staged = getattr(estimator, "staged_mean_proba", estimator.staged_predict_proba)
+    yield from staged(X)

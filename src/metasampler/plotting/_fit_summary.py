@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting._matplotlib import COLORS, MARKERS, import_pyplot, tidy
+from metasampler.plotting.style import COLORS, MARKERS, import_pyplot, tidy
 
 __all__ = ["FitSummaryDisplay"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting._matplotlib import (
+from metasampler.plotting.style import (
     COLORS,
     DASHES,
     MARKERS,

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting._matplotlib import beside_size, legend_beside, line_style, make_axes, tidy
+from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
 
 __all__ = ["PolicyTraceDisplay"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting._matplotlib import beside_size, legend_beside, line_style, make_axes, tidy
+from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
 
 __all__ = ["PrecisionRecallComparisonDisplay"]
 
@@ -12,7 +12,7 @@ __all__ = ["PrecisionRecallComparisonDisplay"]
 class PrecisionRecallComparisonDisplay:
     """Precision over recall of several classifiers, the best named first.
 
-    It is recommended to use `from_estimators` to create it.
+    It is recommended to use `from_estimators` or `from_predictions` to create it.
 
     Parameters
     ----------
@@ -105,13 +105,44 @@ class PrecisionRecallComparisonDisplay:
         found = y == pos_label
         if not found.any():
             raise ValueError(f"No row of y has the label {pos_label!r}.")
+        return cls.from_predictions(
+            {name: class_scores(fitted, X, pos_label) for name, fitted in estimators.items()},
+            found,
+            sample_weight=sample_weight,
+            styles=styles,
+            title=title,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_predictions(cls, scores, found, *, sample_weight=None, styles=None, title="", ax=None):
+        """Draw the curves of scores of the same rows.
+
+        Parameters
+        ----------
+        scores : dict of str to array-like of shape (n_samples,)
+            By name, how strongly each row is taken for one of the class to find.
+        found : array-like of bool of shape (n_samples,)
+            Which rows are of this class.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        styles : dict of str to dict, default=None
+            See `plot`.
+        title : str, default=""
+            Written above the axes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : PrecisionRecallComparisonDisplay
+        """
         curves = {}
-        for name, estimator in estimators.items():
-            scores = class_scores(estimator, X, pos_label)
+        for name, values in scores.items():
             precision, recall, _ = precision_recall_curve(
-                found, scores, sample_weight=sample_weight
+                found, values, sample_weight=sample_weight
             )
-            average = average_precision_score(found, scores, sample_weight=sample_weight)
+            average = average_precision_score(found, values, sample_weight=sample_weight)
             curves[name] = (precision, recall, float(average))
         chance = float(np.average(found, weights=sample_weight))
         return cls(curves=curves, chance=chance, title=title).plot(styles=styles, ax=ax)

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting._matplotlib import COLORS, import_pyplot, tidy
+from metasampler.plotting.style import COLORS, import_pyplot, tidy
 
 __all__ = ["ThresholdDisplay"]
 

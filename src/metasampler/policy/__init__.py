@@ -3,6 +3,7 @@
 from metasampler.policy._files import (
     check_writable,
     find_sampler,
+    load_policy,
     pretrained_names,
     read_archive,
     read_sampler,
@@ -16,10 +17,9 @@ from metasampler.policy._policies import (
     UniformPolicy,
     WithRivals,
     blind_policy,
-    load_policy,
 )
 from metasampler.policy._schema import LEARNER_SETTINGS, SAMPLER_SETTINGS
-from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram, spread_action
+from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram
 
 __all__ = [
     "LEARNER_SETTINGS",
@@ -41,7 +41,6 @@ __all__ = [
     "pretrained_names",
     "read_archive",
     "read_sampler",
-    "spread_action",
     "squashed_log_prob",
     "write_archive",
     "write_sampler",

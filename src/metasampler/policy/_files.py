@@ -12,6 +12,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from uuid import uuid4
 import numpy as np
 from numpy.lib import format as npy
 
+from metasampler.growth import DEFAULT_SIGMA
 from metasampler.policy._network import GaussianPolicy
+from metasampler.policy._policies import LearnedPolicy
 from metasampler.policy._schema import check_content
 from metasampler.policy._state import StateEncoder
 
@@ -28,6 +31,7 @@ __all__ = [
     "FORMAT",
     "check_writable",
     "find_sampler",
+    "load_policy",
     "pretrained_names",
     "read_archive",
     "read_sampler",
@@ -392,3 +396,38 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         if hidden != policy.hidden:
             raise ValueError(f"its hidden_layer_sizes {hidden} are not {policy.hidden}")
     return policy, content
+
+
+# A fit may take less time than it takes to read the file of the default.
+_read_once = lru_cache(read_sampler)
+
+
+def load_policy(path_or_name) -> LearnedPolicy:
+    """Read the policy of a sampler from a file, or one that comes with the package.
+
+    Parameters
+    ----------
+    path_or_name : str or path
+        A file, or a name; ``metasampler samplers`` lists the names.
+
+    Returns
+    -------
+    policy : LearnedPolicy
+
+    Examples
+    --------
+    >>> from metasampler.policy import load_policy
+    >>> load_policy("universal")
+    LearnedPolicy(states of kind 'summary', mu_min=0.4, sigma=0.2)
+    """
+    path = find_sampler(path_or_name)
+    pretrained = path.parent == FOLDER
+    actor, content = _read_once(path) if pretrained else read_sampler(path)
+    settings = content["settings"]
+    return LearnedPolicy(
+        actor,
+        StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5)),
+        settings.get("mu_min", 0.0),
+        settings.get("sigma", DEFAULT_SIGMA),
+        content["summary"],
+    )

@@ -3,16 +3,21 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from metasampler.growth import DEFAULT_SIGMA, GaussianDraw, Growth, GrowthData, Stream
-from metasampler.policy import _files
+from metasampler.growth import (
+    DEFAULT_SIGMA,
+    GaussianDraw,
+    Growth,
+    GrowthData,
+    Stream,
+    spread_action,
+)
 from metasampler.policy._network import GaussianPolicy
-from metasampler.policy._state import StateEncoder, spread_action
+from metasampler.policy._state import StateEncoder
 
 __all__ = [
     "ConstantPolicy",
@@ -20,15 +25,11 @@ __all__ = [
     "UniformPolicy",
     "WithRivals",
     "blind_policy",
-    "load_policy",
 ]
 
 # What takes the place of the universal sampler where there are no validation rows: the constant
 # that does best on average over imbalanced-learn's 27 data sets.
 _BLIND_MU = 0.9
-
-# A fit may take less time than it takes to read the file of the default.
-_read_once = lru_cache(_files.read_sampler)
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class ConstantPolicy:
         In [0, 1].
     sigma : float, default=0.2
         Width of the Gaussian.
-    encoder : StateEncoder
-        Makes the states that are recorded; they decide nothing.
+    encoder : StateEncoder or None
+        Makes the states that are recorded; they decide nothing. None records none.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class ConstantPolicy:
 
     mu: float
     sigma: float = DEFAULT_SIGMA
-    encoder: StateEncoder = field(default_factory=StateEncoder, repr=False)
+    encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
         _check_mu(self.mu, "A constant mu must be a number in [0, 1]")
@@ -79,8 +80,8 @@ class UniformPolicy:
     ----------
     sigma : float, default=0.2
         Width of the Gaussian.
-    encoder : StateEncoder
-        Makes the states that are recorded; they decide nothing.
+    encoder : StateEncoder or None
+        Makes the states that are recorded; they decide nothing. None records none.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class UniformPolicy:
     """
 
     sigma: float = DEFAULT_SIGMA
-    encoder: StateEncoder = field(default_factory=StateEncoder, repr=False)
+    encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def predict(self, state) -> float:
         """Return the mean of the uniform distribution."""
@@ -256,15 +257,17 @@ class WithRivals:
     Examples
     --------
     >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from metasampler import MesaClassifier
     >>> from metasampler.policy import ConstantPolicy, WithRivals
     >>> X, y = make_classification(
-    ...     2000, weights=[0.9], class_sep=0.5, flip_y=0.1, random_state=2
+    ...     2000, 8, n_informative=4, weights=[0.9], class_sep=0.6, flip_y=0.1, random_state=3
     ... )
-    >>> policy = WithRivals(ConstantPolicy(0.0), rivals=[0.5, 0.9])
-    >>> clf = MesaClassifier(n_estimators=12, meta_sampler=policy, random_state=0).fit(X, y)
+    >>> policy = WithRivals(ConstantPolicy(0.0), rivals=[0.9])
+    >>> tree = DecisionTreeClassifier()
+    >>> clf = MesaClassifier(tree, 12, meta_sampler=policy, random_state=0).fit(X, y)
     >>> clf.rival_, float(clf.actions_[0])
-    (0.5, 0.5)
+    (0.9, 0.9)
     """
 
     #: A gentle draw and the hardest. The number of members and the margin below were chosen with
@@ -357,40 +360,9 @@ def blind_policy() -> ConstantPolicy:
     return ConstantPolicy(_BLIND_MU)
 
 
-def load_policy(path_or_name) -> LearnedPolicy:
-    """Read the policy of a sampler from a file, or one that comes with the package.
-
-    Parameters
-    ----------
-    path_or_name : str or path
-        A file, or a name; ``metasampler samplers`` lists the names.
-
-    Returns
-    -------
-    policy : LearnedPolicy
-
-    Examples
-    --------
-    >>> from metasampler.policy import load_policy
-    >>> load_policy("universal")
-    LearnedPolicy(states of kind 'summary', mu_min=0.4, sigma=0.2)
-    """
-    path = _files.find_sampler(path_or_name)
-    pretrained = path.parent == _files.FOLDER
-    actor, content = _read_once(path) if pretrained else _files.read_sampler(path)
-    settings = content["settings"]
-    return LearnedPolicy(
-        actor,
-        StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5)),
-        settings.get("mu_min", 0.0),
-        settings.get("sigma", DEFAULT_SIGMA),
-        content["summary"],
-    )
-
-
-def _observe(encoder: StateEncoder, growth: Growth) -> np.ndarray | None:
-    """Return the state of an ensemble, or None without validation rows."""
-    return encoder(growth) if growth.data.has_validation else None
+def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
+    """Return the state of an ensemble, or None without validation rows or encoder."""
+    return encoder(growth) if encoder is not None and growth.data.has_validation else None
 
 
 def _standard_error(score: float, data: GrowthData) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["STATE_KINDS", "StateEncoder", "error_histogram", "spread_action"]
+__all__ = ["STATE_KINDS", "StateEncoder", "error_histogram"]
 
 # An ensemble of trees with pure leaves has errors that are multiples of 1/k and so fall right
 # on the edges of the bins; rounding must not move them to the bin below.
@@ -170,8 +170,3 @@ class StateEncoder:
             for role, part in _HISTOGRAMS[self.kind]
         ]
         return np.concatenate(blocks)
-
-
-def spread_action(action, mu_min: float):
-    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
-    return mu_min + (1 - mu_min) * action

@@ -5,5 +5,6 @@ This package stands below `growth` and imports nothing of the others.
 
 from metasampler.tables._columns import is_frame
 from metasampler.tables._encoder import TableEncoder
+from metasampler.tables._form import TableForm
 
-__all__ = ["TableEncoder", "is_frame"]
+__all__ = ["TableEncoder", "TableForm", "is_frame"]

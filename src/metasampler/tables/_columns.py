@@ -11,7 +11,14 @@ from numbers import Number
 
 import numpy as np
 
-__all__ = ["column_kind", "columns_of", "is_frame", "numbers_of", "texts_of"]
+__all__ = [
+    "column_kind",
+    "columns_of",
+    "is_frame",
+    "is_plain_number",
+    "numbers_of",
+    "texts_of",
+]
 
 _MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -34,6 +41,13 @@ def _is_polars(column) -> bool:
     return type(column).__module__.startswith("polars")
 
 
+def is_plain_number(column) -> bool:
+    """Return whether NumPy reads a column as numbers without help: no booleans, no own types."""
+    if _is_polars(column):
+        return column.dtype.is_numeric() and column.null_count() == 0
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
+
+
 def column_kind(column) -> str:
     """Return what a column holds: ``"number"``, ``"date"``, ``"category"`` or ``"other"``."""
     if _is_polars(column):
@@ -42,8 +56,10 @@ def column_kind(column) -> str:
             return "date"
         if kind.is_numeric() or str(kind) in ("Boolean", "Null"):
             return "number"
-        return "category" if str(kind).split("(")[0] in ("String", "Categorical", "Enum") else (
-            _kind_of_objects(column.to_list())
+        return (
+            "category"
+            if str(kind).split("(")[0] in ("String", "Categorical", "Enum")
+            else (_kind_of_objects(column.to_list()))
         )
     kind = column.dtype
     if str(kind) == "category":
@@ -105,7 +121,9 @@ def _days_of(column) -> np.ndarray:
                 1000 * _MICROSECONDS_A_DAY
             )
         unit = polars.Duration("us") if kind.startswith("Duration") else polars.Datetime("us")
-        ticks = column.cast(unit) if not kind.startswith("Datetime") else column.dt.cast_time_unit("us")
+        ticks = (
+            column.cast(unit) if not kind.startswith("Datetime") else column.dt.cast_time_unit("us")
+        )
         return ticks.to_physical().cast(polars.Float64).to_numpy() / _MICROSECONDS_A_DAY
     import pandas
 

@@ -168,7 +168,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _check_frame(X) -> dict:
     """Return the columns of a frame by name, or a clear error."""
     if not is_frame(X):
-        raise TypeError(f"TableEncoder takes a data frame (pandas or polars), got {type(X).__name__}.")
+        raise TypeError(
+            f"TableEncoder takes a data frame (pandas or polars), got {type(X).__name__}."
+        )
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(f"X has shape {tuple(X.shape)}; at least one row and column is needed.")
     return columns_of(X)

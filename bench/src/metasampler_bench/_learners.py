@@ -1,0 +1,40 @@
+"""Build meta-samplers: the one place that knows how a learner gets its options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metasampler import MetaSampler
+from metasampler.meta import FitToConstants, SoftActorCritic
+
+__all__ = ["LEARNERS", "make_sampler"]
+
+#: The learners by the names that the command line has for them.
+LEARNERS: dict[str, Any] = {"sac": SoftActorCritic, "constants": FitToConstants}
+
+
+def make_sampler(
+    learner: str = "sac", options: dict[str, Any] | None = None, **settings: Any
+) -> MetaSampler:
+    """Return an unfitted meta-sampler.
+
+    Parameters
+    ----------
+    learner : {"sac", "constants"}, default="sac"
+        What learns: soft actor-critic, or a fit to how constants do.
+    options : dict, default=None
+        Options of the learner.
+    **settings
+        Other parameters of :class:`~metasampler.MetaSampler`.
+
+    Returns
+    -------
+    sampler : MetaSampler
+
+    Examples
+    --------
+    >>> from metasampler_bench._learners import make_sampler
+    >>> make_sampler("sac", {"n_updates": 50}, n_estimators=5).n_estimators
+    5
+    """
+    return MetaSampler(learner=LEARNERS[learner](**(options or {})), **settings)

@@ -1,0 +1,150 @@
+"""Write files of rows: a Markdown page, LaTeX tables and figures for each spec."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from metasampler_bench._figures import FIGURES
+from metasampler_bench._retired import RETIRED, RETIRED_NOTE
+from metasampler_bench._rows import finished, last_rows
+from metasampler_bench._spec import Spec
+from metasampler_bench._summaries import SUMMARIES
+from metasampler_bench._tables import ResultTable, pivot_tables
+
+__all__ = ["write_report"]
+
+_DPI = 150
+QUICK_NOTE = (
+    "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it "
+    "runs, and nothing about the methods."
+)
+
+
+def write_report(
+    spec: Spec, rows: Iterable[dict[str, Any]], folder: str | Path, *, console: Any = None
+) -> list[Path]:
+    """Write what a spec's rows say: nothing else enters a report.
+
+    Parameters
+    ----------
+    spec : Spec
+    rows : iterable of dict
+        What a :class:`~metasampler_bench.ResultStore` holds.
+    folder : path
+        Where ``NAME.md``, ``NAME.tex`` and ``NAME-FIGURE.{png,svg}`` are written.
+    console : rich Console, default=None
+        Where to print the tables as well.
+
+    Returns
+    -------
+    paths : list of Path
+        The files.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows of this spec.
+    """
+    own = last_rows(row for row in rows if row["spec"] == spec.name)
+    if not own:
+        raise ValueError(f"There are no rows of {spec.name!r} yet; run it first.")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    tables: list[ResultTable] = []
+    parts: list[str] = []
+    figures: list[Path] = []
+    # Where every cell failed there is nothing to show but the reasons.
+    for report in spec.reports if finished(own) else ():
+        kind = report["kind"]
+        # A method with fewer runs would take runs of the others out of a paired table. A data set
+        # that few methods finished would leave the others without a rank.
+        left_out = set(report.get("without", ()))
+        shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
+        if kind in FIGURES:
+            for path in _save_figures(spec, shown, report, folder):
+                figures += [path, path.with_suffix(".svg")]
+                parts.append(f"![{spec.title}]({path.name})")
+            continue
+        made = (
+            pivot_tables(spec, shown, report)
+            if kind == "table"
+            else [SUMMARIES[kind](spec, shown, report)]
+        )
+        made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
+        tables += made
+        parts += [table.markdown() for table in made]
+    page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
+    page.write_text("\n\n".join([*_head(spec, own), *parts]).rstrip() + "\n", encoding="utf-8")
+    if tables:
+        latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
+    if console is not None:
+        for table in tables:
+            table.show(console)
+        if any(row["cell"].get("quick") for row in own):
+            console.print(QUICK_NOTE, soft_wrap=True, markup=False)
+    return [page, *([latex] if tables else []), *figures]
+
+
+def _save_figures(
+    spec: Spec, rows: list[dict[str, Any]], report: dict[str, Any], folder: Path
+) -> Iterable[Path]:
+    if importlib.util.find_spec("matplotlib") is None:
+        return
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    for name, display in FIGURES[report["kind"]](spec, rows, report):
+        path = folder / f"{spec.name}-{name}.png"
+        display.figure_.savefig(path, dpi=_DPI)
+        # Without a date and with names that are not drawn at random, the same rows give the same
+        # file.
+        with mpl.rc_context({"svg.hashsalt": spec.name}):
+            display.figure_.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+        plt.close(display.figure_)
+        yield path
+
+
+def _head(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
+    """Return title, what was done, and how the rows came about."""
+    in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
+    commands = sorted({row["command"] for row in rows if "command" in row})
+    failed = [row for row in rows if "error" in row]
+    lines = [
+        f"# {spec.title}",
+        in_paper,
+        spec.about.replace("\n", " "),
+        *(["Commands:\n\n```sh\n" + "\n".join(commands) + "\n```"] if commands else []),
+        f"{len(finished(rows))} cells"
+        + (f", {len(failed)} that failed or ran out of time" if failed else "")
+        + f"; seed {_listed(rows, 'seed')}; {_versions(rows)}; commit {_listed(rows, 'commit')}; "
+        f"{_listed(rows, 'date')}.",
+    ]
+    if any(row["cell"].get("quick") for row in rows):
+        lines.append(QUICK_NOTE)
+    if any(row["cell"].get("method") in RETIRED for row in rows):
+        lines.append(RETIRED_NOTE)
+    if failed:
+        reasons: dict[str, set[str]] = {}
+        for row in failed:
+            cell = row["cell"]
+            where = f"{cell.get('method', '')} on {cell.get('dataset', '')}".strip()
+            reasons.setdefault(row["error"].split("\n")[0][:160], set()).add(where)
+        lines.append(
+            "\n".join(
+                f"- {', '.join(sorted(w))}: {reason}" for reason, w in sorted(reasons.items())
+            )
+        )
+    return lines
+
+
+def _listed(rows: list[dict[str, Any]], name: str) -> str:
+    return ", ".join(sorted({str(row.get(name)) for row in rows}))
+
+
+def _versions(rows: list[dict[str, Any]]) -> str:
+    found = {", ".join(f"{n} {v}" for n, v in row["versions"].items()) for row in rows}
+    return "; ".join(sorted(found))

@@ -1,0 +1,134 @@
+"""Meta-train for the benchmark: once, kept in a file, used by all cells that may."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from metasampler import MetaSampler
+from metasampler_bench._learners import make_sampler
+from metasampler_bench._protocol import Parts, fit_seed, n_folds_of, take_parts
+from metasampler_bench._store import cell_key
+
+__all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
+
+#: Shortened meta-training of a quick look; the paper's has 500 and 1000.
+QUICK_STEPS = {"n_random_steps": 36, "n_updates": 36}
+
+
+def make_meta_sampler(cell: dict[str, Any], seed: int) -> MetaSampler:
+    """Return an unfitted sampler with the settings that a cell asks for."""
+    settings: dict[str, Any] = {}
+    if "hidden" in cell:
+        settings["hidden_layer_sizes"] = tuple(cell["hidden"])
+    return make_sampler(
+        "sac",
+        QUICK_STEPS if cell.get("quick") else None,
+        train_ratio=cell.get("meta_fraction", 1.0),
+        random_state=fit_seed(cell["run"], cell["fold"], seed),
+        **settings,
+    )
+
+
+class SamplerCache:
+    """Folder of meta-trained samplers, one for each task and kind of meta-training.
+
+    A sampler is meta-trained on the training and validation rows of the same run and fold that
+    it is tested in, so that it never sees a test row, also where it is used on its own task.
+
+    Parameters
+    ----------
+    folder : path
+        Where the files are.
+    seed : int
+        Seed of the benchmark.
+    data_home : str or None
+        Folder of the data.
+    """
+
+    def __init__(self, folder: Path, seed: int = 0, data_home: str | None = None):
+        self.folder = Path(folder)
+        self.seed = seed
+        self.data_home = data_home
+
+    def parts(self, cell: dict[str, Any]) -> Parts:
+        """Return the rows of a cell."""
+        return take_parts(
+            cell["dataset"],
+            cell["run"],
+            cell["fold"],
+            seed=self.seed,
+            noise=cell.get("noise", 0.0),
+            fraction=cell.get("fraction", 1.0),
+            data_home=self.data_home,
+        )
+
+    def key(self, cell: dict[str, Any]) -> dict[str, Any]:
+        """Return what the sampler of a cell depends on."""
+        own = "meta_task" not in cell or cell["meta_task"] == cell["dataset"]
+        task = cell["dataset"] if own else cell["meta_task"]
+        # A fixed split has one fold; it serves all folds of another task.
+        key = {
+            "dataset": task,
+            "run": cell["run"],
+            "fold": min(cell["fold"], n_folds_of(task) - 1),
+            "seed": self.seed,
+        }
+        inherited = ("noise", "fraction") if own else ()
+        for name in (*inherited, "meta_fraction", "hidden", "quick"):
+            if name in cell:
+                key[name] = cell[name]
+        return key
+
+    def _path(self, key: dict[str, Any]) -> Path:
+        digest = hashlib.sha256(cell_key(key).encode()).hexdigest()[:16]
+        return self.folder / f"{key['dataset']}-{digest}.npz"
+
+    def has(self, cell: dict[str, Any]) -> bool:
+        """Say whether the sampler of a cell is there."""
+        path = self._path(self.key(cell))
+        return path.is_file() and path.with_suffix(".json").is_file()
+
+    def get(self, cell: dict[str, Any]) -> tuple[MetaSampler, dict[str, Any]]:
+        """Return the sampler of a cell, meta-trained if it is not there yet.
+
+        Parameters
+        ----------
+        cell : dict
+
+        Returns
+        -------
+        sampler : MetaSampler
+        facts : dict
+            CPU and wall seconds of the meta-training, and of how many episodes.
+        """
+        key = self.key(cell)
+        path = self._path(key)
+        if not self.has(cell):
+            self._train(key, path)
+        facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        return MetaSampler.load(path), facts
+
+    def _train(self, key: dict[str, Any], path: Path) -> None:
+        parts = self.parts(key)
+        sampler = make_meta_sampler(key, self.seed)
+        wall, cpu = time.perf_counter(), time.process_time()
+        sampler.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)
+        if sampler.summary_["interrupted"]:
+            raise KeyboardInterrupt
+        facts = {
+            "key": key,
+            "meta_cpu": round(time.process_time() - cpu, 3),
+            "meta_wall": round(time.perf_counter() - wall, 3),
+            "n_episodes": len(sampler.history_),
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        sampler.save(path)
+        # The second file last and whole: with it, and only with it, the sampler counts.
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(facts), encoding="utf-8")
+        draft.replace(path.with_suffix(".json"))

@@ -1,0 +1,115 @@
+"""Draw scores against something that was varied."""
+
+import numpy as np
+
+from metasampler.plotting.style import legend_below, line_style, make_panels, tidy
+
+__all__ = ["ScoreCurveDisplay"]
+
+_COLUMNS = 3
+
+
+class ScoreCurveDisplay:
+    """Scores against training rows, noise, members or the like, one panel a data set.
+
+    Parameters
+    ----------
+    curves : dict of str to dict of str to tuple
+        By panel, and then by name, the places on the x axis, the mean scores there and their
+        standard deviations, or None, which draws no band.
+    xlabel : str
+        What was varied.
+    ylabel : str, default="average precision"
+        What was measured.
+    logx : bool, default=False
+        Whether the x axis is logarithmic.
+    title : str, default=""
+        Written above the panels.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : ndarray of matplotlib Axes
+        The panels.
+
+    See Also
+    --------
+    sklearn.model_selection.LearningCurveDisplay : The learning curve of one estimator.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from metasampler_bench.plotting import ScoreCurveDisplay
+    >>> members = [5, 10, 20]
+    >>> display = ScoreCurveDisplay(
+    ...     curves={
+    ...         "ecoli": {
+    ...             "MESA": (members, [0.6, 0.7, 0.72], [0.02, 0.01, 0.01]),
+    ...             "bagging": (members, [0.55, 0.6, 0.61], None),
+    ...         }
+    ...     },
+    ...     xlabel="members",
+    ... ).plot()
+    >>> [line.get_label() for line in display.axes_[0].lines]
+    ['MESA', 'bagging']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, curves, xlabel, ylabel="average precision", logx=False, title=""):
+        self.curves = curves
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+        self.logx = logx
+        self.title = title
+
+    def plot(self, *, figure=None):
+        """Draw the panels.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ScoreCurveDisplay
+        """
+        names = list(dict.fromkeys(name for lines in self.curves.values() for name in lines))
+        n_panels = len(self.curves)
+        columns = max(1, min(n_panels, _COLUMNS))
+        figure, axes = make_panels(
+            "ScoreCurveDisplay.plot",
+            n_panels,
+            figure,
+            size=(max(3.2, 7 / columns), 2.6),
+            columns=columns,
+            legend=names,
+            title=self.title,
+        )
+        for place, (panel, (task, curves)) in enumerate(
+            zip(axes, self.curves.items(), strict=True)
+        ):
+            for name, (x, mean, spread) in curves.items():
+                self._draw(panel, line_style(names.index(name)), name, x, mean, spread)
+            if self.logx:
+                panel.set_xscale("log")
+            panel.set_title(task, fontsize=10, parse_math=False)
+            tidy(panel)
+            if place % columns == 0:
+                panel.set_ylabel(self.ylabel, parse_math=False)
+            if place >= n_panels - columns:
+                panel.set_xlabel(self.xlabel, parse_math=False)
+        legend_below(figure, axes)
+        self.figure_ = figure
+        self.axes_ = np.array(axes)
+        return self
+
+    @staticmethod
+    def _draw(panel, style, name, x, mean, spread):
+        x, mean = np.asarray(x, dtype=float), np.asarray(mean, dtype=float)
+        panel.plot(x, mean, **style, markevery=max(1, len(x) // 20), label=name)
+        if spread is not None:
+            spread = np.asarray(spread, dtype=float)
+            panel.fill_between(
+                x, mean - spread, mean + spread, color=style["color"], alpha=0.15, linewidth=0
+            )

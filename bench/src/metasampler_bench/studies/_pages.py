@@ -1,0 +1,89 @@
+"""List all studies, and the pages that show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from metasampler_bench._names import unknown_name
+from metasampler_bench.studies._agreement import AGREEMENT
+from metasampler_bench.studies._baselines import BASELINES
+from metasampler_bench.studies._calibration import CALIBRATION, CALIBRATION_LARGE
+from metasampler_bench.studies._few_rows import FEW_ROWS
+from metasampler_bench.studies._hold_out import HOLD_OUT, RECALL
+from metasampler_bench.studies._mammography import MAMMOGRAPHY
+from metasampler_bench.studies._members import MEMBERS
+from metasampler_bench.studies._rivals import RIVALS
+from metasampler_bench.studies._study import Study, write_page
+
+__all__ = ["PAGES", "STUDIES", "find_study", "write_study_page"]
+
+#: All studies by name, in the order of their pages.
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        CALIBRATION,
+        CALIBRATION_LARGE,
+        FEW_ROWS,
+        HOLD_OUT,
+        RECALL,
+        MEMBERS,
+        RIVALS,
+        MAMMOGRAPHY,
+        BASELINES,
+        AGREEMENT,
+    )
+}
+
+#: Pages that several studies share: title and introduction.
+PAGES = {
+    "decisions": (
+        "From scores to decisions: the measurements",
+        """
+Written by `metasampler study NAME --report-only` from the JSON files beside this page, which the
+commands below made. ± is the standard error of the mean paired difference; the splits of a data
+set are averaged first, so that data sets are the units. Members are decision trees, μ is the
+constant 0.9, and there are neither soft leaves nor a refit unless it is said.
+
+Early stopping was measured as well. It does not improve the score, and is gone:
+[its figures](decisions-stopping.md).
+""",
+    )
+}
+
+
+def find_study(name: str) -> Study:
+    """Return a study by its name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such study; the message names similar ones.
+
+    Examples
+    --------
+    >>> from metasampler_bench.studies import find_study
+    >>> find_study("rivals").runs
+    120
+    """
+    if name not in STUDIES:
+        raise unknown_name("study", name, STUDIES)
+    return STUDIES[name]
+
+
+def write_study_page(study: Study, folder: Path) -> Path:
+    """Write the page that shows a study, with all studies that share it.
+
+    Parameters
+    ----------
+    study : Study
+    folder : Path
+        Where the rows are, and the page will be.
+
+    Returns
+    -------
+    path : Path
+        The page.
+    """
+    sharing = [other for other in STUDIES.values() if other.page_name == study.page_name]
+    title, introduction = PAGES.get(study.page_name, (study.title, ""))
+    return write_page(title, introduction, sharing, folder)

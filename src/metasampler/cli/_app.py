@@ -1,0 +1,87 @@
+"""The command `metasampler`: its own sub-commands, and those that other packages add."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from metasampler.cli._compare import compare
+from metasampler.cli._samplers import samplers
+
+__all__ = ["app", "main"]
+
+#: Entry points of this group are functions that become sub-commands, by the entry's name.
+_GROUP = "metasampler.commands"
+
+#: Sub-commands of another package, for those who do not have it.
+_ELSEWHERE = dict.fromkeys(("bench", "meta-train", "methods", "study"), "metasampler-bench")
+
+
+def _added() -> dict[str, EntryPoint]:
+    """Return the entry points of sub-commands, by name; nothing is imported yet."""
+    return {entry.name: entry for entry in entry_points(group=_GROUP)}
+
+
+class _Commands(TyperGroup):
+    """A group whose added sub-commands are imported when somebody asks for them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_added()})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        entry = _added().get(cmd_name)
+        if own is not None or entry is None:
+            return own
+        single = typer.Typer(add_completion=False, pretty_exceptions_show_locals=False)
+        single.command(cmd_name)(entry.load())
+        return typer.main.get_command(single)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        package = _ELSEWHERE.get(name)
+        if package is not None and self.get_command(ctx, name) is None:
+            typer.echo(f"`metasampler {name}` needs a package: pip install {package}", err=True)
+            raise typer.Exit(2)
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="metasampler",
+    cls=_Commands,
+    help="Imbalanced classification with ensembles that a learned meta-sampler grows.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.command()(compare)
+app.command()(samplers)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from metasampler import __version__
+
+        typer.echo(f"metasampler {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    # Also as `python -m metasampler`, where the program would be called __main__.py.
+    app(prog_name="metasampler")
