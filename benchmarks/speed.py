@@ -35,7 +35,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
-from metasampler.datasets import load_mesa_mammography
+from metasampler_bench.datasets import load_mesa_mammography
 
 console = Console(width=110)
 

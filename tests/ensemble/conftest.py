@@ -7,8 +7,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
@@ -81,7 +82,7 @@ def by_hand():
 
 @pytest.fixture(
     params=[
-        MesaClassifier,
+        tree_mesa,
         UnderBaggingClassifier,
         SelfPacedEnsembleClassifier,
         BalanceCascadeClassifier,

@@ -9,8 +9,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score, brier_score_loss
 from sklearn.model_selection import train_test_split
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
@@ -20,7 +20,7 @@ from metasampler.ensemble import (
 from metasampler.ensemble._calibration import PriorCalibration, make_calibration
 
 ENSEMBLES = [
-    MesaClassifier,
+    tree_mesa,
     UnderBaggingClassifier,
     SelfPacedEnsembleClassifier,
     BalanceCascadeClassifier,
@@ -92,7 +92,7 @@ def test_order_is_kept_and_the_level_is_right(split, Ensemble, method):
 
 def test_auto_takes_what_the_validation_rows_allow(split):
     X, _, y, _ = split
-    clf = MesaClassifier(n_estimators=10, refit=False, random_state=0)
+    clf = tree_mesa(n_estimators=10, refit=False, random_state=0)
     assert clf.fit(X, y).calibration_.name == "sigmoid"
     few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:20]])
     assert clf.fit(X[few], y[few]).calibration_.name == "prior"
@@ -126,7 +126,7 @@ def test_sampling_ratio_is_corrected_for(split):
 @pytest.mark.parametrize("method", ["prior", "sigmoid"])
 def test_many_classes(three_classes, method):
     X, y = three_classes
-    clf = MesaClassifier(calibration=method, validation_fraction=0.4, random_state=0).fit(X, y)
+    clf = tree_mesa(calibration=method, validation_fraction=0.4, random_state=0).fit(X, y)
     proba = clf.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     frequencies = np.array([np.mean(y == label) for label in clf.classes_])
@@ -135,14 +135,14 @@ def test_many_classes(three_classes, method):
 
 def test_stages_end_where_the_ensemble_does(split):
     X, X_test, y, _ = split
-    clf = MesaClassifier(n_estimators=3, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=3, random_state=0).fit(X, y)
     *_, last = clf.staged_predict_proba(X_test)
     np.testing.assert_array_equal(last, clf.predict_proba(X_test))
 
 
 def test_inside_calibrated_classifier_cv(split):
     X, X_test, y, y_test = split
-    clf = MesaClassifier(calibration=None, random_state=0).fit(X[:3000], y[:3000])
+    clf = tree_mesa(calibration=None, random_state=0).fit(X[:3000], y[:3000])
     outer = CalibratedClassifierCV(FrozenEstimator(clf), method="sigmoid").fit(X[3000:], y[3000:])
     raw = brier_score_loss(y_test, clf.predict_proba(X_test)[:, 1])
     assert brier_score_loss(y_test, outer.predict_proba(X_test)[:, 1]) < raw

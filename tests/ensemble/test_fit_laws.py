@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, ensemble
+from metasampler import ensemble
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.policy import ConstantPolicy, UniformPolicy, WithRivals, load_policy
 
@@ -95,7 +96,7 @@ def test_bad_settings_are_refused_before_any_fit(imbalanced, Ensemble, recording
 def test_policies_that_read_validation_rows_are_refused_before_any_fit(
     imbalanced, recording, sampler
 ):
-    clf = MesaClassifier(recording, 3, meta_sampler=sampler, validation_fraction=None)
+    clf = tree_mesa(recording, 3, meta_sampler=sampler, validation_fraction=None)
     with pytest.raises(ValueError, match="reads errors of validation rows: pass X_val and y_val"):
         clf.fit(*imbalanced)
     assert Recording.fits == 0
@@ -104,7 +105,7 @@ def test_policies_that_read_validation_rows_are_refused_before_any_fit(
 @pytest.mark.parametrize("sampler", [1.5, "no-such-sampler", np.ones(3), True], ids=repr)
 def test_samplers_that_are_none_are_refused_before_any_fit(imbalanced, recording, sampler):
     with pytest.raises((ValueError, TypeError, FileNotFoundError)):
-        MesaClassifier(recording, 3, meta_sampler=sampler).fit(*imbalanced)
+        tree_mesa(recording, 3, meta_sampler=sampler).fit(*imbalanced)
     assert Recording.fits == 0
 
 
@@ -113,7 +114,7 @@ def test_a_fitted_sampler_that_cannot_be_used_is_refused_before_any_fit(
 ):
     X, y = imbalanced
     sampler = short_sampler().fit(X, y)
-    clf = MesaClassifier(recording, 3, meta_sampler=sampler, validation_fraction=None)
+    clf = tree_mesa(recording, 3, meta_sampler=sampler, validation_fraction=None)
     with pytest.raises(ValueError, match="reads errors of validation rows"):
         clf.fit(X, y)
     # One that would have to be meta-trained first cannot be either.
@@ -122,7 +123,7 @@ def test_a_fitted_sampler_that_cannot_be_used_is_refused_before_any_fit(
     assert Recording.fits == 0
 
 
-@pytest.mark.parametrize("Ensemble", [MesaClassifier, UnderBaggingClassifier])
+@pytest.mark.parametrize("Ensemble", [tree_mesa, UnderBaggingClassifier])
 def test_a_warm_start_that_cannot_go_on_is_refused_before_any_fit(imbalanced, Ensemble, recording):
     X, y = imbalanced
     options = {"validation_fraction": 0.3, "random_state": 0}
@@ -174,7 +175,7 @@ def assert_same_fit(a, b, X):
 def test_an_interrupted_warm_start_changes_nothing(imbalanced, recording, sampler, first, after):
     X, y = imbalanced
     options = {"validation_fraction": 0.3, "random_state": 0}
-    Ensemble = UnderBaggingClassifier if sampler is None else MesaClassifier
+    Ensemble = UnderBaggingClassifier if sampler is None else tree_mesa
     if sampler is not None:
         options |= {"meta_sampler": sampler, "refit": False}
     longer = Ensemble(recording, 14, **options).fit(X, y)
@@ -216,7 +217,7 @@ def test_an_interrupted_first_fit_leaves_no_half_ensemble(imbalanced, Ensemble, 
 @pytest.mark.parametrize("moment", [6, 13], ids=["held out in turn", "refit"])
 def test_an_interrupt_after_the_growth_leaves_the_ensemble_of_before(imbalanced, recording, moment):
     X, y = imbalanced
-    clf = MesaClassifier(recording, 3, refit=True, random_state=0).fit(X, y)
+    clf = tree_mesa(recording, 3, refit=True, random_state=0).fit(X, y)
     before = state_of(clf)
     assert Recording.fits == 3 * 6  # with validation rows, four parts, all rows
     Recording.interrupted_in = Recording.fits + moment
@@ -270,6 +271,6 @@ def test_a_stored_ensemble_can_be_grown_on(imbalanced, short_sampler, sampler):
         "rivals": WithRivals(load_policy("universal"), rivals=(0.2,)),
     }.get(sampler, sampler)
     options = {"meta_sampler": given, "refit": False, "random_state": 0}
-    clf = MesaClassifier(n_estimators=2, warm_start=True, **options).fit(X, y)
+    clf = tree_mesa(n_estimators=2, warm_start=True, **options).fit(X, y)
     again = clone_of(clf).set_params(n_estimators=5).fit(X, y)
-    assert_same_fit(again, MesaClassifier(n_estimators=5, **options).fit(X, y), X)
+    assert_same_fit(again, tree_mesa(n_estimators=5, **options).fit(X, y), X)

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier, _decision
 from metasampler.growth import GrowthData
 
@@ -36,7 +36,7 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
         GrowthData, "parts_of_training", lambda *args: parts.extend(make(*args)) or parts
     )
     given = (X[:400], y[:400], X[400:], y[400:]) if own else (X, y)
-    clf = MesaClassifier(
+    clf = tree_mesa(
         DecisionTreeClassifier(), 5, meta_sampler="random", leaf_smoothing=0, refit=True
     )
     clf.set_params(random_state=3).fit(*given)
@@ -104,12 +104,12 @@ def test_the_fewest_rows():
     # Two training rows of the rare class: two of the parts hold none of it.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), (np.arange(60) < 3).astype(int)
-    clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=2, random_state=0).fit(X, y)
     assert clf.calibration_.name == "prior"
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
 def test_verbose_shows_the_parts(imbalanced, capsys):
-    MesaClassifier(n_estimators=2, verbose=1, random_state=0).fit(*imbalanced)
+    tree_mesa(n_estimators=2, verbose=1, random_state=0).fit(*imbalanced)
     shown = capsys.readouterr().out
     assert all(f"Holding out part {number} of 4" in shown for number in (1, 2, 3, 4))

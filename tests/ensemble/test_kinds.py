@@ -23,8 +23,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import get_tags
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.ensemble import (
     AdaCostClassifier,
     BalanceCascadeClassifier,
@@ -38,7 +39,7 @@ from metasampler.ensemble import (
 )
 
 UNDER_SAMPLING = [
-    MesaClassifier,
+    tree_mesa,
     UnderBaggingClassifier,
     SelfPacedEnsembleClassifier,
     BalanceCascadeClassifier,
@@ -92,7 +93,7 @@ def test_the_whole_fit_by_hand(data, weighted, by_hand, request):
     mus = [None, 0.8, 0.8, 0.8, 0.8]
     # Of mean 1, as the fit makes them.
     weights = np.tile([0.5, 1.5], len(y))[: len(y)] if weighted else None
-    clf = MesaClassifier(
+    clf = tree_mesa(
         kinds,
         n_estimators=5,
         meta_sampler=0.8,
@@ -182,7 +183,7 @@ def test_same_result_for_any_n_jobs(imbalanced, Ensemble, kinds, monkeypatch):
 
 
 @pytest.mark.parametrize("first", [1, 2, 3])
-@pytest.mark.parametrize("Ensemble", [MesaClassifier, UnderBaggingClassifier])
+@pytest.mark.parametrize("Ensemble", [tree_mesa, UnderBaggingClassifier])
 def test_a_warm_start_goes_on_with_the_next_kind(imbalanced, Ensemble, first):
     X, y = imbalanced
     kinds = [*mix(), LogisticRegression()]
@@ -212,8 +213,8 @@ def test_a_refit_is_the_fit_without_held_out_rows(imbalanced, own_rows):
     kinds = mix()
     given_rows = (X[400:], y[400:]) if own_rows else ()
     X_fit, y_fit = (X[:400], y[:400]) if own_rows else (X, y)
-    refitted = MesaClassifier(kinds, refit=True, **options).fit(X_fit, y_fit, *given_rows)
-    whole = MesaClassifier(kinds, validation_fraction=None, **options).fit(X, y)
+    refitted = tree_mesa(kinds, refit=True, **options).fit(X_fit, y_fit, *given_rows)
+    whole = tree_mesa(kinds, validation_fraction=None, **options).fit(X, y)
     assert types_of(refitted) == types_of(whole) == [type(kinds[i % 2]) for i in range(5)]
     for mine, other in zip(refitted.estimators_samples_, whole.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
@@ -226,7 +227,7 @@ def test_a_refit_is_the_fit_without_held_out_rows(imbalanced, own_rows):
 @pytest.mark.parametrize("smoothing", ["auto", 2])
 def test_smoothed_leaves_beside_members_without_any(data, smoothing, request):
     X, y = request.getfixturevalue(data)
-    clf = MesaClassifier(
+    clf = tree_mesa(
         mix(), n_estimators=5, leaf_smoothing=smoothing, calibration=None, random_state=0
     ).fit(X, y)
     s = clf.leaf_smoothing_
@@ -243,7 +244,7 @@ def test_smoothed_leaves_beside_members_without_any(data, smoothing, request):
 
 def test_scores_are_those_of_the_predictions(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(mix(), n_estimators=5, leaf_smoothing=2, random_state=0)
+    clf = tree_mesa(mix(), n_estimators=5, leaf_smoothing=2, random_state=0)
     clf.fit(X, y, X[::3], y[::3])
     for score, proba in zip(clf.scores_, clf.staged_predict_proba(X[::3]), strict=True):
         assert score == pytest.approx(average_precision_score(y[::3], proba[:, 1]), abs=1e-12)
@@ -305,14 +306,14 @@ def test_missing_values_for_kinds_that_allow_them(imbalanced, as_table):
     X[::7, 2] = np.nan
     table = as_table(X)
     kinds = [DecisionTreeClassifier(max_depth=4), boosting()]
-    clf = MesaClassifier(kinds, n_estimators=4, random_state=0).fit(table, y)
-    plain = MesaClassifier(kinds, n_estimators=4, random_state=0).fit(X, y)
+    clf = tree_mesa(kinds, n_estimators=4, random_state=0).fit(table, y)
+    plain = tree_mesa(kinds, n_estimators=4, random_state=0).fit(X, y)
     assert_array_equal(clf.predict_proba(table), plain.predict_proba(X))
     assert get_tags(clf).input_tags.allow_nan
-    trees = MesaClassifier([DecisionTreeClassifier(), ExtraTreeClassifier()], n_estimators=2)
+    trees = tree_mesa([DecisionTreeClassifier(), ExtraTreeClassifier()], n_estimators=2)
     assert trees.fit(table, y).predict_proba(table).shape == (len(y), 2)
     with pytest.raises(ValueError, match="NaN"):
-        MesaClassifier(mix(), n_estimators=2).fit(table, y)
+        tree_mesa(mix(), n_estimators=2).fit(table, y)
 
 
 def test_categories_reach_the_kinds_that_know_them(imbalanced):
@@ -323,7 +324,7 @@ def test_categories_reach_the_kinds_that_know_them(imbalanced):
         boosting(categorical_features="from_dtype"),
         LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1),
     ]
-    clf = MesaClassifier(kinds, n_estimators=3, random_state=0).fit(frame, y)
+    clf = tree_mesa(kinds, n_estimators=3, random_state=0).fit(frame, y)
     assert clf.feature_names_in_.tolist() == ["a", "b", "c", "colour"]
     assert clf.predict_proba(frame).shape == (len(y), 2)
 
@@ -332,7 +333,7 @@ def test_sparse_rows(imbalanced):
     X, y = imbalanced
     kinds = [DecisionTreeClassifier(max_depth=4), LogisticRegression()]
     dense, thin = (
-        MesaClassifier(kinds, n_estimators=4, random_state=0).fit(table, y)
+        tree_mesa(kinds, n_estimators=4, random_state=0).fit(table, y)
         for table in (X, sparse.csr_array(X))
     )
     assert_allclose(dense.predict_proba(X), thin.predict_proba(sparse.csr_array(X)), atol=1e-4)
@@ -348,7 +349,7 @@ def test_sparse_rows(imbalanced):
     ],
 )
 def test_tags_say_what_all_kinds_take(kinds, allow_nan, takes_sparse):
-    for estimator in (MesaClassifier(kinds), UnderBaggingClassifier(kinds), MetaSampler(kinds)):
+    for estimator in (tree_mesa(kinds), UnderBaggingClassifier(kinds), MetaSampler(kinds)):
         tags = get_tags(estimator).input_tags
         assert (tags.allow_nan, tags.sparse) == (allow_nan, takes_sparse)
 
@@ -439,7 +440,7 @@ def test_meta_training_inside_fit_alternates_too(data, short_sampler, request):
     sampler = short_sampler(4, 4)
     kinds = mix()
     clf, again = (
-        MesaClassifier(kinds, n_estimators=5, meta_sampler=sampler, random_state=0).fit(X, y)
+        tree_mesa(kinds, n_estimators=5, meta_sampler=sampler, random_state=0).fit(X, y)
         for _ in range(2)
     )
     assert types_of(clf) == [type(kinds[i % 2]) for i in range(5)]
@@ -455,7 +456,7 @@ def test_meta_training_on_equal_kinds(imbalanced, short_sampler):
     sampler = short_sampler(4, 4)
     tree = DecisionTreeClassifier(max_depth=3)
     one, two = (
-        MesaClassifier(estimator, 4, meta_sampler=sampler, random_state=0).fit(X, y)
+        tree_mesa(estimator, 4, meta_sampler=sampler, random_state=0).fit(X, y)
         for estimator in (tree, [tree, clone(tree)])
     )
     assert_array_equal(one.actions_, two.actions_)
@@ -464,6 +465,6 @@ def test_meta_training_on_equal_kinds(imbalanced, short_sampler):
 
 def test_the_universal_sampler(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(mix(), n_estimators=4, random_state=0).fit(X, y)
+    clf = tree_mesa(mix(), n_estimators=4, random_state=0).fit(X, y)
     assert types_of(clf) == [DecisionTreeClassifier, GaussianNB] * 2
     assert clf.actions_.shape == (3,)

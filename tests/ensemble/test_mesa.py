@@ -10,6 +10,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
 from metasampler.growth import RandomStreams, make_growth_data
@@ -32,7 +33,7 @@ def assert_same_ensemble(a, b, X):
 
 def test_record_of_a_fit(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=6, meta_sampler=0.7, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=6, meta_sampler=0.7, random_state=0).fit(X, y)
     assert len(clf.estimators_) == len(clf.estimators_samples_) == 6
     np.testing.assert_array_equal(clf.actions_, np.full(5, 0.7))
     assert clf.states_.shape == (5, 10)
@@ -46,7 +47,7 @@ def test_record_of_a_fit(imbalanced):
 
 def test_members_are_balanced_and_hold_the_whole_minority(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=10, refit=False, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, refit=False, random_state=0).fit(X, y)
     minority = {tuple(rows[y[rows] == 1]) for rows in clf.estimators_samples_}
     assert len(minority) == 1
     for rows in clf.estimators_samples_:
@@ -55,14 +56,14 @@ def test_members_are_balanced_and_hold_the_whole_minority(imbalanced):
 
 def test_sampling_ratio(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(sampling_ratio=2.5, random_state=0).fit(X, y)
+    clf = tree_mesa(sampling_ratio=2.5, random_state=0).fit(X, y)
     rows = clf.estimators_samples_[3]
     assert np.sum(y[rows] == 0) == round(2.5 * np.sum(y[rows] == 1))
 
 
 def test_too_large_a_sampling_ratio_takes_what_there_is(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(sampling_ratio=50, n_estimators=2, refit=False, random_state=0)
+    clf = tree_mesa(sampling_ratio=50, n_estimators=2, refit=False, random_state=0)
     with pytest.warns(UserWarning, match=r"sampling_ratio=50 asks for \d+ rows .* only \d+"):
         clf.fit(X, y)
     assert np.sum(y[clf.estimators_samples_[0]] == 0) == round(0.8 * np.sum(y == 0))
@@ -84,7 +85,7 @@ def test_probability_is_the_mean_of_the_members(imbalanced):
 def test_scores_are_those_of_the_validation_rows(imbalanced):
     X, y = imbalanced
     X_val, y_val = X[::4], y[::4]
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y, X_val, y_val)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y, X_val, y_val)
     stages = clf.staged_predict_proba(X_val)
     expected = [average_precision_score(y_val, stage[:, 1]) for stage in stages]
     np.testing.assert_allclose(clf.scores_, expected, atol=1e-12)
@@ -96,7 +97,7 @@ def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypat
     X, y = imbalanced
     given = sampler if meta_sampler == "sampler" else meta_sampler
     one, two = (
-        MesaClassifier(n_estimators=10, meta_sampler=given, random_state=3, n_jobs=n_jobs).fit(X, y)
+        tree_mesa(n_estimators=10, meta_sampler=given, random_state=3, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (1, 2)
     )
     assert_same_ensemble(one, two, X)
@@ -108,20 +109,20 @@ def test_warm_start_gives_what_one_longer_fit_gives(
 ):
     X, y = imbalanced
     given = {"sampler": sampler, "fit": short_sampler(5, 5)}.get(meta_sampler, meta_sampler)
-    clf = MesaClassifier(n_estimators=3, meta_sampler=given, warm_start=True, random_state=5)
+    clf = tree_mesa(n_estimators=3, meta_sampler=given, warm_start=True, random_state=5)
     clf.fit(X, y)
     first = clf.estimators_[0]
     clf.set_params(n_estimators=7).fit(X, y)
     assert clf.estimators_[0] is first
     # Growing on and a refit exclude each other: with warm_start "auto" means no refit.
-    longer = MesaClassifier(n_estimators=7, meta_sampler=given, refit=False, random_state=5)
+    longer = tree_mesa(n_estimators=7, meta_sampler=given, refit=False, random_state=5)
     longer.fit(X, y)
     assert_same_ensemble(clf, longer, X)
 
 
 def test_warm_start_without_a_seed_keeps_its_own(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=2, warm_start=True).fit(X, y)
+    clf = tree_mesa(n_estimators=2, warm_start=True).fit(X, y)
     held_out = np.setdiff1d(np.arange(len(y)), np.concatenate(clf.estimators_samples_))
     clf.set_params(n_estimators=30).fit(X, y)
     minority = clf.estimators_samples_[0][y[clf.estimators_samples_[0]] == 1]
@@ -132,7 +133,7 @@ def test_warm_start_without_a_seed_keeps_its_own(imbalanced):
 
 def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="n_estimators=2 must be at least 3"):
         clf.set_params(n_estimators=2).fit(X, y)
     with pytest.raises(ValueError, match="warm_start=True needs the classes of the first fit"):
@@ -153,7 +154,7 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
 )
 def test_warm_start_refuses_what_would_not_be_one_longer_fit(imbalanced, change, words):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=2, meta_sampler=0.8, warm_start=True, random_state=0)
+    clf = tree_mesa(n_estimators=2, meta_sampler=0.8, warm_start=True, random_state=0)
     clf.fit(X, y).set_params(n_estimators=3, **change)
     with pytest.raises(ValueError, match=words):
         clf.fit(X, y)
@@ -161,14 +162,14 @@ def test_warm_start_refuses_what_would_not_be_one_longer_fit(imbalanced, change,
 
 def test_warm_start_refuses_other_rows(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="the number of rows was 600 and is now 500"):
         clf.set_params(n_estimators=3).fit(X[:500], y[:500])
 
 
 def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced, short_sampler):
     X, y = imbalanced
-    clf = MesaClassifier(
+    clf = tree_mesa(
         GaussianNB(),
         n_estimators=2,
         meta_sampler=short_sampler(sigma=0.4),
@@ -185,7 +186,7 @@ def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced,
 def test_refitting_a_sampler_leaves_the_classifier_alone(imbalanced, short_sampler):
     X, y = imbalanced
     sampler = short_sampler().fit(X, y)
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=2, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=sampler, n_estimators=2, random_state=0).fit(X, y)
     before = clf.meta_sampler_.predict(np.full(10, 0.2))
     sampler.set_params(random_state=1).fit(X, y)
     assert clf.meta_sampler_.predict(np.full(10, 0.2)) == before
@@ -194,7 +195,7 @@ def test_refitting_a_sampler_leaves_the_classifier_alone(imbalanced, short_sampl
 @pytest.mark.parametrize("policy", [ConstantPolicy(0.4), UniformPolicy()])
 def test_policies_that_learn_nothing_can_be_passed(imbalanced, policy):
     X, y = imbalanced
-    clf = MesaClassifier(meta_sampler=policy, n_estimators=3, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=policy, n_estimators=3, random_state=0).fit(X, y)
     assert clf.meta_sampler_ == policy
     clone(clf).fit(X, y)
 
@@ -202,10 +203,10 @@ def test_policies_that_learn_nothing_can_be_passed(imbalanced, policy):
 def test_fit_meta_trains_first(imbalanced, short_sampler):
     X, y = imbalanced
     options = {"n_estimators": 10, "meta_sampler": short_sampler(6, 4), "random_state": 0}
-    clf = MesaClassifier(**options).fit(X, y)
+    clf = tree_mesa(**options).fit(X, y)
     assert clf.meta_sampler_.n_updates_ == 4
     assert len(clf.meta_sampler_.history_) == 5
-    assert_same_ensemble(clf, MesaClassifier(**options).fit(X, y), X)
+    assert_same_ensemble(clf, tree_mesa(**options).fit(X, y), X)
     # The sampler that was passed stays as it was.
     assert not hasattr(clf.meta_sampler, "policy_")
 
@@ -221,7 +222,7 @@ def test_meta_training_never_sees_the_held_out_rows(imbalanced, short_sampler):
             return super().fit(X, y)
 
     options = {"n_estimators": 2, "refit": False, "random_state": 0}
-    MesaClassifier(Spy(), meta_sampler=short_sampler(6, 4), **options).fit(X, y)
+    tree_mesa(Spy(), meta_sampler=short_sampler(6, 4), **options).fit(X, y)
     positives = {row.tobytes() for rows in drawn for row in rows}
     train = {row.tobytes() for row in X[y == 1]}
     assert len(positives & train) == round(0.8 * np.sum(y == 1))
@@ -230,7 +231,7 @@ def test_meta_training_never_sees_the_held_out_rows(imbalanced, short_sampler):
 def test_uniform_policy_uses_the_seed(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 10, "meta_sampler": "random"}
-    a, b = (MesaClassifier(random_state=s, **options).fit(X, y) for s in (0, 1))
+    a, b = (tree_mesa(random_state=s, **options).fit(X, y) for s in (0, 1))
     assert isinstance(a.meta_sampler_, UniformPolicy)
     assert len(np.unique(a.actions_)) == 9
     assert np.all((a.actions_ >= 0) & (a.actions_ <= 1))
@@ -241,9 +242,9 @@ def test_sampler_from_a_file(imbalanced, sampler, tmp_path):
     X, y = imbalanced
     path = tmp_path / "sampler.npz"
     sampler.save(path)
-    direct = MesaClassifier(meta_sampler=sampler, n_estimators=10, random_state=0).fit(X, y)
+    direct = tree_mesa(meta_sampler=sampler, n_estimators=10, random_state=0).fit(X, y)
     for given in (path, str(path)):
-        loaded = MesaClassifier(meta_sampler=given, n_estimators=10, random_state=0).fit(X, y)
+        loaded = tree_mesa(meta_sampler=given, n_estimators=10, random_state=0).fit(X, y)
         assert_same_ensemble(direct, loaded, X)
 
 
@@ -251,11 +252,11 @@ def test_the_width_of_the_gaussian_is_that_of_the_policy(imbalanced, short_sampl
     X, y = imbalanced
     options = {"n_estimators": 4, "random_state": 0}
     wide = short_sampler(6, 4, sigma=3.0).fit(X, y)
-    own = MesaClassifier(meta_sampler=wide, **options).fit(X, y)
+    own = tree_mesa(meta_sampler=wide, **options).fit(X, y)
     policy = LearnedPolicy(wide.policy_, wide.encoder_, sigma=3.0)
-    assert_same_ensemble(own, MesaClassifier(meta_sampler=policy, **options).fit(X, y), X)
+    assert_same_ensemble(own, tree_mesa(meta_sampler=policy, **options).fit(X, y), X)
     policy = LearnedPolicy(wide.policy_, wide.encoder_, sigma=0.05)
-    narrow = MesaClassifier(meta_sampler=policy, **options).fit(X, y)
+    narrow = tree_mesa(meta_sampler=policy, **options).fit(X, y)
     assert not np.array_equal(own.estimators_samples_[1], narrow.estimators_samples_[1])
 
 
@@ -286,7 +287,7 @@ def test_the_fit_of_the_paper_by_hand(imbalanced, by_hand):
 @pytest.mark.parametrize("copy", [lambda c: pickle.loads(pickle.dumps(c)), "joblib"])
 def test_fitted_classifiers_survive_being_stored(imbalanced, sampler, copy, tmp_path):
     X, y = imbalanced
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=10, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=sampler, n_estimators=10, random_state=0).fit(X, y)
     if copy == "joblib":
         joblib.dump(clf, tmp_path / "clf.joblib")
         again = joblib.load(tmp_path / "clf.joblib")
@@ -297,7 +298,7 @@ def test_fitted_classifiers_survive_being_stored(imbalanced, sampler, copy, tmp_
 
 def test_clone_keeps_a_meta_trained_sampler(imbalanced, sampler):
     X, y = imbalanced
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=10, random_state=0)
+    clf = tree_mesa(meta_sampler=sampler, n_estimators=10, random_state=0)
     twin = clone(clf)
     assert not hasattr(twin, "estimators_")
     assert_same_ensemble(clf.fit(X, y), twin.fit(X, y), X)
@@ -305,7 +306,7 @@ def test_clone_keeps_a_meta_trained_sampler(imbalanced, sampler):
 
 def test_inside_model_selection(imbalanced, sampler):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=4, meta_sampler=sampler, random_state=0)
+    clf = tree_mesa(n_estimators=4, meta_sampler=sampler, random_state=0)
     scores = cross_val_score(clf, X, y, scoring="average_precision", cv=3)
     assert scores.min() > np.mean(y)
     search = GridSearchCV(clf, {"meta_sampler": [0.5, "random"], "estimator__max_depth": [2, 4]})
@@ -315,15 +316,15 @@ def test_inside_model_selection(imbalanced, sampler):
 
 
 def test_members_without_importances(imbalanced):
-    clf = MesaClassifier(GaussianNB(), n_estimators=2, random_state=0).fit(*imbalanced)
+    clf = tree_mesa(GaussianNB(), n_estimators=2, random_state=0).fit(*imbalanced)
     assert not hasattr(clf, "feature_importances_")
 
 
 def test_verbose_reports_and_silence_is_the_default(imbalanced, capsys):
     X, y = imbalanced
-    MesaClassifier(n_estimators=2, random_state=0).fit(X, y)
+    tree_mesa(n_estimators=2, random_state=0).fit(X, y)
     assert capsys.readouterr().out == ""
-    MesaClassifier(n_estimators=2, random_state=0, verbose=1).fit(X, y)
+    tree_mesa(n_estimators=2, random_state=0, verbose=1).fit(X, y)
     assert "Growing the ensemble" in capsys.readouterr().out
 
 

@@ -19,9 +19,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 from xgboost import XGBClassifier
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 
 LEARNERS = [
     DecisionTreeClassifier(),
@@ -41,12 +42,12 @@ NAMES = [type(learner).__name__ for learner in LEARNERS]
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
 def test_base_learners(learner, data, request):
     X, y = request.getfixturevalue(data)
-    clf = MesaClassifier(learner, n_estimators=3, random_state=0).fit(X, y)
+    clf = tree_mesa(learner, n_estimators=3, random_state=0).fit(X, y)
     proba = clf.predict_proba(X)
     assert proba.shape == (len(y), len(np.unique(y)))
     np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-6)
     assert np.mean(clf.predict(X) == y) > 0.6
-    again = MesaClassifier(learner, n_estimators=3, random_state=0).fit(X, y)
+    again = tree_mesa(learner, n_estimators=3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(proba, again.predict_proba(X))
 
 
@@ -66,8 +67,8 @@ def test_base_learners(learner, data, request):
 )
 def test_labels_of_any_type(imbalanced, labels):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, labels[y])
-    reference = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, labels[y])
+    reference = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     assert clf.minority_class_ == labels[1]
     column = list(clf.classes_).index(labels[1])
     # Members see class numbers: where the order of the labels turns, trees break ties otherwise.
@@ -83,13 +84,13 @@ def test_labels_of_any_type(imbalanced, labels):
 def test_pandas_labels(imbalanced):
     X, y = imbalanced
     series = pd.Series(np.where(y == 1, "rare", "often"), dtype="category", index=range(5, 605))
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, series)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, series)
     assert list(clf.classes_) == ["often", "rare"]
 
 
 def test_many_classes_are_drawn_down_to_the_smallest(three_classes):
     X, y = three_classes
-    clf = MesaClassifier(n_estimators=10, refit=False, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, refit=False, random_state=0).fit(X, y)
     assert clf.minority_class_ == "one"
     for rows in clf.estimators_samples_:
         assert {np.sum(y[rows] == label) for label in ("zero", "one", "two")} == {16}
@@ -99,7 +100,7 @@ def test_many_classes_are_drawn_down_to_the_smallest(three_classes):
 @pytest.mark.parametrize("scoring", ["roc_auc", "f1", "neg_log_loss", "balanced_accuracy"])
 def test_scorers_by_name(imbalanced, scoring):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=3, scoring=scoring, random_state=0)
+    clf = tree_mesa(n_estimators=3, scoring=scoring, random_state=0)
     clf.fit(X, np.where(y == 1, "a rare one", "often"))
     assert np.isfinite(clf.scores_).all()
 
@@ -107,7 +108,7 @@ def test_scorers_by_name(imbalanced, scoring):
 def test_scorer_as_a_callable(imbalanced):
     X, y = imbalanced
     scorer = make_scorer(matthews_corrcoef)
-    clf = MesaClassifier(n_estimators=3, scoring=scorer, calibration=None, random_state=0)
+    clf = tree_mesa(n_estimators=3, scoring=scorer, calibration=None, random_state=0)
     clf.fit(X, y, X, y)
     assert clf.scores_[-1] == pytest.approx(matthews_corrcoef(y, clf.predict(X)))
 
@@ -142,7 +143,7 @@ def test_categories_and_missing_values_reach_the_members(learner):
             return super().fit(X, y, **options)
 
     spy = Spy(**learner.get_params())
-    clf = MesaClassifier(spy, n_estimators=3, refit=False, random_state=0).fit(X, y)
+    clf = tree_mesa(spy, n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert list(clf.feature_names_in_) == ["amount", "kind"]
     assert clf.predict_proba(X).shape == (400, 2)
     assert len(seen) == 3
@@ -158,7 +159,7 @@ def test_polars_frames_pass_through_a_pipeline():
         (OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough"
     )
     learner = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=10))
-    clf = MesaClassifier(learner, n_estimators=3, random_state=0).fit(X, y)
+    clf = tree_mesa(learner, n_estimators=3, random_state=0).fit(X, y)
     assert list(clf.feature_names_in_) == ["amount", "kind"]
     assert clf.predict_proba(X).shape == (400, 2)
 
@@ -166,12 +167,12 @@ def test_polars_frames_pass_through_a_pipeline():
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, np.asarray, list])
 def test_the_container_makes_no_difference_to_trees(imbalanced, container):
     X, y = imbalanced
-    reference = MesaClassifier(n_estimators=10, random_state=0).fit(X, y).predict_proba(X)
+    reference = tree_mesa(n_estimators=10, random_state=0).fit(X, y).predict_proba(X)
     if container in (pd.DataFrame, pl.DataFrame):
         table = container({f"c{j}": X[:, j] for j in range(X.shape[1])})
     else:
         table = container(X)
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(table, y)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(table, y)
     np.testing.assert_array_equal(clf.predict_proba(table), reference)
 
 
@@ -180,8 +181,8 @@ def test_the_container_makes_no_difference_to_trees(imbalanced, container):
 def test_sparse_rows(imbalanced, learner, form):
     X, y = imbalanced
     X = np.where(np.abs(X) < 0.7, 0, X)
-    dense = MesaClassifier(learner, n_estimators=4, random_state=0).fit(X, y)
-    clf = MesaClassifier(learner, n_estimators=4, random_state=0).fit(form(X), y)
+    dense = tree_mesa(learner, n_estimators=4, random_state=0).fit(X, y)
+    clf = tree_mesa(learner, n_estimators=4, random_state=0).fit(form(X), y)
     np.testing.assert_allclose(clf.predict_proba(form(X)), dense.predict_proba(X), atol=1e-6)
 
 
@@ -189,7 +190,7 @@ def test_missing_values_with_trees(imbalanced):
     X, y = imbalanced
     X = X.copy()
     X[::5, 2] = np.nan
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
@@ -207,7 +208,7 @@ def test_rows_are_not_copied_once_a_member(imbalanced):
             scored.append(np.shares_memory(rows, X))
             return super().predict_proba(rows)
 
-    MesaClassifier(Spy(), n_estimators=3, refit=False, random_state=0).fit(X, y)
+    tree_mesa(Spy(), n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert max(sizes) == 2 * round(0.8 * np.sum(y == 1))
     assert scored == [True] * 3
 
@@ -233,13 +234,13 @@ def test_rows_are_not_copied_once_a_member(imbalanced):
 )
 def test_bad_parameters(imbalanced, options, error, words):
     with pytest.raises(error, match=words):
-        MesaClassifier(**options).fit(*imbalanced)
+        tree_mesa(**options).fit(*imbalanced)
 
 
 def test_one_class_only(imbalanced):
     X, _ = imbalanced
     with pytest.raises(ValueError, match="only one class, 'same'"):
-        MesaClassifier().fit(X, ["same"] * len(X))
+        tree_mesa().fit(X, ["same"] * len(X))
 
 
 def test_a_class_of_one_row(imbalanced):
@@ -247,9 +248,9 @@ def test_a_class_of_one_row(imbalanced):
     y = np.where(np.arange(len(y)) == 3, 2, y)
     for given in (0.9, "fit", MetaSampler()):
         with pytest.raises(ValueError, match=r"Class 2 has .* 1 row"):
-            MesaClassifier(meta_sampler=given).fit(X, y)
+            tree_mesa(meta_sampler=given).fit(X, y)
     # With validation rows of their own there is nothing to hold out.
-    clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, y, X, y)
+    clf = tree_mesa(n_estimators=2, random_state=0).fit(X, y, X, y)
     assert len(clf.estimators_samples_[0]) == 3
 
 
@@ -257,7 +258,7 @@ def test_labels_that_do_not_compare(imbalanced):
     X, y = imbalanced
     labels = np.array(["a", 1], dtype=object)[y]
     with pytest.raises(ValueError, match="y must hold labels of one type, got int, str"):
-        MesaClassifier().fit(X, labels)
+        tree_mesa().fit(X, labels)
 
 
 def test_an_unknown_scorer_is_found_before_any_fit(imbalanced):
@@ -266,19 +267,19 @@ def test_an_unknown_scorer_is_found_before_any_fit(imbalanced):
             raise AssertionError("a member was fitted")
 
     with pytest.raises(ValueError, match="no_such_score"):
-        MesaClassifier(Never(), scoring="no_such_score").fit(*imbalanced)
+        tree_mesa(Never(), scoring="no_such_score").fit(*imbalanced)
 
 
 def test_labels_of_another_length(imbalanced):
     X, y = imbalanced
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        MesaClassifier().fit(X, y[:-1])
+        tree_mesa().fit(X, y[:-1])
 
 
 def test_continuous_target(imbalanced):
     X, _ = imbalanced
     with pytest.raises(ValueError, match="continuous"):
-        MesaClassifier().fit(X, X[:, 0])
+        tree_mesa().fit(X, X[:, 0])
 
 
 @pytest.mark.parametrize(
@@ -295,20 +296,20 @@ def test_continuous_target(imbalanced):
 def test_bad_validation_rows(imbalanced, change, words):
     X, y = imbalanced
     with pytest.raises(ValueError, match=words):
-        MesaClassifier().fit(X, y, *change(X, y))
+        tree_mesa().fit(X, y, *change(X, y))
 
 
 def test_validation_frames_with_other_columns(imbalanced):
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     with pytest.raises(ValueError, match="The columns of X_val are not those of X"):
-        MesaClassifier().fit(frame, y, frame.rename(columns={"a": "z"}), y)
+        tree_mesa().fit(frame, y, frame.rename(columns={"a": "z"}), y)
 
 
 def test_scores_that_are_no_number(imbalanced):
     X, y = imbalanced
     with pytest.raises(ValueError, match="gives nan on the valid rows after 1 members"):
-        MesaClassifier(scoring=lambda clf, X, y: float("nan")).fit(X, y)
+        tree_mesa(scoring=lambda clf, X, y: float("nan")).fit(X, y)
 
 
 def test_words_in_a_table_for_trees(imbalanced):
@@ -316,4 +317,4 @@ def test_words_in_a_table_for_trees(imbalanced):
     frame = pd.DataFrame(X).assign(kind="web")
     frame.columns = frame.columns.astype(str)
     with pytest.raises(ValueError, match="could not convert string to float"):
-        MesaClassifier().fit(frame, y)
+        tree_mesa().fit(frame, y)

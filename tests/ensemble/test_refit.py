@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import (
@@ -35,7 +36,7 @@ def test_members_are_those_of_a_fit_without_hold_out(Ensemble, data, weighted, r
     X, y = request.getfixturevalue(data)
     weights = np.random.default_rng(0).integers(0, 4, len(y)).astype(float) if weighted else None
     options = {"estimator": DecisionTreeClassifier(), "n_estimators": 5, "random_state": 0}
-    if Ensemble is MesaClassifier:
+    if Ensemble is tree_mesa:
         options["meta_sampler"] = 0.9
     # "auto" would hold the training rows out in turn, since the others are few.
     split = {"validation_fraction": 0.25, "calibration": "sigmoid"}
@@ -57,7 +58,7 @@ def test_members_are_those_of_a_fit_without_hold_out(Ensemble, data, weighted, r
     if data == "imbalanced":
         assert clf.threshold_ == held.threshold_
         assert clf.expected_recall_ == held.expected_recall_
-    if Ensemble is MesaClassifier:
+    if Ensemble is tree_mesa:
         assert_array_equal(clf.actions_, held.actions_)
         assert_array_equal(clf.states_, held.states_)
     if Ensemble is BalanceCascadeClassifier:
@@ -146,7 +147,7 @@ def test_everything_together(three_classes, Ensemble):
 def test_a_learned_policy(imbalanced, short_sampler):
     X, y = imbalanced
     sampler = short_sampler().fit(X, y)
-    clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, refit=True, random_state=0)
+    clf = tree_mesa(n_estimators=3, meta_sampler=sampler, refit=True, random_state=0)
     assert len(clf.fit(X, y).actions_) == 2
 
 
@@ -173,8 +174,8 @@ def test_validation_rows_of_any_kind(imbalanced, learner, container):
     X, y = imbalanced
     options = {"n_estimators": 3, "refit": True, "random_state": 0}
     parts = X[:400], y[:400], X[400:], y[400:]
-    expected = MesaClassifier(learner, **options).fit(*parts)
-    clf = MesaClassifier(learner, **options)
+    expected = tree_mesa(learner, **options).fit(*parts)
+    clf = tree_mesa(learner, **options)
     clf.fit(container(X[:400]), y[:400], container(X[400:]), y[400:])
     for mine, other in zip(clf.estimators_samples_, expected.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
@@ -186,7 +187,7 @@ def test_categories(imbalanced):
     words = np.where(X[:, 0] > 0, "up", "down")
     frame = pd.DataFrame({"x": X[:, 1], "c": pd.Categorical(words)})
     learner = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
-    clf = MesaClassifier(learner, n_estimators=2, refit=True, random_state=0)
+    clf = tree_mesa(learner, n_estimators=2, refit=True, random_state=0)
     clf.fit(frame[:400], y[:400], frame[400:], y[400:])
     assert clf.predict(frame).shape == (600,)
     other = frame[400:].copy()
@@ -204,7 +205,7 @@ def test_tables_of_two_kinds(imbalanced):
             fits.append(len(X))
             return super().fit(X, y, sample_weight)
 
-    clf = MesaClassifier(Spy(), n_estimators=2, refit=True)
+    clf = tree_mesa(Spy(), n_estimators=2, refit=True)
     with pytest.raises(ValueError, match="X is a DataFrame and X_val a ndarray"):
         clf.fit(pd.DataFrame(X[:400]).rename(columns=str), y[:400], X[400:], y[400:])
     assert fits == []
@@ -226,7 +227,7 @@ def test_refusals(imbalanced, Ensemble, options, words):
         clf.fit(*imbalanced)
 
 
-@pytest.mark.parametrize("Ensemble", [MesaClassifier, UnderBaggingClassifier])
+@pytest.mark.parametrize("Ensemble", [tree_mesa, UnderBaggingClassifier])
 def test_a_warm_start_cannot_go_on_from_a_refit(imbalanced, Ensemble):
     X, y = imbalanced
     options = {"n_estimators": 2, "validation_fraction": 0.2, "random_state": 0}
@@ -240,7 +241,7 @@ def test_a_warm_start_cannot_go_on_from_a_refit(imbalanced, Ensemble):
 
 
 def test_verbose_shows_both_growths(imbalanced, capsys):
-    clf = MesaClassifier(n_estimators=2, refit=True, verbose=1, random_state=0)
+    clf = tree_mesa(n_estimators=2, refit=True, verbose=1, random_state=0)
     clf.fit(*imbalanced)
     out = capsys.readouterr().out
     assert "Growing the ensemble" in out
@@ -253,7 +254,7 @@ def test_all_rows_order_better(imbalanced):
         np.mean(
             [
                 cross_val_score(
-                    MesaClassifier(
+                    tree_mesa(
                         n_estimators=10, validation_fraction=0.4, refit=refit, random_state=seed
                     ),
                     X,
@@ -272,6 +273,6 @@ def test_all_rows_order_better(imbalanced):
 def test_linear_members(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 3, "meta_sampler": 0.9, "random_state": 0}
-    clf = MesaClassifier(LogisticRegression(), refit=True, **options)
-    whole = MesaClassifier(LogisticRegression(), validation_fraction=None, **options)
+    clf = tree_mesa(LogisticRegression(), refit=True, **options)
+    whole = tree_mesa(LogisticRegression(), validation_fraction=None, **options)
     same_members(clf.fit(X, y), whole.fit(X, y), X)

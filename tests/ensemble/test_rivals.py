@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.policy import ConstantPolicy, UniformPolicy, WithRivals, load_policy
@@ -15,7 +16,7 @@ from metasampler.policy import ConstantPolicy, UniformPolicy, WithRivals, load_p
 
 def grown(X, y, meta_sampler, n_estimators=10, **options):
     options = {"calibration": None, "random_state": 0, **options}
-    return MesaClassifier(
+    return tree_mesa(
         DecisionTreeClassifier(), n_estimators, meta_sampler=meta_sampler, **options
     ).fit(X, y)
 
@@ -87,7 +88,7 @@ def test_weights_count(overlapping):
     X, y = overlapping
     weights = np.where(np.arange(len(y)) % 3, 1.0, 0.0)
     fits = [
-        MesaClassifier(DecisionTreeClassifier(), 11, meta_sampler=policy, random_state=0).fit(
+        tree_mesa(DecisionTreeClassifier(), 11, meta_sampler=policy, random_state=0).fit(
             X, y, sample_weight=weights
         )
         for policy in (facing(0.0, 0.9), ConstantPolicy(0.9))
@@ -145,7 +146,7 @@ def test_scores_that_are_no_shares_have_no_margin(overlapping):
 def test_the_default_asks_for_thirty_validation_rows_of_a_class(overlapping, n_positives, met):
     X, y = overlapping
     valid = np.r_[np.flatnonzero(y == 1)[:n_positives], np.flatnonzero(y == 0)[:500]]
-    clf = MesaClassifier(n_estimators=6, random_state=0).fit(X, y, X[valid], y[valid])
+    clf = tree_mesa(n_estimators=6, random_state=0).fit(X, y, X[valid], y[valid])
     assert clf.rivals_ == met
 
 
@@ -211,7 +212,7 @@ def test_any_n_jobs_and_a_pickle(overlapping):
 def test_three_classes_and_members_without_leaves(three_classes):
     X, y = three_classes
     met, alone, constant = (
-        MesaClassifier(LogisticRegression(), 12, meta_sampler=policy, random_state=0).fit(
+        tree_mesa(LogisticRegression(), 12, meta_sampler=policy, random_state=0).fit(
             X, y, X, y
         )
         for policy in (facing(0.0, 0.9), 0.0, 0.9)
@@ -238,8 +239,8 @@ def test_rivals_need_validation_rows(overlapping):
             return super().fit(X, y)
 
     with pytest.raises(ValueError, match="reads errors of validation rows"):
-        MesaClassifier(Spy(), meta_sampler=facing(0.9, 0.5), validation_fraction=None).fit(X, y)
+        tree_mesa(Spy(), meta_sampler=facing(0.9, 0.5), validation_fraction=None).fit(X, y)
     # Nothing is fitted before the mistake is seen.
     assert fits == []
-    clf = MesaClassifier(n_estimators=2, validation_fraction=None).fit(X, y)
+    clf = tree_mesa(n_estimators=2, validation_fraction=None).fit(X, y)
     assert clf.rivals_ == ()

@@ -14,8 +14,9 @@ from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, _sklearn_compat
+from metasampler import _sklearn_compat
 from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
@@ -102,7 +103,7 @@ def test_the_rule_of_two():
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
 def test_probability_is_the_mean_of_the_smoothed_leaves(data, learner, request):
     X, y = request.getfixturevalue(data)
-    clf = MesaClassifier(
+    clf = tree_mesa(
         learner, n_estimators=3, leaf_smoothing=1.5, calibration=None, random_state=0
     ).fit(X, y)
     n_classes = len(clf.classes_)
@@ -124,7 +125,7 @@ def test_draws_are_those_of_the_plain_leaves(imbalanced, Ensemble, learner):
         [row["error of 1"] for row in plain.summary().rows],
         [row["error of 1"] for row in soft.summary().rows],
     )
-    if Ensemble is MesaClassifier:
+    if Ensemble is tree_mesa:
         np.testing.assert_array_equal(plain.states_, soft.states_)
     assert not np.array_equal(plain.scores_, soft.scores_)
     assert not np.array_equal(plain.predict_proba(X), soft.predict_proba(X))
@@ -134,7 +135,7 @@ def test_scores_calibration_and_threshold_are_those_of_the_smoothed_leaves(imbal
     X, y = imbalanced
     X_val, y_val = X[::3], y[::3]
     options = {"leaf_smoothing": 2, "threshold": "f1", "random_state": 0}
-    clf = MesaClassifier(**options).fit(X, y, X_val, y_val)
+    clf = tree_mesa(**options).fit(X, y, X_val, y_val)
     stages = [stage[:, 1] for stage in clf.staged_predict_proba(X_val)]
     np.testing.assert_allclose(
         clf.scores_, [average_precision_score(y_val, stage) for stage in stages], atol=1e-12
@@ -150,7 +151,7 @@ def test_smoothed_scores_are_many(imbalanced):
     options = {"n_estimators": 3, "calibration": None, "random_state": 0}
     options["estimator"] = DecisionTreeClassifier()  # with pure leaves
     counts = [
-        len(np.unique(MesaClassifier(leaf_smoothing=s, **options).fit(X, y).predict_proba(X)[:, 1]))
+        len(np.unique(tree_mesa(leaf_smoothing=s, **options).fit(X, y).predict_proba(X)[:, 1]))
         for s in (0, 2)
     ]
     assert counts[0] == 4
@@ -170,15 +171,15 @@ def test_weights_smooth_by_weight(data, request):
 def test_sparse_missing_and_public_rows_are_smoothed_too(imbalanced, monkeypatch):
     X, y = imbalanced
     options = {"n_estimators": 3, "leaf_smoothing": 2, "random_state": 0}
-    expected = MesaClassifier(**options).fit(X, y).predict_proba(X)
+    expected = tree_mesa(**options).fit(X, y).predict_proba(X)
     for table in (sparse.csr_matrix(X), sparse.csr_array(X)):
-        proba = MesaClassifier(**options).fit(table, y).predict_proba(table)
+        proba = tree_mesa(**options).fit(table, y).predict_proba(table)
         np.testing.assert_allclose(proba, expected, atol=1e-11)
     holes = X.copy()
     holes[::7, 2] = np.nan
-    assert MesaClassifier(**options).fit(holes, y).predict_proba(holes).shape == (600, 2)
+    assert tree_mesa(**options).fit(holes, y).predict_proba(holes).shape == (600, 2)
     monkeypatch.setattr(_sklearn_compat, "FAST_TREES", False)
-    public = MesaClassifier(**options).fit(X, y).predict_proba(X)
+    public = tree_mesa(**options).fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(public, expected)
 
 
@@ -207,9 +208,9 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
 def test_chunks_and_threads_change_nothing(imbalanced, n_jobs, monkeypatch):
     X, y = imbalanced
     options = {"n_estimators": 10, "leaf_smoothing": 2, "random_state": 0}
-    expected = MesaClassifier(**options).fit(X, y)
+    expected = tree_mesa(**options).fit(X, y)
     monkeypatch.setattr("metasampler.growth._members._CHUNK", 64)
-    clf = MesaClassifier(n_jobs=n_jobs, **options).fit(X, y)
+    clf = tree_mesa(n_jobs=n_jobs, **options).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(X))
     np.testing.assert_array_equal(clf.scores_, expected.scores_)
 
@@ -224,7 +225,7 @@ def test_without_held_out_rows(imbalanced):
 
 def test_stored_and_cloned(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=10, leaf_smoothing=2, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, leaf_smoothing=2, random_state=0).fit(X, y)
     proba = clf.predict_proba(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict_proba(X), proba)
     assert clone(clf).leaf_smoothing == 2
@@ -236,8 +237,8 @@ def test_stored_and_cloned(imbalanced):
 def test_warm_start(imbalanced):
     X, y = imbalanced
     options = {"leaf_smoothing": 2, "refit": False, "random_state": 0}
-    whole = MesaClassifier(n_estimators=6, **options).fit(X, y)
-    warm = MesaClassifier(n_estimators=3, warm_start=True, **options).fit(X, y)
+    whole = tree_mesa(n_estimators=6, **options).fit(X, y)
+    warm = tree_mesa(n_estimators=3, warm_start=True, **options).fit(X, y)
     warm.set_params(n_estimators=6).fit(X, y)
     np.testing.assert_array_equal(whole.scores_, warm.scores_)
     np.testing.assert_array_equal(whole.predict_proba(X), warm.predict_proba(X))
@@ -248,7 +249,7 @@ def test_warm_start(imbalanced):
 def test_a_sampler_trained_inside(imbalanced, short_sampler):
     X, y = imbalanced
     sampler = short_sampler()
-    clf = MesaClassifier(n_estimators=3, meta_sampler=sampler, leaf_smoothing=2, random_state=0)
+    clf = tree_mesa(n_estimators=3, meta_sampler=sampler, leaf_smoothing=2, random_state=0)
     assert clf.fit(X, y).scores_.shape == (3,)
 
 
@@ -270,7 +271,7 @@ def test_members_without_leaves(Ensemble, learner):
     with pytest.raises(ValueError, match="leaf_smoothing=2 needs members with leaves"):
         # Before any work: not even the rows are looked at.
         Ensemble(learner, leaf_smoothing=2).fit(None, None)
-    assert Ensemble(learner).leaf_smoothing == ("auto" if Ensemble is MesaClassifier else 0)
+    assert Ensemble(learner).leaf_smoothing == ("auto" if Ensemble is tree_mesa else 0)
 
 
 def test_the_default_of_easy_ensemble_has_no_leaves(imbalanced):
@@ -281,4 +282,4 @@ def test_the_default_of_easy_ensemble_has_no_leaves(imbalanced):
 @pytest.mark.parametrize("bad", [-0.1, np.inf, np.nan, "2"])
 def test_bad_values(imbalanced, bad):
     with pytest.raises(ValueError, match="leaf_smoothing"):
-        MesaClassifier(leaf_smoothing=bad).fit(*imbalanced)
+        tree_mesa(leaf_smoothing=bad).fit(*imbalanced)

@@ -14,8 +14,8 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.ensemble._threshold import choose_threshold
 
@@ -126,7 +126,7 @@ def split(imbalanced):
 @pytest.mark.parametrize("goal", [None, "balanced", 0.3, *GOALS], ids=str)
 def test_predict_follows_the_threshold(split, goal):
     X, X_test, y, _ = split
-    clf = MesaClassifier(threshold=goal, random_state=0).fit(X, y)
+    clf = tree_mesa(threshold=goal, random_state=0).fit(X, y)
     called = clf.predict_proba(X_test)[:, 1] >= clf.threshold_
     np.testing.assert_array_equal(clf.predict(X_test), called.astype(int))
     assert 0 <= clf.expected_recall_ <= 1
@@ -134,9 +134,9 @@ def test_predict_follows_the_threshold(split, goal):
 
 def test_balanced_is_more_probable_than_frequent(split):
     X, _, y, _ = split
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
-    raw = MesaClassifier(calibration=None, random_state=0).fit(X, y)
+    raw = tree_mesa(calibration=None, random_state=0).fit(X, y)
     assert raw.threshold_ == 0.5
 
 
@@ -144,7 +144,7 @@ def test_balanced_is_more_probable_than_frequent(split):
 def test_the_threshold_is_about_the_minority(split, flip):
     X, X_test, y, _ = split
     labels = np.array(["b-often", "a-rare"] if flip else ["a-often", "b-rare"])
-    clf = MesaClassifier(threshold=("recall", 0.9), random_state=0).fit(X, labels[y])
+    clf = tree_mesa(threshold=("recall", 0.9), random_state=0).fit(X, labels[y])
     column = list(clf.classes_).index(labels[1])
     called = clf.predict_proba(X_test)[:, column] >= clf.threshold_
     np.testing.assert_array_equal(clf.predict(X_test) == labels[1], called)
@@ -152,13 +152,13 @@ def test_the_threshold_is_about_the_minority(split, flip):
 
 def test_many_classes(three_classes):
     X, y = three_classes
-    usual = MesaClassifier(threshold=None, random_state=0).fit(X, y)
+    usual = tree_mesa(threshold=None, random_state=0).fit(X, y)
     proba = usual.predict_proba(X)
     np.testing.assert_array_equal(usual.predict(X), usual.classes_[proba.argmax(axis=1)])
-    balanced = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    balanced = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     assert np.sum(balanced.predict(X) == "one") >= np.sum(usual.predict(X) == "one")
     with pytest.raises(ValueError, match="'f1' is for two classes, y has 3"):
-        MesaClassifier(threshold="f1").fit(X, y)
+        tree_mesa(threshold="f1").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_many_classes(three_classes):
 def test_bad_thresholds(split, threshold):
     X, _, y, _ = split
     with pytest.raises(ValueError, match="threshold must be None, 'balanced'"):
-        MesaClassifier(threshold=threshold).fit(X, y)
+        tree_mesa(threshold=threshold).fit(X, y)
 
 
 def test_recall_follows_the_weights():
@@ -200,7 +200,7 @@ def test_validation_rows_with_another_share_of_the_rare_class(split, share):
     rare, often = np.flatnonzero(y_test == 1), np.flatnonzero(y_test == 0)
     n_rare = min(len(rare), max(5, int(share * len(often))))
     rows = np.concatenate([rare[:n_rare], often[: int(n_rare / share) - n_rare]])
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y, X_test[rows], y_test[rows])
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y, X_test[rows], y_test[rows])
     assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
     assert np.mean(clf.predict(X)) < 0.4
 
@@ -215,7 +215,7 @@ def test_tuning_needs_held_out_rows(split):
 
 def test_inside_scikit_learns_tools(split):
     X, X_test, y, y_test = split
-    clf = MesaClassifier(n_estimators=4, random_state=0)
+    clf = tree_mesa(n_estimators=4, random_state=0)
     tuned = TunedThresholdClassifierCV(clf, scoring="f1", cv=3).fit(X, y)
     assert f1_score(y_test, tuned.predict(X_test)) > 0
     fixed = FixedThresholdClassifier(clf, threshold=0.01).fit(X, y)

@@ -10,8 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
@@ -22,7 +22,7 @@ from metasampler.growth import average_precision
 from metasampler.policy import load_policy
 
 ENSEMBLES = [
-    MesaClassifier,
+    tree_mesa,
     UnderBaggingClassifier,
     SelfPacedEnsembleClassifier,
     BalanceCascadeClassifier,
@@ -51,8 +51,8 @@ def test_a_weight_of_zero_leaves_the_row_out(imbalanced, Ensemble, learner):
 
 def test_equal_weights_change_nothing(imbalanced):
     X, y = imbalanced
-    plain = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
-    weighted = MesaClassifier(n_estimators=10, random_state=0).fit(
+    plain = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
+    weighted = tree_mesa(n_estimators=10, random_state=0).fit(
         X, y, sample_weight=np.full(len(y), 3.0)
     )
     for a, b in zip(plain.estimators_samples_, weighted.estimators_samples_, strict=True):
@@ -142,20 +142,20 @@ def test_weighted_scores_are_those_of_repeated_rows():
 def test_bad_weights(imbalanced, weights, words):
     X, y = imbalanced
     with pytest.raises(ValueError, match=words):
-        MesaClassifier().fit(X, y, sample_weight=weights)
+        tree_mesa().fit(X, y, sample_weight=weights)
 
 
 def test_metadata_routing(imbalanced):
     X, y = imbalanced
     weights = np.where(y == 1, 3.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        clf = MesaClassifier(n_estimators=3, random_state=0)
+        clf = tree_mesa(n_estimators=3, random_state=0)
         clf.set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         result = cross_validate(
             clf, X, y, params={"sample_weight": weights}, cv=3, return_estimator=True
         )
         plain = cross_validate(
-            MesaClassifier(n_estimators=3, random_state=0), X, y, cv=3, return_estimator=True
+            tree_mesa(n_estimators=3, random_state=0), X, y, cv=3, return_estimator=True
         )
     routed, usual = (r["estimator"][0].predict_proba(X) for r in (result, plain))
     assert not np.array_equal(routed, usual)
@@ -174,7 +174,7 @@ def test_parallel_members_and_validation_rows(imbalanced):
 @pytest.mark.parametrize("meta_sampler", ["universal", "random", 0.5])
 def test_no_hold_out(imbalanced, meta_sampler):
     X, y = imbalanced
-    clf = MesaClassifier(
+    clf = tree_mesa(
         meta_sampler=meta_sampler, validation_fraction=None, n_estimators=4, random_state=0
     ).fit(X, y)
     assert np.sum(y[clf.estimators_samples_[0]] == 1) == np.sum(y == 1)
@@ -188,12 +188,12 @@ def test_learned_policies_need_validation_rows(imbalanced, short_sampler):
     X, y = imbalanced
     for given in (short_sampler().fit(X, y), short_sampler(), load_policy("universal"), "fit"):
         with pytest.raises(ValueError, match="reads errors of validation rows"):
-            MesaClassifier(meta_sampler=given, validation_fraction=None).fit(X, y)
+            tree_mesa(meta_sampler=given, validation_fraction=None).fit(X, y)
 
 
 def test_summary(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=4, meta_sampler=0.9, refit=False, random_state=0)
+    clf = tree_mesa(n_estimators=4, meta_sampler=0.9, refit=False, random_state=0)
     clf.fit(X, np.where(y, "fraud", "fair"))
     summary = clf.summary()
     assert [row["member"] for row in summary.rows] == [1, 2, 3, 4]
@@ -210,20 +210,20 @@ def test_summary(imbalanced):
 
 def test_labels_with_brackets(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=2, random_state=0).fit(X, np.where(y, "[/x]", "[bold]"))
+    clf = tree_mesa(n_estimators=2, random_state=0).fit(X, np.where(y, "[/x]", "[bold]"))
     assert "error of [/x]" in str(clf.summary())
 
 
 def test_summary_of_an_ensemble_without_mu(imbalanced):
     summary = UnderBaggingClassifier(n_estimators=2, random_state=0).fit(*imbalanced).summary()
     assert list(summary.rows[0]) == ["member", "rows"]
-    warm = MesaClassifier(n_estimators=2, warm_start=True, random_state=0).fit(*imbalanced)
+    warm = tree_mesa(n_estimators=2, warm_start=True, random_state=0).fit(*imbalanced)
     warm.set_params(n_estimators=4).fit(*imbalanced)
     assert len(warm.summary().rows) == 4
 
 
 def test_permutation_importance(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     found = permutation_importance(clf, X, y, scoring="average_precision", random_state=0)
     assert np.argmax(found.importances_mean) in np.argsort(clf.feature_importances_)[-3:]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
-
-from metasampler import MesaClassifier
+from tree_mesa import tree_mesa
 
 shap = pytest.importorskip("shap", reason="shap, a large download, is not installed: make test-rl")
 
@@ -26,7 +25,7 @@ def task():
 @pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
 def test_values_of_the_members_add_up_to_the_raw_mean(task, tree, refit):
     X, y = task
-    clf = MesaClassifier(
+    clf = tree_mesa(
         tree, 8, leaf_smoothing=0, calibration=None, refit=refit, random_state=0
     ).fit(X, y)
     # Trees are grown on float32; other rows could fall on the other side of a split.
@@ -40,7 +39,7 @@ def test_values_of_the_members_add_up_to_the_raw_mean(task, tree, refit):
 
 def test_many_classes_add_up_too(three_classes):
     X, y = three_classes
-    clf = MesaClassifier(n_estimators=4, leaf_smoothing=0, calibration=None, random_state=0)
+    clf = tree_mesa(n_estimators=4, leaf_smoothing=0, calibration=None, random_state=0)
     clf.fit(X, y)
     rows = X[:20].astype(np.float32)
     explained = [shap.TreeExplainer(member)(rows) for member in clf.estimators_]
@@ -50,7 +49,7 @@ def test_many_classes_add_up_too(three_classes):
 
 def test_calibrated_probabilities_are_explained_as_a_function(task):
     X, y = task
-    clf = MesaClassifier(n_estimators=8, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=8, random_state=0).fit(X, y)
     explainer = shap.Explainer(clf.predict_proba, X[:40], seed=0)
     explained = explainer(X[:5])
     assert explained.values.shape == (5, X.shape[1], 2)

@@ -5,8 +5,9 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, _sklearn_compat
+from metasampler import _sklearn_compat
 from metasampler.growth._members import (
     MemberLearner,
     TreeLearner,
@@ -63,10 +64,10 @@ def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
 
 def test_a_fit_is_the_same_without_the_shortcut(imbalanced, monkeypatch):
     X, y = imbalanced
-    fast = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    fast = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     proba = fast.predict_proba(X)
     monkeypatch.setattr(_sklearn_compat, "FAST_TREES", False)
-    public = MesaClassifier(n_estimators=10, random_state=0).fit(X, y)
+    public = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     for a, b in zip(fast.estimators_, public.estimators_, strict=True):
         _same_tree(a, b)
     np.testing.assert_array_equal(proba, public.predict_proba(X))
@@ -76,7 +77,7 @@ def test_a_fit_is_the_same_without_the_shortcut(imbalanced, monkeypatch):
 def test_bad_tree_parameters_are_reported_on_the_shortcut(imbalanced):
     X, y = imbalanced
     with pytest.raises(ValueError, match="max_depth"):
-        MesaClassifier(DecisionTreeClassifier(max_depth=-3)).fit(X, y)
+        tree_mesa(DecisionTreeClassifier(max_depth=-3)).fit(X, y)
 
 
 def test_missing_values_take_the_public_way():
@@ -127,7 +128,7 @@ def test_probabilities_that_are_none(imbalanced, bad):
             return proba
 
     with pytest.raises(ValueError, match=r"Odd\(.*gives probabilities that are not in \[0, 1\]"):
-        MesaClassifier(Odd(), n_estimators=1).fit(*imbalanced)
+        tree_mesa(Odd(), n_estimators=1).fit(*imbalanced)
 
 
 def test_a_member_that_lost_a_class_is_reported():

@@ -8,8 +8,8 @@ from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import precision_score, recall_score
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier
 from metasampler.ensemble import EasyEnsembleClassifier, UnderBaggingClassifier
 from metasampler.plotting import FitSummaryDisplay, ThresholdDisplay
 
@@ -17,7 +17,7 @@ from metasampler.plotting import FitSummaryDisplay, ThresholdDisplay
 @pytest.fixture(scope="module")
 def fitted(imbalanced):
     X, y = imbalanced
-    return MesaClassifier(threshold="f1", random_state=0).fit(X, np.where(y, "fraud", "fair"))
+    return tree_mesa(threshold="f1", random_state=0).fit(X, np.where(y, "fraud", "fair"))
 
 
 def test_summary_has_a_panel_for_each_figure(fitted, covered):
@@ -38,16 +38,16 @@ def test_summary_without_mu_or_scores(imbalanced):
     rule = UnderBaggingClassifier(validation_fraction=0.2, random_state=0).fit(X, y)
     labels = [ax.get_ylabel() for ax in FitSummaryDisplay.from_estimator(rule).axes_]
     assert labels == ["validation score", "mean error"]
-    blind = MesaClassifier(validation_fraction=None, random_state=0).fit(X, y)
+    blind = tree_mesa(validation_fraction=None, random_state=0).fit(X, y)
     assert [ax.get_ylabel() for ax in FitSummaryDisplay.from_estimator(blind).axes_] == ["mu"]
     with pytest.raises(ValueError, match="nothing to draw"):
         FitSummaryDisplay.from_estimator(UnderBaggingClassifier(random_state=0).fit(X, y))
     with pytest.raises(NotFittedError):
-        FitSummaryDisplay.from_estimator(MesaClassifier())
+        FitSummaryDisplay.from_estimator(tree_mesa())
 
 
 def test_summary_of_many_classes_in_a_figure_of_ones_own(three_classes):
-    clf = MesaClassifier(n_estimators=60, random_state=0).fit(*three_classes)
+    clf = tree_mesa(n_estimators=60, random_state=0).fit(*three_classes)
     figure = plt.figure(figsize=(12, 6), layout="constrained")
     left, _ = figure.subfigures(1, 2)
     display = FitSummaryDisplay.from_estimator(clf, figure=left)
@@ -88,7 +88,7 @@ def test_a_threshold_that_calls_nobody():
 
 
 def test_threshold_needs_two_classes(three_classes, imbalanced):
-    clf = MesaClassifier(n_estimators=10, random_state=0).fit(*three_classes)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(*three_classes)
     with pytest.raises(ValueError, match="MesaClassifier has no threshold_"):
         ThresholdDisplay.from_estimator(clf, *three_classes)
     tree = DecisionTreeClassifier().fit(*imbalanced)

@@ -7,8 +7,9 @@ import pytest
 from matplotlib import pyplot as plt
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.ensemble import RUSBoostClassifier, UnderBaggingClassifier
 from metasampler.meta import GaussianPolicy, SoftActorCritic
 from metasampler.plotting import ErrorHistogramDisplay, MetaTrainingDisplay, PolicyTraceDisplay
@@ -17,7 +18,7 @@ from metasampler.plotting import ErrorHistogramDisplay, MetaTrainingDisplay, Pol
 @pytest.fixture(scope="module")
 def fits(imbalanced):
     return [
-        MesaClassifier(n_estimators=10, meta_sampler="random", random_state=i).fit(*imbalanced)
+        tree_mesa(n_estimators=10, meta_sampler="random", random_state=i).fit(*imbalanced)
         for i in range(3)
     ]
 
@@ -26,7 +27,7 @@ def fits(imbalanced):
 
 
 def test_traces_are_means_over_fits(fits, imbalanced, covered):
-    constant = MesaClassifier(meta_sampler=0.3, n_estimators=5, random_state=0).fit(*imbalanced)
+    constant = tree_mesa(meta_sampler=0.3, n_estimators=5, random_state=0).fit(*imbalanced)
     display = PolicyTraceDisplay.from_estimators(
         {"random": fits, "0.3": constant}, title="mu of $5 and $6"
     )
@@ -46,7 +47,7 @@ def test_traces_are_means_over_fits(fits, imbalanced, covered):
 def test_traces_of_fits_of_different_lengths(imbalanced):
     lengths = {4: 0.2, 6: 0.8}
     fits = [
-        MesaClassifier(meta_sampler=mu, n_estimators=n, random_state=0).fit(*imbalanced)
+        tree_mesa(meta_sampler=mu, n_estimators=n, random_state=0).fit(*imbalanced)
         for n, mu in lengths.items()
     ]
     display = PolicyTraceDisplay.from_estimators({"both": fits})
@@ -73,7 +74,7 @@ def test_traces_need_actions(imbalanced):
     with pytest.raises(ValueError, match="UnderBaggingClassifier has no actions_"):
         PolicyTraceDisplay.from_estimator(UnderBaggingClassifier(random_state=0).fit(*imbalanced))
     with pytest.raises(NotFittedError):
-        PolicyTraceDisplay.from_estimator(MesaClassifier())
+        PolicyTraceDisplay.from_estimator(tree_mesa())
 
 
 # ------------------------------------------------------------------ histograms
@@ -114,7 +115,7 @@ def test_histograms_of_boosting_are_those_of_its_stages(imbalanced):
 
 def test_histograms_of_many_classes_and_panels(three_classes, covered):
     X, y = three_classes
-    clf = MesaClassifier(n_estimators=7, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=7, random_state=0).fit(X, y)
     display = ErrorHistogramDisplay.from_estimator(clf, X, y, members=range(1, 8), title="seven")
     assert len(display.axes_) == 7
     (legend,) = display.figure_.legends

@@ -8,8 +8,8 @@ from matplotlib import pyplot as plt
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier
 from metasampler.plotting import PrecisionRecallComparisonDisplay
 
 LONG_NAMES = [f"SMOTE-boosted bagging no. {i} (cost $c_{i}$)" for i in range(45)]
@@ -26,7 +26,7 @@ def classifiers(halves):
     X, y, _, _ = halves
     return {
         "tree": DecisionTreeClassifier(random_state=0).fit(X, y),
-        "MESA": MesaClassifier(n_estimators=10, random_state=0).fit(X, y),
+        "MESA": tree_mesa(n_estimators=10, random_state=0).fit(X, y),
         "ridge": RidgeClassifier().fit(X, y),
     }
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from tree_mesa import tree_mesa
 
-from metasampler import MesaClassifier, MetaSampler
+from metasampler import MetaSampler
 from metasampler.meta import EnsembleTrainingEnv
 
 torch = pytest.importorskip("torch")
@@ -56,8 +57,8 @@ def test_a_classifier_takes_it(model, tmp_path):
     X, y = make_classification(600, weights=[0.9], flip_y=0.02, random_state=1)
     sampler = MetaSampler.from_actor(model.policy.actor)
     sampler.save(tmp_path / "sb3.npz")
-    clf = MesaClassifier(meta_sampler=tmp_path / "sb3.npz", random_state=0).fit(X, y)
-    direct = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    clf = tree_mesa(meta_sampler=tmp_path / "sb3.npz", random_state=0).fit(X, y)
+    direct = tree_mesa(meta_sampler=sampler, random_state=0).fit(X, y)
     np.testing.assert_array_equal(clf.actions_, direct.actions_)
 
 

@@ -6,7 +6,7 @@ number of these rounds, at a learning rate of 0.1, is the *signal* of a table. I
 teams: *boosters* on drawn rows, three majority rows a minority row, and *trees* on balanced rows.
 With much signal hard rows teach, members may be sharp and long; with little signal hard rows are
 noise, draws are uniform, and members are blunt and short. The teams answer together by the mean of
-their standardised log-odds. `metasampler study teams` has the figures.
+their calibrated log-odds. `metasampler bench tables` has the figures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from metasampler.ensemble._calibration import fit_sigmoid
 from metasampler.growth import Growth, Policy, make_learners
 
 __all__ = ["RECIPES", "Blend", "FittedTeam", "Recipe", "Team", "TreeTable", "has_few_rows"]
@@ -36,6 +37,9 @@ _MANY_COLUMNS = 20
 
 # Below this signal hard rows are noise.
 _NOISY = 45.0
+
+# With fewer left-out rows of a class a team's scale would be chance.
+_ENOUGH_LEFT_OUT = 20
 
 # Log-odds beyond these say nothing more.
 _LEAST = 1e-12
@@ -250,10 +254,11 @@ class FittedTeam(NamedTuple):
 
 
 class Blend:
-    """Join the answers of several teams: the mean of their standardised log-odds.
+    """Join the answers of several teams: the mean of their calibrated log-odds.
 
-    Standardised, because a team that is too sure of itself would drown the others. Equal weights
-    did as well as any that were learned from left-out rows.
+    Each team's log-odds are scaled by what left-out rows say of them, because a team that is too
+    sure of itself would drown the others. The teams then count alike: weights that were learned
+    from left-out rows did no better.
 
     Parameters
     ----------
@@ -261,7 +266,9 @@ class Blend:
         For each team the mean probabilities of some rows: of class 1 only, if there are two
         classes.
     rows : ndarray of int, default=None
-        The rows.
+        The rows, if members have not seen them.
+    codes : ndarray of int, default=None
+        Their classes.
 
     Attributes
     ----------
@@ -269,24 +276,27 @@ class Blend:
         The rows and their joint probabilities.
     """
 
-    def __init__(self, answers: Sequence[np.ndarray], rows: np.ndarray | None = None):
+    def __init__(
+        self,
+        answers: Sequence[np.ndarray],
+        rows: np.ndarray | None = None,
+        codes: np.ndarray | None = None,
+    ):
         self.centres, self.scales = [], []
         for answer in answers:
             odds = _log_odds(answer)
-            spread = float(odds.std())
             self.centres.append(odds.mean(axis=0))
-            # A team that says the same of all rows says nothing.
-            self.scales.append(1 / spread if spread > 1e-9 else 0.0)
+            self.scales.append(_scale(odds, codes))
         self.left_out = None if rows is None else (rows, self(answers))
 
     @classmethod
     def of(cls, growths: Sequence[Growth]) -> "Blend":
         """Return the blend of grown teams, by the rows that all can judge."""
-        if growths[0].data.has_validation:
-            rows, answers = _left_out_answers(growths)
-        else:
-            rows, answers = None, [_vector(growth.proba("train")) for growth in growths]
-        return cls(answers, rows)
+        data = growths[0].data
+        if not data.has_validation:
+            return cls([_vector(growth.proba("train")) for growth in growths])
+        rows, answers = _left_out_answers(growths)
+        return cls(answers, rows, data.codes[rows])
 
     def without_rows(self) -> "Blend":
         """Return a blend that holds nothing of the rows."""
@@ -305,6 +315,17 @@ class Blend:
         if mean.ndim == 1:
             return np.column_stack([expit(-mean), expit(mean)])
         return softmax(mean, axis=1)
+
+
+def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
+    """Return what a team's log-odds are multiplied by."""
+    spread = float(odds.std())
+    if spread < 1e-9:
+        return 0.0  # a team that says the same of all rows says nothing
+    if codes is None or odds.ndim > 1 or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
+        return 1 / spread
+    # At least a little, whatever the rows say: a team is never ignored or turned round.
+    return max(fit_sigmoid(odds / spread, codes == 1).slope, 0.05) / spread
 
 
 def _vector(proba: np.ndarray) -> np.ndarray:

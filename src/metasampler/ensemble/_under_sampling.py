@@ -384,12 +384,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ answers
 
-    def _staged_totals(self, X):
+    def _staged_totals(self, X, *, soft_leaves=True):
         totals = [None] * len(self._members_of)
         start = 0
         for number, team in enumerate(self._members_of):
             members = self.estimators_[start : start + team.n_members]
             start += team.n_members
+            team = team if soft_leaves else team._replace(leaf_smoothing=0.0)
             for total in team.staged_totals(members, X, len(self.classes_), self.n_jobs):
                 totals[number] = total
                 yield totals
