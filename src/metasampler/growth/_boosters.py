@@ -115,6 +115,9 @@ class BoosterLearner(MemberLearner):
         Columns whose numbers are codes of categories.
     """
 
+    # LightGBM lets other threads run.
+    fits_in_threads = True
+
     def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
         super().__init__(estimator, n_classes, n_jobs)
         self.categorical_features = list(categorical_features)
@@ -135,6 +138,12 @@ class BoosterLearner(MemberLearner):
     def __getstate__(self):
         # The binned table lives outside of Python; another process bins it again.
         return {**self.__dict__, "_binned": (None, None)}
+
+    def prepare(self, X, codes):
+        """Bin the table."""
+        settings = self._settings(X.shape[1])
+        del settings["n_estimators"]
+        self._dataset(X, codes[: X.shape[0]], settings)
 
     def _dataset(self, X, codes: np.ndarray, settings: dict):
         """Return the binned table; it is binned anew only if it is another one."""
