@@ -365,10 +365,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         )
         yield scouts
         signal = recipe.signal(scouts.growth, n_positives)
+        policies = self._team_policies(recipe, signal, data, streams)
         if recipe.n_boosters:
             learner = learner.alike(recipe.booster(signal, n_positives))
-            policy = self._team_policy(recipe.mu_of_boosters(signal), data, streams, kinds)
-            rows = data.for_team(3 * self.sampling_ratio)
+            rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             yield self._team(
                 "boosters", rows, seeds[1], learner, policy, recipe.n_boosters, **options
             )
@@ -377,14 +377,23 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = self._team_policy(recipe.mu_of_trees(signal), data, streams, kinds)
+            policy = policies["trees"]
             yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees, **options)
 
-    def _team_policy(self, mu: float | None, data, streams, kinds):
-        """Return what draws the rows of a team: by its signal, or as the user says."""
+    def _team_policies(self, recipe: Recipe, signal: float, data, streams) -> dict:
+        """Return what draws the rows of each team: by the signal, or as the user says."""
+        mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return None if mu is None else ConstantPolicy(mu, encoder=None)
-        return self._make_policy(data, streams, kinds)
+            return {
+                name: None if mu is None else ConstantPolicy(mu, encoder=None)
+                for name, mu in mus.items()
+            }
+        if self._resumes() and mus.keys() <= self._policies.keys():
+            return deepcopy(self._policies)
+        # A sampler that is meta-trained here learns from trees: they are quick.
+        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
+        policy = self._make_policy(rows, streams, recipe.trees(signal))
+        return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, data, streams, kinds):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -444,6 +453,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _become(self, teams, final, blend, decision, refits):
         super()._become(teams, final, blend, decision, refits)
         policy = self._policy = teams[-1].policy
+        self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None
         if (recipe := self._recipe()) is not None:
             first = teams[0].growth
