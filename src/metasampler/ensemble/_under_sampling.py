@@ -162,6 +162,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         resumes = self._resumes()
         must_hold_out, rotate = self._must_hold_out, self._rotates
         kinds = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         if resumes:
             streams = RandomStreams(self._entropy)
         else:
@@ -211,7 +212,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         track = track or policy is not None or (data.has_validation and not data.n_folds)
         growth = Growth(data, learner, streams, track=track)
         if self._resumes():
-            growth.resume(*self._grown[name])
+            grown = self._grown.get(name, ([], [], []))
+            if n_members < len(grown[0]):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {n_members} {name}, but there are "
+                    f"{len(grown[0])} of them already: warm_start=True needs at least as many."
+                )
+            growth.resume(*grown)
         return Team(name, growth, policy, n_members)
 
     def _make_policy(self, data: GrowthData, streams: RandomStreams, kinds) -> Policy | None:
