@@ -61,8 +61,16 @@ def _walks():
         return Path(module.__file__).parents[1]
 
     return {
-        "mesa": ("MesaClassifier().fit", lambda: metasampler.MesaClassifier(random_state=0).fit(X, y), own),
-        "sampler": ("MetaSampler().fit", lambda: metasampler.MetaSampler(random_state=0).fit(X, y), own),
+        "mesa": (
+            "MesaClassifier().fit",
+            lambda: metasampler.MesaClassifier(random_state=0).fit(X, y),
+            own,
+        ),
+        "sampler": (
+            "MetaSampler().fit",
+            lambda: metasampler.MetaSampler(random_state=0).fit(X, y),
+            own,
+        ),
         "bagging": (
             "BalancedBaggingClassifier().fit",
             lambda: imblearn.ensemble.BalancedBaggingClassifier().fit(X, y),

@@ -370,24 +370,34 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
         yield scouts
         signal = recipe.signal(scouts.growth)
+        policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
-            rows = data.for_team(3 * self.sampling_ratio)
+            rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             learner = learner.alike(recipe.booster(signal))
-            policy = self._team_policy(recipe.mu_of_boosters(signal), plan, data, streams)
             yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = self._team_policy(recipe.mu_of_trees(signal), plan, data, streams)
+            policy = policies["trees"]
             yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
 
-    def _team_policy(self, mu: float | None, plan, data, streams):
-        """Return what draws the rows of a team: by its signal, or as the user says."""
+    def _team_policies(self, plan, signal: float, data, streams) -> dict:
+        """Return what draws the rows of each team: by the signal, or as the user says."""
+        recipe = plan.recipe
+        mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return None if mu is None else ConstantPolicy(mu, encoder=None)
-        return self._make_policy(plan, data, streams)
+            return {
+                name: None if mu is None else ConstantPolicy(mu, encoder=None)
+                for name, mu in mus.items()
+            }
+        if self._resumes() and mus.keys() <= self._policies.keys():
+            return deepcopy(self._policies)
+        # A sampler that is meta-trained here learns from trees: they are quick.
+        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
+        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
+        return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -447,6 +457,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _become(self, plan, teams, final, blend, decision, refits):
         super()._become(plan, teams, final, blend, decision, refits)
         policy = self._policy = teams[-1].policy
+        self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)

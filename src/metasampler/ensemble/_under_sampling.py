@@ -159,6 +159,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, y) -> Plan:
         """Return what the fit is going to do; the labels may matter, the rows do not."""
         kinds = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _start(self, plan: Plan, X, y, X_val, y_val, sample_weight) -> tuple:
@@ -216,7 +217,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return a team that is ready to grow; a warm start begins with the members there are."""
         growth = Growth(data, learner, streams)
         if self._resumes():
-            growth.resume(*self._grown[name])
+            grown = self._grown.get(name, ([], [], []))
+            if n_members < len(grown[0]):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {n_members} {name}, but there are "
+                    f"{len(grown[0])} of them already: warm_start=True needs at least as many."
+                )
+            growth.resume(*grown)
         return Team(name, growth, policy, n_members)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:

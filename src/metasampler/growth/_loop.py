@@ -218,7 +218,10 @@ class Growth:
         n_jobs = min(effective_n_jobs(self.learner.n_jobs), len(numbers))
         if n_jobs < 2:
             return
-        prefer = "threads" if self.learner.fits_in_threads else "processes"
+        prefer = "processes"
+        if self.learner.fits_in_threads:
+            prefer = "threads"
+            self.learner.prepare(self.data.tables[0], self.data.codes)
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         batches = np.array_split(numbers, n_jobs)
         for fitted in parallel(delayed(self._fit_members)(batch) for batch in batches):

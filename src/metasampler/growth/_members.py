@@ -174,6 +174,9 @@ class MemberLearner:
         """Return a copy for another thread, which shares nothing that a fit changes."""
         return copy(self)
 
+    def prepare(self, X, codes: np.ndarray) -> None:
+        """Do what members on rows of X share, before copies fit them side by side."""
+
     def fit(
         self,
         X,
@@ -337,6 +340,11 @@ class Members:
     def own_copy(self):
         """Return a copy for another thread."""
         return Members([learner.own_copy() for learner in self.learners])
+
+    def prepare(self, X, codes: np.ndarray) -> None:
+        """Do what members on rows of X share, before copies fit them side by side."""
+        for learner in self.learners:
+            learner.prepare(X, codes)
 
 
 def make_learners(
