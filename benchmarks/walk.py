@@ -11,6 +11,7 @@ instance scikit-learn below imbalanced-learn, do not count.
 
 import argparse
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 from sklearn.datasets import make_classification
@@ -43,8 +44,8 @@ def count(steps: list[tuple[Path, str]]) -> dict[str, int]:
     return {
         "functions": len(steps),
         "files": len(set(files)),
-        "changes of file": sum(a != b for a, b in zip(files, files[1:], strict=False)),
-        "changes of package": sum(a != b for a, b in zip(packages, packages[1:], strict=False)),
+        "changes of file": sum(a != b for a, b in pairwise(files)),
+        "changes of package": sum(a != b for a, b in pairwise(packages)),
     }
 
 

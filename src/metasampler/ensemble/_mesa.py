@@ -333,12 +333,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _plan(self, y):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         # The default has to work where nothing can be held out.
-        settings = {"must_hold_out": not universal}
+        must = not universal
         n_members, part = self.n_estimators, self.validation_fraction
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
-            return Plan(kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, **settings)
+            return Plan(
+                kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, False, must
+            )
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
@@ -347,14 +349,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             # A fast fit of few rows has none to spare.
             usual = None if name == "fast" else 0.2
             part = usual if part == "auto" else part
-            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, **settings)
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
         return Plan(
             [recipe.scout(1), *recipe.trees(1.0)],
             recipe.n_boosters + recipe.n_trees,
             0.1 if part == "auto" else part,
             rotates=True,
+            must_hold_out=must,
             recipe=recipe,
-            **settings,
         )
 
     def _recipe_teams(self, plan, data, streams):
@@ -364,7 +366,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         table = data.tables[0]
         scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
         categories = data.form.categorical_features
-        learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
         learner.doubles_after = recipe.doubles_after
         all_rows = data.for_team(np.inf)
         scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)

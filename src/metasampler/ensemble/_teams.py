@@ -319,6 +319,7 @@ class Blend:
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that all teams can judge, and their joint probabilities."""
+        assert self._left_out is not None
         return self._left_out
 
     def drawn_shares(self) -> np.ndarray:

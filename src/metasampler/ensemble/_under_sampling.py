@@ -250,14 +250,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""
-        growth, parts = team.growth, []
+        growth = team.growth
+        parts: list[tuple] = []
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
             parts.append(again.growth.held_out())
-        rows, proba = zip(*parts, strict=True)
-        return HeldOut(np.concatenate(rows), np.concatenate(proba))
+        return HeldOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _become(
         self,
@@ -391,7 +391,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     # ------------------------------------------------------------------ answers
 
     def _staged_totals(self, X, *, soft_leaves=True):
-        totals = [None] * len(self._members_of)
+        totals: list = [None] * len(self._members_of)
         start = 0
         for number, team in enumerate(self._members_of):
             members = self.estimators_[start : start + team.n_members]
@@ -402,7 +402,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 yield totals
 
     def _mean_of(self, totals, n_members):
-        answers = []
+        answers: list = []
         for team, total in zip(self._members_of, totals, strict=True):
             n_grown = min(n_members, team.n_members)
             n_members -= n_grown

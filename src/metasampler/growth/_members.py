@@ -196,8 +196,8 @@ class MemberLearner:
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
-        options = {}
-        if sample_weight is not None and self.takes_weights:
+        options: dict = {}
+        if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
         if rows is not None:
             X, codes = compat.take_rows(X, rows), codes[rows]

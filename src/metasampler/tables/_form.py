@@ -80,6 +80,7 @@ class TableForm:
         )
 
     def _encoded_names(self) -> list:
+        assert self.encoder is not None
         return [name for name, kind in self.encoder.kinds_.items() if kind != "number"][:10]
 
     @staticmethod
