@@ -456,8 +456,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None
         if (recipe := self._recipe()) is not None:
-            first = teams[0].growth
-            self.signal_ = recipe.signal(first, len(first.data.class_rows[first.data.minority]))
+            scouts = teams[0].growth
+            n_positives = len(scouts.data.class_rows[scouts.data.minority])
+            self.signal_ = recipe.signal(scouts, n_positives)
+            self._signal_is_measured = recipe.can_measure(scouts, n_positives)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)
         states = [step.state for step in later if step.state is not None]

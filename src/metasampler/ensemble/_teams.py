@@ -116,9 +116,14 @@ class Recipe:
         """Return the mu of the trees; None draws uniformly."""
         return None if signal < _NOISY else 0.9
 
+    @staticmethod
+    def can_measure(scouts: Growth, n_positives: int) -> bool:
+        """Return whether left-out rows can tell how much there is to learn."""
+        return n_positives >= _ENOUGH_POSITIVES and scouts.data.has_validation
+
     def signal(self, scouts: Growth, n_positives: int) -> float:
         """Return how much there is to learn: the rounds that pay, at a learning rate of 0.1."""
-        if n_positives < _ENOUGH_POSITIVES or not scouts.data.has_validation:
+        if not self.can_measure(scouts, n_positives):
             return _SIGNAL_OF_FEW
         rounds = np.array([member.n_rounds_ for member in scouts.members], dtype=float)
         # A round at twice the learning rate counts twice.
