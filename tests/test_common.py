@@ -5,11 +5,14 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tree_mesa import first_release_trees
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import ConstantPolicy, WithRivals
+from metasampler.tables import TableEncoder
 
 TAKES_STATES = "predict takes a meta-state, not rows of X: a sampler is no predictor of y"
 DRAWN = (
@@ -71,12 +74,15 @@ SETTINGS = {
 ESTIMATORS = [
     getattr(ensemble, name)(n_estimators=5, **SETTINGS.get(name, {})) for name in ensemble.__all__
 ]
+TREES = first_release_trees()
 ESTIMATORS += [
     MesaClassifier(LogisticRegression(), n_estimators=5, meta_sampler="random"),
     MesaClassifier(DecisionTreeClassifier(), 5, leaf_smoothing=2.0, refit=True),
-    MesaClassifier(n_estimators=5, meta_sampler=0.9, leaf_smoothing=0, refit=False),
-    MesaClassifier(n_estimators=5, validation_fraction=None),
-    MesaClassifier(n_estimators=5, meta_sampler=WithRivals(ConstantPolicy(0.2), rivals=(0.8,))),
+    MesaClassifier.from_preset("fast"),
+    MesaClassifier("fast", validation_fraction=None, meta_sampler="random"),
+    MesaClassifier(TREES, n_estimators=5, meta_sampler=0.9, leaf_smoothing=0, refit=False),
+    MesaClassifier(TREES, n_estimators=5, validation_fraction=None),
+    MesaClassifier(TREES, 5, meta_sampler=WithRivals(ConstantPolicy(0.2), rivals=(0.8,))),
     MesaClassifier([DecisionTreeClassifier(), GaussianNB()], n_estimators=5),
     ensemble.AdaCostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=3),
     ensemble.RUSBoostClassifier(n_estimators=3, algorithm="SAMME", replacement=True),
@@ -92,3 +98,21 @@ ESTIMATORS += [
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+# The others make tables of numbers for it; it takes data frames.
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_get_params_invariance",
+        "check_mixin_order",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_set_params",
+        "check_valid_tag_types",
+    ],
+)
+def test_scikit_learn_checks_of_the_encoder(name):
+    getattr(estimator_checks, name)("TableEncoder", TableEncoder())

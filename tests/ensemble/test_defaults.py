@@ -12,6 +12,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from tree_mesa import first_release_trees, tree_mesa
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble import (
@@ -19,22 +20,40 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
+from metasampler.ensemble._teams import RECIPES
 from metasampler.policy import ConstantPolicy, WithRivals, load_policy
 
 
-def test_the_defaults_spelled_out(imbalanced):
+def test_the_default_grows_three_teams(imbalanced):
     X, y = imbalanced
     clf = MesaClassifier(random_state=0).fit(X, y)
-    assert len(clf.estimators_) == 50
-    assert (clf.leaf_smoothing_, clf.refit_) == (1.0, True)
-    best = {"criterion": "entropy", "max_features": "sqrt", "min_samples_leaf": 2}
-    drawn = {"criterion": "entropy", "max_features": 0.5, "min_samples_leaf": 1}
-    for number, member in enumerate(clf.estimators_):
-        assert member.get_params().items() >= (drawn if number % 2 else best).items()
+    scaled = RECIPES["default"].scaled(None, int(y.sum()))
+    kinds = [type(member).__name__ for member in clf.estimators_]
+    n_boosted = scaled.n_scouts + scaled.n_boosters
+    assert kinds[:n_boosted] == ["BoostedMember"] * n_boosted
+    assert kinds[n_boosted:] == ["DecisionTreeClassifier", "ExtraTreeClassifier"] * (
+        scaled.n_trees // 2
+    )
+    # Every row is used, none is held out from all members, and none is given back.
+    assert not clf.refit_
+    assert_array_equal(np.unique(np.concatenate(clf.estimators_samples_)), np.arange(len(y)))
+    assert clf.calibration_.name == "sigmoid"
+    assert clf.leaf_smoothing_ == 1
     spelled = MesaClassifier(
-        [DecisionTreeClassifier(**best), ExtraTreeClassifier(**drawn)],
-        50,
+        None, None, meta_sampler="universal", validation_fraction=0.1, refit=False, random_state=0
+    )
+    assert_array_equal(spelled.fit(X, y).predict_proba(X), clf.predict_proba(X))
+
+
+def test_members_of_your_own_as_in_the_first_release(imbalanced):
+    X, y = imbalanced
+    clf = tree_mesa(random_state=0).fit(X, y)
+    assert len(clf.estimators_) == 50
+    assert (clf.leaf_smoothing_, clf.refit_, clf.signal_) == (1.0, True, None)
+    spelled = MesaClassifier(
+        first_release_trees(),
         meta_sampler=WithRivals(load_policy("universal"), rivals=(0.5, 1.0)),
+        validation_fraction=0.2,
         leaf_smoothing=1,
         refit=True,
         random_state=0,
@@ -58,7 +77,7 @@ def test_the_published_methods_keep_plain_trees_and_leaves(imbalanced):
 
 
 def test_every_fit_has_a_copy_of_the_universal_sampler(imbalanced):
-    a, b = (MesaClassifier(n_estimators=3, random_state=0).fit(*imbalanced) for _ in range(2))
+    a, b = (tree_mesa(n_estimators=3, random_state=0).fit(*imbalanced) for _ in range(2))
     before = b.meta_sampler_.actor.parameters.copy()
     a.meta_sampler_.actor.parameters[:] = 0
     assert_array_equal(b.meta_sampler_.actor.parameters, before)
@@ -67,7 +86,7 @@ def test_every_fit_has_a_copy_of_the_universal_sampler(imbalanced):
 
 def test_nothing_held_out_means_a_constant(imbalanced):
     X, y = imbalanced
-    clf = MesaClassifier(n_estimators=3, validation_fraction=None, random_state=0).fit(X, y)
+    clf = tree_mesa(n_estimators=3, validation_fraction=None, random_state=0).fit(X, y)
     assert clf.meta_sampler_ == ConstantPolicy(0.9)
     assert_array_equal(clf.actions_, [0.9, 0.9])
     assert not clf.refit_
@@ -79,7 +98,7 @@ def test_nothing_held_out_means_a_constant(imbalanced):
 def test_a_class_of_one_row(imbalanced):
     X, y = imbalanced
     y = np.where(np.arange(len(y)) == 3, 2, y)
-    clf = MesaClassifier(n_estimators=3, random_state=0)
+    clf = tree_mesa(n_estimators=3, random_state=0)
     with pytest.warns(UserWarning, match=r"Class 2 has .* 1 row.*: there are none"):
         clf.fit(X, y)
     assert clf.meta_sampler_ == ConstantPolicy(0.9)
@@ -106,7 +125,7 @@ def test_a_class_of_one_row(imbalanced):
 def test_leaves_are_smoothed_where_there_are_any(imbalanced, learner, smoothing):
     X, y = imbalanced
     fits = [
-        MesaClassifier(learner, n_estimators=2, leaf_smoothing=s, random_state=0).fit(X, y)
+        tree_mesa(learner, n_estimators=2, leaf_smoothing=s, random_state=0).fit(X, y)
         for s in ("auto", smoothing)
     ]
     assert fits[0].leaf_smoothing_ == smoothing
@@ -122,14 +141,14 @@ def test_auto_in_a_baseline(imbalanced):
 def test_auto_refits_rows_that_were_taken_from_X_only(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 2, "random_state": 0}
-    assert MesaClassifier(**options).fit(X, y).refit_
-    assert not MesaClassifier(**options).fit(X, y, X[::3], y[::3]).refit_
-    assert not MesaClassifier(warm_start=True, **options).fit(X, y).refit_
-    assert not MesaClassifier(validation_fraction=None, **options).fit(X, y).refit_
+    assert tree_mesa(**options).fit(X, y).refit_
+    assert not tree_mesa(**options).fit(X, y, X[::3], y[::3]).refit_
+    assert not tree_mesa(warm_start=True, **options).fit(X, y).refit_
+    assert not tree_mesa(validation_fraction=None, **options).fit(X, y).refit_
 
 
 def test_a_refitted_default_cannot_be_grown_on(imbalanced):
-    clf = MesaClassifier(n_estimators=2, random_state=0).fit(*imbalanced)
+    clf = tree_mesa(n_estimators=2, random_state=0).fit(*imbalanced)
     with pytest.raises(ValueError, match="the members were refitted on all rows"):
         clf.set_params(warm_start=True, n_estimators=4).fit(*imbalanced)
     assert clf.refit_
@@ -169,9 +188,9 @@ def test_what_the_presets_are():
             "random_state": 7,
         }.items()
     )
-    assert MesaClassifier.from_preset("fast").n_estimators == 12
-    assert MesaClassifier.from_preset("fast", n_estimators=5).n_estimators == 5
-    assert MesaClassifier.from_preset("best").n_estimators == 200
+    for name in ("fast", "best"):
+        settings = MesaClassifier.from_preset(name, n_estimators=5).get_params()
+        assert settings == MesaClassifier(name, 5).get_params()
     # No two share a base learner.
     a, b = (MesaClassifier.from_preset("paper").estimator for _ in range(2))
     assert a is not b
@@ -191,7 +210,7 @@ def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, short_sampler, m
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SAC, "update", interrupted)
-    clf = MesaClassifier(n_estimators=3, meta_sampler=short_sampler(9, 9), random_state=0)
+    clf = tree_mesa(n_estimators=3, meta_sampler=short_sampler(9, 9), random_state=0)
     with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
         clf.fit(*imbalanced)
 

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._calibration import fit_sigmoid
 from metasampler.growth import Growth, Policy, make_learners
+from metasampler.tables import values_for_missing
 
 __all__ = ["RECIPES", "Blend", "FittedTeam", "Plan", "Recipe", "Team", "TreeTable", "has_few_rows"]
 
@@ -236,13 +237,7 @@ class TreeTable:
         self.fill: np.ndarray | None = None
         if issparse(X):
             return
-        lowest = X.min(axis=0)
-        if np.isnan(lowest).any():
-            # A column without any number has no lowest one; NumPy would warn of it.
-            known = np.where(np.isnan(X), np.inf, X).min(axis=0)
-            lowest = np.where(np.isfinite(known), known, 0.0)
-        below = np.clip(lowest - 1 - 1e-3 * np.abs(lowest), _LOWEST, _HIGHEST)
-        self.fill = below.astype(np.float32)
+        self.fill = np.clip(values_for_missing(X), _LOWEST, _HIGHEST).astype(np.float32)
 
     def __call__(self, X):
         """Return a table in this form."""

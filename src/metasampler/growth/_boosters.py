@@ -1,6 +1,7 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
 from metasampler.growth._members import MemberLearner
@@ -30,6 +31,11 @@ def is_plain_booster(estimator) -> bool:
         # Linear leaves need the raw rows, which a subset of a binned table has not.
         and not settings.get("linear_tree")
     )
+
+
+def _known_table(X):
+    """Return a table of a kind that LightGBM knows: not SciPy's sparse arrays."""
+    return csr_matrix(X) if issparse(X) else X
 
 
 class BoostedMember:
@@ -79,7 +85,9 @@ class BoostedMember:
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
-        raw = self.booster_.predict(X, num_iteration=self.n_rounds_, raw_score=True, num_threads=1)
+        raw = self.booster_.predict(
+            _known_table(X), num_iteration=self.n_rounds_, raw_score=True, num_threads=1
+        )
         if self.n_classes > 2:
             return softmax(raw, axis=1)
         positive = expit(raw)
@@ -136,6 +144,12 @@ class BoosterLearner(MemberLearner):
         # The binned table lives outside of Python; another process bins it again.
         return {**self.__dict__, "_binned": (None, None)}
 
+    def own_copy(self):
+        """Return a copy that shares the binned table, which no fit changes."""
+        twin = super().own_copy()
+        twin._binned = self._binned
+        return twin
+
     def prepare(self, X, codes):
         """Bin the table."""
         settings = self._settings(X.shape[1])
@@ -150,7 +164,7 @@ class BoosterLearner(MemberLearner):
         if table is not X:
             # Some settings, as `max_bin`, speak of the bins.
             binned = lightgbm.Dataset(
-                X,
+                _known_table(X),
                 codes.astype(np.float32),
                 categorical_feature=self.categorical_features,
                 params=settings,

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
@@ -26,8 +27,8 @@ def make_table_form(estimator, X) -> TableForm:
     """Return the form in which members take tables like X.
 
     scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
-    what the user passed. Where several kinds alternate, one table serves all: the trees convert
-    its rows themselves, to the same trees.
+    what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
+    alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
     kinds = estimator if isinstance(estimator, list) else [estimator]
     if all(type(kind) in PLAIN_TREES for kind in kinds):
@@ -35,7 +36,18 @@ def make_table_form(estimator, X) -> TableForm:
         return TableForm("float32", allow_nan=allow_nan).fit(X)
     if all(type(kind) in PLAIN_TREES or is_plain_booster(kind) for kind in kinds):
         return TableForm("numbers").fit(X)
+    if all(_is_forest(kind) for kind in kinds):
+        form = TableForm("numbers", fill_missing=True).fit(X)
+        if form.encoder is not None:
+            return form
     return TableForm("as it is")
+
+
+def _is_forest(estimator) -> bool:
+    """Return whether members are scikit-learn's own ensembles of trees, which know numbers only."""
+    if type(estimator) is AdaBoostClassifier:
+        return estimator.estimator is None or type(estimator.estimator) in PLAIN_TREES
+    return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
 
 
 def check_table(X, estimator, *, name: str = "X", owner=None):

@@ -6,7 +6,17 @@ from sklearn.utils import check_array
 from metasampler.tables._columns import columns_of, is_frame, is_plain_number
 from metasampler.tables._encoder import TableEncoder
 
-__all__ = ["TableForm"]
+__all__ = ["TableForm", "values_for_missing"]
+
+
+def values_for_missing(X: np.ndarray) -> np.ndarray:
+    """Return for each column a number below all others, which a tree can split off."""
+    lowest = X.min(axis=0)
+    if np.isnan(lowest).any():
+        # A column without any number has no lowest one; NumPy would warn of it.
+        known = np.where(np.isnan(X), np.inf, X).min(axis=0)
+        lowest = np.where(np.isfinite(known), known, 0.0)
+    return lowest - 1 - 1e-3 * np.abs(lowest)
 
 
 class TableForm:
@@ -21,6 +31,8 @@ class TableForm:
         for them to say.
     allow_nan : bool, default=True
         Whether numbers may be missing.
+    fill_missing : bool, default=False
+        Whether missing values of an encoded frame become numbers below all others.
 
     Attributes
     ----------
@@ -28,12 +40,14 @@ class TableForm:
         What turns frames into numbers, if that is needed.
     """
 
-    def __init__(self, wants: str, *, allow_nan: bool = True):
+    def __init__(self, wants: str, *, allow_nan: bool = True, fill_missing: bool = False):
         self.wants = wants
         self.allow_nan = allow_nan
+        self.fill_missing = fill_missing
         self.encoder: TableEncoder | None = None
         #: Positions of the columns whose numbers are codes.
         self.categorical_features: list[int] = []
+        self._fill: np.ndarray | None = None
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
@@ -43,6 +57,8 @@ class TableForm:
             if not all(is_plain_number(column) for column in columns.values()):
                 self.encoder = TableEncoder().fit(X)
                 self.categorical_features = self.encoder.categorical_features_
+                if self.fill_missing:
+                    self._fill = values_for_missing(self.encoder.transform(X))
         return self
 
     def ordered(self, X):
@@ -69,6 +85,8 @@ class TableForm:
                     f"{self._encoded_names()} are encoded by name. Got {type(X).__name__}."
                 )
             X = self.encoder.transform(X)
+            if self._fill is not None:
+                X = np.where(np.isnan(X), self._fill, X)
         return check_array(
             X,
             accept_sparse="csr",

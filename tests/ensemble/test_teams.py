@@ -1,0 +1,416 @@
+"""The teams of the default: how they blend, what sets them, and what a fit can be asked for."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, logit, softmax
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.metrics import average_precision_score, brier_score_loss, log_loss
+from sklearn.model_selection import cross_val_predict
+
+from metasampler import MesaClassifier
+from metasampler.ensemble._calibration import SigmoidCalibration
+from metasampler.ensemble._teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.growth._boosters import BoostedMember
+from metasampler.policy import ConstantPolicy
+
+
+def mesa(n_estimators=6, **options):
+    return MesaClassifier(n_estimators=n_estimators, **{"random_state": 0, **options})
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Enough rows of the smaller class for a signal of their own; almost no noise."""
+    return make_classification(
+        2000, n_features=8, n_informative=6, weights=[0.85], flip_y=0, class_sep=2, random_state=0
+    )
+
+
+# ---------------------------------------------------------------------- the blend
+
+
+@settings(max_examples=50)
+@given(seed=st.integers(0, 1000), n_teams=st.integers(1, 4), n_classes=st.integers(2, 4))
+def test_the_blend_is_the_mean_of_standardised_log_odds(seed, n_teams, n_classes):
+    rng = np.random.default_rng(seed)
+    teams = [softmax(rng.normal(scale=3, size=(30, n_classes)), axis=1) for _ in range(n_teams)]
+    new = [softmax(rng.normal(scale=3, size=(5, n_classes)), axis=1) for _ in range(n_teams)]
+    if n_classes == 2:
+        parts = []
+        for left_out, proba in zip(teams, new, strict=True):
+            odds = logit(left_out[:, 1])
+            parts.append((logit(proba[:, 1]) - odds.mean()) / odds.std())
+        positive = expit(np.mean(parts, axis=0))
+        expected = np.column_stack([1 - positive, positive])
+        teams, new = ([team[:, 1] for team in answers] for answers in (teams, new))
+    else:
+        parts = []
+        for left_out, proba in zip(teams, new, strict=True):
+            logs, of_new = (np.log(p) - np.log(p).mean(1, keepdims=True) for p in (left_out, proba))
+            parts.append((of_new - logs.mean(axis=0)) / logs.std())
+        expected = softmax(np.mean(parts, axis=0), axis=1)
+    blend = Blend(teams)
+    assert_allclose(blend(new), expected, atol=1e-9)
+    # Teams that have no members yet do not count.
+    alone = Blend(teams[:1])(new[:1])
+    assert_allclose(blend([new[0], *[None] * (n_teams - 1)]), alone, atol=1e-12)
+
+
+def test_a_team_that_says_the_same_of_all_rows_does_not_count():
+    rng = np.random.default_rng(0)
+    useful, same = rng.random(50), np.full(50, 0.3)
+    both, alone = Blend([useful, same]), Blend([useful])
+    assert_allclose(both([useful, rng.random(50)]), alone([useful]), atol=1e-12)
+    assert_array_equal(Blend([same, same])([same, same]), np.full((50, 2), 0.5))
+
+
+def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(imbalanced):
+    X, y = imbalanced
+    grown = {}
+
+    class Spy(MesaClassifier):
+        def _become(self, teams, final, blend, decision, refits):
+            grown.update(teams=teams, blend=blend)
+            super()._become(teams, final, blend, decision, refits)
+
+    clf = Spy(n_estimators=6, random_state=0).fit(X, y)
+    rows, proba = grown["blend"].left_out
+    judged = [team.growth.held_out() for team in grown["teams"]]
+    expected = sorted(set.intersection(*(set(rows) for rows, _ in judged)))
+    assert_array_equal(rows, expected)
+    answers = [said[np.isin(of, rows), 1] for of, said in judged]
+    assert_allclose(Blend(answers)(answers), proba, atol=1e-12)
+    # What is kept answers the same of new rows: the mean of each team, blended and calibrated.
+    parts, members = [], iter(clf.estimators_)
+    for team in grown["teams"]:
+        of_team = [next(members) for _ in team.growth.members]
+        table = X if team.growth.data.table_maker is None else TreeTable(X)(X)
+        if isinstance(of_team[0], BoostedMember):
+            parts.append(np.mean([m.predict_proba(table)[:, 1] for m in of_team], axis=0))
+        else:
+            total = np.zeros(len(X))
+            for number, member in enumerate(of_team):
+                team.growth.learner.of(number).add_scores(member, table, total)
+            parts.append(total / len(of_team))
+    assert_allclose(clf.predict_proba(X), clf.calibration_(grown["blend"](parts)), atol=1e-9)
+    assert clf._blend.left_out is None
+
+
+def test_a_class_that_is_all_but_certain_has_finite_log_odds():
+    odds = np.r_[np.linspace(-2, 2, 2000), np.full(6, 80.0)]
+    proba = np.column_stack([expit(-odds), expit(odds)])
+    codes = np.r_[np.zeros(2000, dtype=int), np.ones(6, dtype=int)]
+    calibration = SigmoidCalibration(np.array([0.99, 0.01]), proba, codes, of_log_odds=True)
+    result = calibration(np.vstack([proba, [[0, 1], [1, 0]]]))
+    assert np.isfinite(result).all()
+    # The order is that of the log-odds, which 1 - p would lose.
+    assert calibration(proba)[2000, 1] < result[-2, 1]
+
+
+# ---------------------------------------------------------------------- the signal
+
+
+def test_noise_has_little_signal_and_is_drawn_uniformly():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2500, 6)), rng.random(2500) < 0.12
+    clf = mesa(8).fit(X, y)
+    assert clf.signal_ < 36
+    assert clf.actions_.size == 0
+    assert clf.rivals_ == ()
+
+
+def test_a_clean_table_has_much_signal_and_hard_rows_are_drawn(large):
+    clf = mesa(14).fit(*large)
+    assert clf.signal_ > 50
+    assert set(clf.actions_) == {0.9}
+    assert len(clf.actions_) == 14 - 2
+
+
+def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large):
+    clf = mesa().fit(*large)
+    recipe = RECIPES["default"]
+    rounds = [member.n_rounds_ for member in clf.estimators_[: recipe.n_scouts]]
+    paid = [n + max(0, n - recipe.doubles_after) for n in rounds]
+    expected = np.exp(np.mean(np.log(paid))) * recipe.learning_rate / 0.1
+    assert clf.signal_ == pytest.approx(expected)
+
+
+def test_few_minority_rows_use_a_fixed_signal(imbalanced):
+    clf = mesa().fit(*imbalanced)
+    assert clf.signal_ == 150
+    assert "Fewer than 200 rows" in str(clf.summary())
+
+
+def test_the_summary_says_how_much_there_is_to_learn(large):
+    clf = mesa().fit(*large)
+    assert f"Signal: {clf.signal_:.0f}" in str(clf.summary())
+    assert "Fewer than" not in str(clf.summary())
+
+
+def test_what_follows_from_the_signal():
+    recipe = Recipe()
+    assert [recipe.mu_of_boosters(signal) for signal in (10, 40, 60)] == [None, 0.65, 0.9]
+    assert [recipe.mu_of_trees(signal) for signal in (40, 60)] == [None, 0.9]
+    leaves = [recipe.trees(signal)[0].min_samples_leaf for signal in (1, 30, 60, 500)]
+    assert leaves == sorted(leaves, reverse=True)
+    assert (leaves[0], leaves[-1]) == (15, 2)
+    rounds = [recipe.booster(signal, 1000).n_estimators for signal in (1, 30, 44)]
+    assert rounds == [20, 30, 44]
+    assert recipe.booster(1e6, 1000).n_estimators == recipe.max_rounds
+
+
+# ---------------------------------------------------------------------- how many members
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_number_of_members(name):
+    recipe = RECIPES[name]
+    share = recipe.n_boosters / (recipe.n_boosters + recipe.n_trees)
+    for n_estimators in (1, 2, 5, 28, 100):
+        scaled = recipe.scaled(n_estimators, 1000)
+        assert scaled.n_boosters + scaled.n_trees == n_estimators
+        assert scaled.n_scouts == recipe.n_scouts
+        assert scaled.n_boosters == max(1, round(share * n_estimators))
+    assert recipe.scaled(None, 1000) == recipe
+    few = recipe.scaled(None, 50)
+    assert few.n_boosters > recipe.n_boosters or recipe.n_boosters < 2
+
+
+def test_the_members_of_a_fit(imbalanced):
+    X, y = imbalanced
+    clf = mesa(10).fit(X, y)
+    scaled = RECIPES["default"].scaled(10, 60)
+    rows = clf.summary().rows
+    counts = [[row["team"] for row in rows].count(n) for n in ("scouts", "boosters", "trees")]
+    assert counts == [scaled.n_scouts, scaled.n_boosters, scaled.n_trees]
+    assert len(clf.estimators_) == len(clf.estimators_samples_) == sum(counts)
+    assert "scouts" in str(clf.summary())
+    # Scouts see all rows but their tenth, boosters three majority rows a minority row, trees one.
+    of_minority = [np.mean(y[samples]) for samples in clf.estimators_samples_]
+    assert_allclose(of_minority[:2], y.mean(), atol=0.01)
+    first = scaled.n_scouts
+    assert_allclose(of_minority[first : first + scaled.n_boosters], 0.25)
+    assert_allclose(of_minority[first + scaled.n_boosters :], 0.5)
+
+
+def test_sampling_ratio(imbalanced):
+    _, y = imbalanced
+    clf = mesa(sampling_ratio=0.5).fit(*imbalanced)
+    assert np.mean(y[clf.estimators_samples_[2]]) == pytest.approx(1 / 2.5, abs=0.01)
+    assert np.mean(y[clf.estimators_samples_[-1]]) == pytest.approx(1 / 1.5, abs=0.01)
+
+
+# ---------------------------------------------------------------------- warm starts
+
+
+@pytest.mark.parametrize(("before", "after"), [(4, 12), (1, 7), (12, 12)])
+@pytest.mark.parametrize("given", ["universal", "random"])
+def test_a_warm_start_grows_every_team(imbalanced, before, after, given):
+    X, y = imbalanced
+    warm = mesa(before, meta_sampler=given, warm_start=True).fit(X, y)
+    pickle.loads(pickle.dumps(warm))
+    warm.set_params(n_estimators=after).fit(X, y)
+    whole = mesa(after, meta_sampler=given).fit(X, y)
+    assert_array_equal(warm.predict_proba(X), whole.predict_proba(X))
+    assert_array_equal(warm.scores_, whole.scores_)
+    assert_array_equal(warm.actions_, whole.actions_)
+    for ours, theirs in zip(warm.estimators_samples_, whole.estimators_samples_, strict=True):
+        assert_array_equal(ours, theirs)
+
+
+def test_a_warm_start_cannot_take_members_away(imbalanced):
+    clf = mesa(None, warm_start=True).fit(*imbalanced)
+    with pytest.raises(ValueError, match="warm_start=True needs at least as many"):
+        clf.set_params(n_estimators=10).fit(*imbalanced)
+    clf = mesa(10, warm_start=True).fit(*imbalanced)
+    with pytest.raises(ValueError, match="n_estimators=5 must be at least 10"):
+        clf.set_params(n_estimators=5).fit(*imbalanced)
+    with pytest.raises(ValueError, match="estimator was None and is now 'fast'"):
+        clf.set_params(n_estimators=12, estimator="fast").fit(*imbalanced)
+
+
+# ---------------------------------------------------------------------- rows
+
+
+def test_rows_of_weight_zero_are_left_out(imbalanced):
+    X, y = imbalanced
+    weights = np.arange(len(y)) % 3 / 2
+    clf = mesa().fit(X, y, sample_weight=weights)
+    keep = weights > 0
+    plain = mesa().fit(X[keep], y[keep], sample_weight=weights[keep])
+    assert_array_equal(clf.predict_proba(X), plain.predict_proba(X))
+    for ours, theirs in zip(clf.estimators_samples_, plain.estimators_samples_, strict=True):
+        assert_array_equal(ours, np.flatnonzero(keep)[theirs])
+
+
+@pytest.mark.parametrize("weight", [1.0, 5.0])
+def test_probabilities_are_those_of_the_weighted_world(imbalanced, weight):
+    X, y = imbalanced
+    weights = np.where(y, weight, 1.0)
+    clf = mesa().fit(X, y, sample_weight=weights)
+    mean = np.average(clf.predict_proba(X)[:, 1], weights=weights)
+    assert mean == pytest.approx(np.average(y, weights=weights), abs=0.1)
+
+
+@pytest.mark.parametrize("estimator", [None, "fast"])
+def test_three_classes(three_classes, estimator):
+    X, y = three_classes
+    clf = mesa(estimator=estimator).fit(X, y)
+    proba = clf.predict_proba(X)
+    assert_allclose(proba.sum(axis=1), 1)
+    assert proba.min() >= 0
+    assert np.mean(clf.predict(X) == y) > 0.95
+    assert clf.minority_class_ == "one"
+
+
+def test_validation_rows_of_ones_own(imbalanced):
+    X, y = imbalanced
+    clf = mesa().fit(X[:450], y[:450], X[450:], y[450:])
+    assert max(rows.max() for rows in clf.estimators_samples_) < 450
+    # All members can be judged at once, from the first on.
+    assert len(clf.scores_) == len(clf.estimators_)
+    assert not clf.refit_
+    assert clf.calibration_.name == "sigmoid"
+
+
+def test_nothing_left_out(imbalanced):
+    X, y = imbalanced
+    clf = mesa(validation_fraction=None).fit(X, y)
+    assert clf.calibration_.name == "prior"
+    assert clf.scores_.size == 0
+    assert clf.signal_ == 150
+    assert np.sum(y[clf.estimators_samples_[0]]) == y.sum()
+    assert clf.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.1)
+
+
+def test_a_class_of_one_row(imbalanced):
+    X, y = imbalanced
+    y = np.where(np.arange(len(y)) == 3, 2, y)
+    with pytest.warns(UserWarning, match=r"Class 2 has .* 1 row.*: there are none"):
+        clf = mesa().fit(X, y)
+    assert clf.calibration_.name == "prior"
+    assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("n_rare", [2, 3, 5])
+@pytest.mark.parametrize("estimator", [None, "fast"])
+def test_ten_rows(estimator, n_rare):
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    y = np.arange(10) < n_rare
+    clf = mesa(estimator=estimator).fit(X, y)
+    proba = clf.predict_proba(X)
+    assert_allclose(proba.sum(axis=1), 1)
+    assert set(clf.predict(X)) <= {False, True}
+
+
+@pytest.mark.parametrize(("n_rows", "n_rare"), [(60, 9), (900, 250)])
+def test_constant_features(n_rows, n_rare):
+    X, y = np.ones((n_rows, 3)), np.arange(n_rows) < n_rare
+    proba = mesa().fit(X, y).predict_proba(X)
+    assert_allclose(proba, np.tile(proba[0], (n_rows, 1)))
+    assert_allclose(proba[0, 1], n_rare / n_rows, atol=0.02)
+
+
+def test_missing_and_huge_numbers(imbalanced):
+    X, y = (part.copy() for part in imbalanced)
+    X[::5, 2] = np.nan
+    X[:, 3] = np.nan
+    X[:, 4] *= 1e300
+    clf = mesa().fit(X, y)
+    assert np.isfinite(clf.predict_proba(X)).all()
+    assert average_precision_score(y, clf.predict_proba(X)[:, 1]) > 0.6
+
+
+def test_tables_for_trees_have_a_number_below_all_others_for_none():
+    X = np.array([[1.0, np.nan, -5.0], [np.nan, np.nan, 1e300], [3.0, np.nan, 0.0]])
+    table = TreeTable(X)(X)
+    assert table.dtype == np.float32
+    assert np.isfinite(table).all()
+    assert table[1, 0] < 1
+    assert len(set(table[:, 1])) == 1
+    assert_array_equal(table[[0, 2], 0], [1, 3])
+
+
+def test_extreme_imbalance():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6000, 3)), np.zeros(6000, dtype=int)
+    y[:12], X[:12] = 1, X[:12] + 60
+    clf = MesaClassifier("fast", validation_fraction=0.5, random_state=0).fit(X, y)
+    proba = clf.predict_proba(X)[:, 1]
+    assert np.isfinite(proba).all()
+    assert proba[:12].min() > proba[12:].max()
+
+
+# ---------------------------------------------------------------------- the same again
+
+
+@pytest.mark.parametrize("estimator", [None, "fast"])
+def test_the_same_for_any_number_of_jobs(imbalanced, estimator):
+    X, y = imbalanced
+    one, two = (mesa(estimator=estimator, n_jobs=n).fit(X, y).predict_proba(X) for n in (1, 2))
+    assert_array_equal(one, two)
+
+
+def test_pickles_and_copies(imbalanced):
+    X, y = imbalanced
+    clf = mesa().fit(X, y)
+    again = pickle.loads(pickle.dumps(clf))
+    assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    assert_array_equal(clone(clf).fit(X, y).predict_proba(X), clf.predict_proba(X))
+    assert not np.array_equal(mesa(random_state=1).fit(X, y).predict_proba(X), clf.predict_proba(X))
+
+
+def test_stages(imbalanced):
+    X, y = imbalanced
+    clf = mesa().fit(X, y)
+    stages = [proba.copy() for proba in clf.staged_predict_proba(X)]
+    assert len(stages) == len(clf.estimators_)
+    assert_array_equal(stages[-1], clf.predict_proba(X))
+    assert_allclose(np.sum(stages, axis=2), 1)
+    assert_allclose(clf.feature_importances_.sum(), 1)
+
+
+def test_a_meta_sampler_trained_inside_learns_once(imbalanced, short_sampler, monkeypatch):
+    X, y = imbalanced
+    clf = mesa(meta_sampler=short_sampler(), warm_start=True).fit(X, y)
+    assert clf.meta_sampler_.__sklearn_is_fitted__()
+    assert len(clf.actions_) == len(clf.states_) == 4
+    # A warm start does not train again.
+    monkeypatch.setattr(type(clf.meta_sampler_), "fit_growth_data", None)
+    clf.set_params(n_estimators=8).fit(X, y)
+    assert len(clf.actions_) == 6
+
+
+def test_a_policy_of_ones_own(imbalanced):
+    clf = mesa(meta_sampler=0.3).fit(*imbalanced)
+    assert set(clf.actions_) == {0.3}
+    wide = mesa(meta_sampler=ConstantPolicy(0.3, sigma=5.0)).fit(*imbalanced)
+    assert not np.array_equal(clf.predict_proba(imbalanced[0]), wide.predict_proba(imbalanced[0]))
+
+
+def test_what_recipes_refuse(imbalanced):
+    with pytest.raises(ValueError, match=r"estimator='quick' must be a classifier, or one of"):
+        MesaClassifier("quick").fit(*imbalanced)
+    with pytest.raises(ValueError, match="refit=True has no rows to give back"):
+        mesa(refit=True).fit(*imbalanced)
+
+
+def test_probabilities_of_new_rows_are_as_good_as_those_of_lightgbm():
+    from lightgbm import LGBMClassifier
+
+    X, y = load_breast_cancer(return_X_y=True)
+    ours, theirs = (
+        cross_val_predict(clf, X, y, cv=3, method="predict_proba")[:, 1]
+        for clf in (
+            MesaClassifier(random_state=0),
+            LGBMClassifier(verbose=-1, n_jobs=1, random_state=0),
+        )
+    )
+    assert brier_score_loss(y, ours) < brier_score_loss(y, theirs) + 0.002
+    assert log_loss(y, ours) < log_loss(y, theirs) + 0.01

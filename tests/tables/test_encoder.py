@@ -1,0 +1,391 @@
+"""Columns of any kind become numbers, the same ones for pandas and for polars."""
+
+import pickle
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
+
+from metasampler.tables import TableEncoder
+
+NAN = np.nan
+
+
+def encode(frame, **options):
+    encoder = TableEncoder(**options).fit(frame)
+    (kind,) = encoder.kinds_.values()
+    return kind, encoder.transform(frame)[:, 0]
+
+
+def pandas_column(values, dtype=None):
+    return pd.DataFrame({"x": pd.Series(values, dtype=dtype)})
+
+
+def polars_column(values, dtype=None):
+    return pl.DataFrame({"x": pl.Series(values, dtype=dtype)})
+
+
+COLUMNS = {
+    "integers": (pandas_column([3, 1, 2]), polars_column([3, 1, 2]), "number", [3, 1, 2]),
+    "small integers": (
+        pandas_column([3, 1, 255], "uint8"),
+        polars_column([3, 1, 255], pl.UInt8),
+        "number",
+        [3, 1, 255],
+    ),
+    "floats": (
+        pandas_column([0.5, NAN, -1e300]),
+        polars_column([0.5, None, -1e300]),
+        "number",
+        [0.5, NAN, -1e300],
+    ),
+    "floats, NaN": (
+        pandas_column([0.5, NAN, 2], "float32"),
+        polars_column([0.5, NAN, 2.0], pl.Float32),
+        "number",
+        [0.5, NAN, 2],
+    ),
+    "booleans": (
+        pandas_column([True, False, True]),
+        polars_column([True, False, True]),
+        "number",
+        [1, 0, 1],
+    ),
+    "nullable integers": (
+        pandas_column([1, None, 3], "Int64"),
+        polars_column([1, None, 3]),
+        "number",
+        [1, NAN, 3],
+    ),
+    "nullable booleans": (
+        pandas_column([True, None, False], "boolean"),
+        polars_column([True, None, False]),
+        "number",
+        [1, NAN, 0],
+    ),
+    "numbers as objects": (
+        pandas_column([1, None, 2.5], object),
+        polars_column([1, None, 2.5], pl.Object),
+        "number",
+        [1, NAN, 2.5],
+    ),
+    "decimals": (
+        pandas_column([Decimal("1.5"), None, Decimal(2)]),
+        polars_column([Decimal("1.5"), None, Decimal(2)]),
+        "number",
+        [1.5, NAN, 2],
+    ),
+    "texts": (
+        pandas_column(["b", "a", None, "b", "a"]),
+        polars_column(["b", "a", None, "b", "a"]),
+        "category",
+        [2, 1, NAN, 2, 1],
+    ),
+    "nullable texts": (
+        pandas_column(["b", "a", None, "b", "a"], "string"),
+        polars_column(["b", "a", None, "b", "a"]),
+        "category",
+        [2, 1, NAN, 2, 1],
+    ),
+    "texts as objects": (
+        pandas_column(["b", "a", None, "b", "a"], object),
+        polars_column(["b", "a", None, "b", "a"], pl.Object),
+        "category",
+        [2, 1, NAN, 2, 1],
+    ),
+    "categories": (
+        pandas_column(["b", "a", None, "b", "a"], "category"),
+        polars_column(["b", "a", None, "b", "a"], pl.Categorical),
+        "category",
+        [2, 1, NAN, 2, 1],
+    ),
+    "ordered categories": (
+        pandas_column(["lo", "hi", None] * 2, pd.CategoricalDtype(["lo", "hi", "no"], True)),
+        polars_column(["lo", "hi", None] * 2, pl.Enum(["lo", "hi", "no"])),
+        "category",
+        [2, 1, NAN, 2, 1, NAN],
+    ),
+    "mixed": (
+        pandas_column([1, "a", None, 1.0, "a", True], object),
+        polars_column([1, "a", None, 1.0, "a", True], pl.Object),
+        "category",
+        [1, 2, NAN, 1, 2, 0],
+    ),
+    "bytes": (
+        pandas_column([b"\xff", b"a", None, b"\xff", b"a"]),
+        polars_column([b"\xff", b"a", None, b"\xff", b"a"]),
+        "category",
+        [2, 1, NAN, 2, 1],
+    ),
+    "dates": (
+        pandas_column([date(1970, 1, 3), None, date(1969, 12, 31)]),
+        polars_column([date(1970, 1, 3), None, date(1969, 12, 31)]),
+        "date",
+        [2, NAN, -1],
+    ),
+    "moments": (
+        pandas_column([datetime(1970, 1, 2, 12), None, datetime(1970, 1, 1)]),
+        polars_column([datetime(1970, 1, 2, 12), None, datetime(1970, 1, 1)]),
+        "date",
+        [1.5, NAN, 0],
+    ),
+    "moments of a time zone": (
+        pandas_column(pd.to_datetime(["2020-07-01 02:00", None]).tz_localize("Europe/Rome")),
+        polars_column([datetime(2020, 7, 1, 2), None]).with_columns(
+            pl.col("x").dt.replace_time_zone("Europe/Rome")
+        ),
+        "date",
+        [18444, NAN],
+    ),
+    "moments as objects": (
+        pandas_column([datetime(1970, 1, 2, 12, tzinfo=UTC), None, pd.NaT], object),
+        polars_column([datetime(1970, 1, 2, 12), None, None], pl.Datetime("ns")),
+        "date",
+        [1.5, NAN, NAN],
+    ),
+    "durations": (
+        pandas_column([timedelta(hours=36), None]),
+        polars_column([timedelta(hours=36), None]),
+        "date",
+        [1.5, NAN],
+    ),
+    "durations as objects": (
+        pandas_column([timedelta(hours=36), None], object),
+        polars_column([timedelta(hours=36), None], pl.Duration("ms")),
+        "date",
+        [1.5, NAN],
+    ),
+    "times of day": (
+        pandas_column([time(18), None]),
+        polars_column([time(18), None]),
+        "date",
+        [0.75, NAN],
+    ),
+    "nothing": (
+        pandas_column([None, None], object),
+        polars_column([None, None]),
+        "empty",
+        [NAN, NAN],
+    ),
+    "no text": (
+        pandas_column([None, None], "string"),
+        polars_column([None, None], pl.String),
+        "empty",
+        [NAN, NAN],
+    ),
+    "no number": (pandas_column([NAN, NAN]), polars_column([NAN, None]), "empty", [NAN, NAN]),
+    "one text": (pandas_column(["k"] * 3), polars_column(["k"] * 3), "category", [1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_kind_of_column(name):
+    of_pandas, of_polars, kind, numbers = COLUMNS[name]
+    for frame in (of_pandas, of_polars):
+        found, values = encode(frame)
+        assert found == kind
+        assert_array_equal(values, np.array(numbers, dtype=float))
+
+
+@pytest.mark.parametrize("name", ["texts", "dates", "moments", "decimals", "nullable booleans"])
+def test_columns_of_arrow(name):
+    _, of_polars, kind, numbers = COLUMNS[name]
+    found, values = encode(of_polars.to_pandas(use_pyarrow_extension_array=True))
+    assert found == kind
+    assert_array_equal(values, np.array(numbers, dtype=float))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[1], [2]],
+        [None, {"a": 1}],
+        [1j, 2j],
+        [object(), None],
+        pd.period_range("2020", periods=2, freq="M"),
+    ],
+    ids=["lists", "dicts", "complex", "objects", "periods"],
+)
+def test_columns_that_cannot_be_used_are_named(values):
+    frame = pd.DataFrame({"fine": [1, 2], "odd one": values})
+    with pytest.raises(TypeError, match=r"Column 'odd one' holds values.* instance (?!None).*drop"):
+        TableEncoder().fit(frame)
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [None, {"a": 1}], [object(), None]])
+def test_columns_of_polars_that_cannot_be_used(values):
+    frame = pl.DataFrame({"fine": [1, 2], "odd one": values})
+    with pytest.raises(TypeError, match=r"Column 'odd one' holds values"):
+        TableEncoder().fit(frame)
+
+
+# ---------------------------------------------------------------------- levels
+
+
+@pytest.mark.parametrize("make", [pandas_column, polars_column])
+def test_rare_and_unseen_levels_share_a_code(make):
+    encoder = TableEncoder(min_count=3).fit(make(["a"] * 3 + ["b"] * 2 + ["c"] * 4 + [None]))
+    assert encoder.levels_ == {"x": ["a", "c"]}
+    assert_array_equal(
+        encoder.transform(make(["c", "b", "new", None, "a"]))[:, 0], [2, 0, 0, NAN, 1]
+    )
+    assert encoder.categorical_features_ == [0]
+
+
+@pytest.mark.parametrize("make", [pandas_column, polars_column])
+def test_thousands_of_levels(make):
+    texts = [f"level {number:05d}" for number in range(5000)] * 2
+    kind, numbers = encode(make(texts))
+    assert kind == "category"
+    assert_array_equal(numbers, np.tile(np.arange(1, 5001), 2))
+    # A column of identifiers says nothing.
+    assert not encode(make(texts[:5000]))[1].any()
+
+
+def test_numbers_as_levels_are_what_they_are_as_texts():
+    encoder = TableEncoder().fit(pd.DataFrame({"x": pd.Series([1, 2] * 2).astype("category")}))
+    for same in ([2, 1], [2.0, 1.0], ["2", "1"], pd.Categorical([2, 1])):
+        assert_array_equal(encoder.transform(pd.DataFrame({"x": same}))[:, 0], [2, 1])
+    assert_array_equal(encoder.transform(pl.DataFrame({"x": [2.0, 1.0]}))[:, 0], [2, 1])
+
+
+@settings(max_examples=60)
+@given(
+    values=st.lists(
+        st.one_of(st.none(), st.text(max_size=3), st.sampled_from("ab")), min_size=1, max_size=30
+    ),
+    seed=st.integers(0, 100),
+)
+def test_texts_are_the_same_in_both_libraries(values, seed):
+    frames = [
+        pandas_column(values, object),
+        pandas_column(values, "string"),
+        pandas_column(values, "category"),
+        polars_column(values, pl.String),
+        polars_column(values, pl.Categorical),
+    ]
+    results = [TableEncoder().fit(frame).transform(frame) for frame in frames]
+    for other in results[1:]:
+        assert_array_equal(results[0], other)
+    # A code belongs to a level, whatever the order of the rows is.
+    order = np.random.default_rng(seed).permutation(len(values))
+    frame = frames[0].iloc[order]
+    assert_array_equal(TableEncoder().fit(frame).transform(frame), results[0][order])
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.one_of(st.none(), st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))), min_size=1
+    )
+)
+def test_moments_are_the_same_in_both_libraries(values):
+    # In pandas by its own type for moments of all times.
+    of_pandas = pandas_column(np.array(values, dtype="datetime64[us]"))
+    of_polars = polars_column(values, pl.Datetime("us"))
+    assert_array_equal(encode(of_pandas)[1], encode(of_polars)[1])
+    known = [value for value in values if value is not None]
+    days = [(value - datetime(1970, 1, 1)) / timedelta(days=1) for value in known]
+    numbers = encode(of_polars)[1]
+    np.testing.assert_allclose(numbers[~np.isnan(numbers)], days, rtol=1e-12, atol=1e-9)
+
+
+# ---------------------------------------------------------------------- names
+
+
+NAMES = ['{"a": [1,2]}', "a:b,c", "größe", "with space", "", "中", "[x]", "a\nb"]
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_names_with_any_character(library):
+    columns = {name: ["u", "v"] if number % 2 else [number, 2] for number, name in enumerate(NAMES)}
+    encoder = TableEncoder().fit(library.DataFrame(columns))
+    assert list(encoder.get_feature_names_out()) == NAMES
+    assert encoder.feature_names_in_.dtype == object
+    # Columns are found by their names, and others are left out.
+    turned = library.DataFrame({"other": [0, 0], **dict(reversed(columns.items()))})
+    assert_array_equal(encoder.transform(turned), encoder.transform(library.DataFrame(columns)))
+    with pytest.raises(ValueError, match=r"X lacks the columns \['größe'\]"):
+        encoder.transform(library.DataFrame({k: v for k, v in columns.items() if k != "größe"}))
+
+
+def test_numbers_as_names():
+    frame = pd.DataFrame({0: ["a", "a"], 1: [1, 2]})
+    encoder = TableEncoder().fit(frame)
+    assert list(encoder.get_feature_names_out()) == ["0", "1"]
+    assert_array_equal(encoder.transform(frame[[1, 0]]), [[1, 1], [1, 2]])
+
+
+def test_names_must_be_unique():
+    frame = pd.DataFrame([["a", 1, 2]], columns=["x", "y", "x"])
+    with pytest.raises(ValueError, match=r"\['x'\] occur more than once"):
+        TableEncoder().fit(frame)
+
+
+# ---------------------------------------------------------------------- what came later
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_columns_that_become_empty_or_full(library):
+    train = library.DataFrame({"day": [date(2020, 1, 1)], "n": [1.5], "text": ["a"], "no": [None]})
+    encoder = TableEncoder(min_count=1).fit(train)
+    later = library.DataFrame({"day": [None], "n": [None], "text": [None], "no": ["word"]})
+    assert np.isnan(encoder.transform(later)).all()
+
+
+def test_columns_of_another_kind():
+    encoder = TableEncoder().fit(pd.DataFrame({"n": [1, 2], "day": [date(2020, 1, 1)] * 2}))
+    fine = pd.DataFrame({"n": [1], "day": [date(2020, 1, 1)]})
+    with pytest.raises(ValueError, match="'n' held a number in every row .* now holds a category"):
+        encoder.transform(fine.assign(n=["many"]))
+    with pytest.raises(ValueError, match="'day' held a date in every row .* now holds a number"):
+        encoder.transform(fine.assign(day=[3]))
+
+
+def test_only_what_fit_saw_counts():
+    frame = pandas_column(["a", "a", "b", "b", "c", "c"])
+    encoder = TableEncoder().fit(frame.iloc[:4])
+    assert_array_equal(encoder.transform(frame)[:, 0], [1, 1, 2, 2, 0, 0])
+    assert encoder.levels_ == {"x": ["a", "b"]}
+
+
+# ---------------------------------------------------------------------- an estimator
+
+
+def test_what_it_refuses():
+    with pytest.raises(NotFittedError):
+        TableEncoder().transform(pandas_column([1]))
+    with pytest.raises(TypeError, match="takes a data frame .* got ndarray"):
+        TableEncoder().fit(np.eye(2))
+    for empty in (pd.DataFrame(), pd.DataFrame({"x": []}), pl.DataFrame({"x": []})):
+        with pytest.raises(ValueError, match="at least one row and column"):
+            TableEncoder().fit(empty)
+    with pytest.raises(ValueError, match="min_count"):
+        TableEncoder(min_count=0).fit(pandas_column([1]))
+
+
+def test_copies_and_pickles():
+    frame = pd.DataFrame({"a": ["x", "x", "y"], "b": [1, None, 3]})
+    encoder = TableEncoder(min_count=1).fit(frame)
+    assert clone(encoder).get_params() == {"min_count": 1}
+    assert not hasattr(clone(encoder), "kinds_")
+    again = pickle.loads(pickle.dumps(encoder))
+    assert_array_equal(again.transform(pl.from_pandas(frame)), encoder.transform(frame))
+
+
+def test_inside_scikit_learns_tools():
+    frame = pd.DataFrame({"a": ["x", "x", "y"], "b": [1, None, 3]})
+    both = make_column_transformer((TableEncoder(), ["a"]), remainder="passthrough")
+    assert both.fit_transform(frame).shape == (3, 2)
+    assert list(both.get_feature_names_out()) == ["tableencoder__a", "remainder__b"]
+    named = TableEncoder().set_output(transform="pandas").fit_transform(frame)
+    assert list(named.columns) == ["a", "b"]
