@@ -101,6 +101,7 @@ def _meta_trained(n_estimators: int, random_state: int, n_jobs: int | None) -> A
         DecisionTreeClassifier(),
         n_estimators,
         meta_sampler="fit",
+        validation_fraction=0.2,
         leaf_smoothing=0.0,
         refit=False,
         n_jobs=n_jobs,

@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._teams import RECIPES, Recipe, TreeTable, has_few_rows
+from metasampler.ensemble._teams import RECIPES, Plan, TreeTable, has_few_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, make_learners, resolve_leaf_smoothing
+from metasampler.growth import Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -260,9 +260,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         "warm_start": ["boolean"],
     }
 
-    #: Whether the smallest class has too few rows for teams.
-    _few = False
-
     _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler")
 
     def __init__(
@@ -328,59 +325,41 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
-    def _recipe(self) -> Recipe | None:
-        """Return the recipe of the teams; None for members of the user's own."""
+    def _base_learner(self):
+        is_recipe = self.estimator is None or isinstance(self.estimator, str)
+        # The members of recipes take what trees take.
+        return DecisionTreeClassifier() if is_recipe else self.estimator
+
+    def _plan(self, y):
+        universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
+        # The default has to work where nothing can be held out.
+        settings = {"must_hold_out": not universal}
+        n_members, part = self.n_estimators, self.validation_fraction
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
-            return None
+            kinds = resolve_kinds(self.estimator)
+            return Plan(kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, **settings)
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
-        return RECIPES[name]
+        recipe = RECIPES[name].scaled(n_members)
+        if has_few_rows(y):
+            # A fast fit of few rows has none to spare.
+            usual = None if name == "fast" else 0.2
+            part = usual if part == "auto" else part
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, **settings)
+        return Plan(
+            [recipe.scout(1), *recipe.trees(1.0)],
+            recipe.n_boosters + recipe.n_trees,
+            0.1 if part == "auto" else part,
+            rotates=True,
+            recipe=recipe,
+            **settings,
+        )
 
-    def _start(self, X, y, X_val, y_val, sample_weight):
-        # Decided first: it decides how rows are held out.
-        self._few = self._recipe() is not None and has_few_rows(y)
-        return super()._start(X, y, X_val, y_val, sample_weight)
-
-    def _base_learner(self):
-        recipe = self._recipe()
-        if recipe is None:
-            return self.estimator
-        if self._few:
-            return recipe.trees(np.inf)
-        return [recipe.scout(1), *recipe.trees(1.0)]
-
-    def _n_members(self):
-        if self.n_estimators is not None:
-            return self.n_estimators
-        recipe = self._recipe()
-        if recipe is None:
-            return _N_MEMBERS
-        return recipe.n_few if self._few else recipe.n_boosters + recipe.n_trees
-
-    def _held_out_part(self):
-        if self.validation_fraction != "auto":
-            return self.validation_fraction
-        if self._rotates:
-            return 0.1
-        # A fast fit of few rows has none to spare.
-        return None if self._few and self.estimator == "fast" else 0.2
-
-    @property
-    def _rotates(self):
-        return self._recipe() is not None and not self._few
-
-    @property
-    def _must_hold_out(self):
-        # The default has to work where nothing can be held out.
-        return not (isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL)
-
-    def _teams(self, data, streams, kinds):
-        if not self._rotates:
-            yield from super()._teams(data, streams, kinds)
-            return
-        recipe = self._recipe().scaled(self.n_estimators)
+    def _recipe_teams(self, plan, data, streams):
+        """Yield scouts, boosters and trees; what scouts find sets the others."""
+        recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
         table = data.tables[0]
         scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
@@ -394,23 +373,23 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if recipe.n_boosters:
             rows = data.for_team(3 * self.sampling_ratio)
             learner = learner.alike(recipe.booster(signal))
-            policy = self._team_policy(recipe.mu_of_boosters(signal), data, streams, kinds)
+            policy = self._team_policy(recipe.mu_of_boosters(signal), plan, data, streams)
             yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = self._team_policy(recipe.mu_of_trees(signal), data, streams, kinds)
+            policy = self._team_policy(recipe.mu_of_trees(signal), plan, data, streams)
             yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
 
-    def _team_policy(self, mu: float | None, data, streams, kinds):
+    def _team_policy(self, mu: float | None, plan, data, streams):
         """Return what draws the rows of a team: by its signal, or as the user says."""
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
             return None if mu is None else ConstantPolicy(mu, encoder=None)
-        return self._make_policy(data, streams, kinds)
+        return self._make_policy(plan, data, streams)
 
-    def _make_policy(self, data, streams, kinds):
+    def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
         if isinstance(given, str) and given == _UNIVERSAL:
@@ -427,7 +406,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
             given = MetaSampler(verbose=self.verbose)
         if hasattr(given, "fit_growth_data"):
-            policy = self._fitted_sampler(given, data, streams, kinds)
+            policy = self._fitted_sampler(given, plan, data, streams)
         elif isinstance(given, (str, os.PathLike)):
             policy = load_policy(given)
         elif callable(given):
@@ -445,16 +424,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             )
         return policy
 
-    def _fitted_sampler(self, given, data, streams, kinds):
+    def _fitted_sampler(self, given, plan, data, streams):
         """Return a copy of a `MetaSampler`, which is meta-trained first if need be."""
         # A copy, so that a later fit of the one given leaves the classifier alone.
         sampler = clone(given)
         if sampler.__sklearn_is_fitted__() or not data.has_validation:
             return sampler
         sampler.set_params(
-            estimator=clone(kinds, safe=False),
+            estimator=clone(plan.kinds, safe=False),
             sampling_ratio=self.sampling_ratio,
-            validation_fraction=self._held_out_part() or sampler.validation_fraction,
+            validation_fraction=plan.held_out_part or sampler.validation_fraction,
             scoring=self.scoring,
             random_state=streams.entropy,
         )
@@ -465,10 +444,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, teams, final, blend, decision, refits):
-        super()._become(teams, final, blend, decision, refits)
+    def _become(self, plan, teams, final, blend, decision, refits):
+        super()._become(plan, teams, final, blend, decision, refits)
         policy = self._policy = teams[-1].policy
-        self.signal_ = self._recipe().signal(teams[0].growth) if self._rotates else None
+        self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)
         states = [step.state for step in later if step.state is not None]

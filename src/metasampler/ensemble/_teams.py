@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from metasampler.ensemble._calibration import fit_sigmoid
 from metasampler.growth import Growth, Policy, make_learners
 
-__all__ = ["RECIPES", "Blend", "FittedTeam", "Recipe", "Team", "TreeTable", "has_few_rows"]
+__all__ = ["RECIPES", "Blend", "FittedTeam", "Plan", "Recipe", "Team", "TreeTable", "has_few_rows"]
 
 # With fewer rows of the smallest class the rows that scouts leave out hold too few of them to tell
 # anything. On 16 sets below this number trees had .964 of each set's best score, teams .923 with
@@ -52,6 +52,33 @@ def has_few_rows(y) -> bool:
     except TypeError:  # labels of several types; they are refused with a message later
         return False
     return len(counts) > 0 and int(counts.min()) < _ENOUGH_ROWS
+
+
+class Plan(NamedTuple):
+    """What a fit is going to do, decided before any row is looked at.
+
+    Attributes
+    ----------
+    kinds : classifier or list of classifier
+        The kinds of members.
+    n_members : int
+        How many there are to be, over all teams that draw.
+    held_out_part : float or None
+        Part of each class that members do not see.
+    rotates : bool
+        Whether members leave parts of the rows out in rotation, instead of the same rows.
+    must_hold_out : bool
+        Whether a class with a single row, of which none can be held out, is an error.
+    recipe : Recipe or None
+        What the teams are made of; None for one team of the given kinds.
+    """
+
+    kinds: object
+    n_members: int
+    held_out_part: float | None
+    rotates: bool = False
+    must_hold_out: bool = True
+    recipe: "Recipe | None" = None
 
 
 class Team(NamedTuple):
@@ -232,17 +259,6 @@ class FittedTeam(NamedTuple):
     #: Brings tables into the form that the members take, if it is another than that of the rest.
     table: TreeTable | None = None
 
-    @classmethod
-    def of(cls, growth: Growth) -> "FittedTeam":
-        """Return a grown team without its rows."""
-        learner = growth.learner
-        return cls(
-            learner.estimator,
-            len(growth.members),
-            learner.leaf_smoothing,
-            growth.data.table_maker,
-        )
-
     def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
         """Yield the sum over the first members of the team; the array is the same in each step."""
         X = X if self.table is None else self.table(X)
@@ -269,11 +285,6 @@ class Blend:
         The rows, if members have not seen them.
     codes : ndarray of int, default=None
         Their classes.
-
-    Attributes
-    ----------
-    left_out : tuple of ndarray
-        The rows and their joint probabilities.
     """
 
     def __init__(
@@ -287,7 +298,7 @@ class Blend:
             odds = _log_odds(answer)
             self.centres.append(odds.mean(axis=0))
             self.scales.append(_scale(odds, codes))
-        self.left_out = None if rows is None else (rows, self(answers))
+        self._left_out = None if rows is None else (rows, self(answers))
 
     @classmethod
     def of(cls, growths: Sequence[Growth]) -> "Blend":
@@ -298,10 +309,19 @@ class Blend:
         rows, answers = _left_out_answers(growths)
         return cls(answers, rows, data.codes[rows])
 
+    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that all teams can judge, and their joint probabilities."""
+        return self._left_out
+
+    def drawn_shares(self) -> np.ndarray:
+        """Return equal shares of the classes: calibrated log-odds have no prior of their own."""
+        n_classes = max(2, np.size(self.centres[0]))
+        return np.full(n_classes, 1 / n_classes)
+
     def without_rows(self) -> "Blend":
         """Return a blend that holds nothing of the rows."""
         twin = copy(self)
-        twin.left_out = None
+        twin._left_out = None
         return twin
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:

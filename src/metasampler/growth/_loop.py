@@ -36,22 +36,18 @@ class GrowthStep(NamedTuple):
         Rows the member was trained on.
     class_errors : ndarray of shape (n_classes,) or None
         Mean error of the validation rows of each class after the step.
+    mu : float or None
+        The error that the draw favoured, if it was drawn around one.
+    state : ndarray or None
+        The state that mu was chosen in, if a policy looked at one.
     """
 
     rule: Any
     score: float | None
     n_rows: int
     class_errors: np.ndarray | None
-
-    @property
-    def mu(self) -> float | None:
-        """The error that the draw favoured, if it was drawn around one."""
-        return getattr(self.rule, "mu", None)
-
-    @property
-    def state(self) -> np.ndarray | None:
-        """The state that mu was chosen in, if a policy looked at one."""
-        return getattr(self.rule, "state", None)
+    mu: float | None = None
+    state: np.ndarray | None = None
 
 
 def replay(steps: Sequence[GrowthStep]) -> Policy:
@@ -188,6 +184,8 @@ class Growth:
                 self.score("valid") if known else None,
                 len(subset),
                 self._class_errors() if known else None,
+                getattr(rule, "mu", None),
+                getattr(rule, "state", None),
             )
         )
 

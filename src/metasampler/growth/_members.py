@@ -383,7 +383,7 @@ def make_learners(
     numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
     learners: list[MemberLearner] = []
     for kind in kinds:
-        if numbers and is_plain_booster(kind):
+        if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
             learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner

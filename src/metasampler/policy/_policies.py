@@ -257,15 +257,17 @@ class WithRivals:
     Examples
     --------
     >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from metasampler import MesaClassifier
     >>> from metasampler.policy import ConstantPolicy, WithRivals
     >>> X, y = make_classification(
-    ...     2000, weights=[0.9], class_sep=0.5, flip_y=0.1, random_state=2
+    ...     2000, 8, n_informative=4, weights=[0.9], class_sep=0.6, flip_y=0.1, random_state=3
     ... )
-    >>> policy = WithRivals(ConstantPolicy(0.0), rivals=[0.5, 0.9])
-    >>> clf = MesaClassifier(n_estimators=12, meta_sampler=policy, random_state=0).fit(X, y)
+    >>> policy = WithRivals(ConstantPolicy(0.0), rivals=[0.9])
+    >>> tree = DecisionTreeClassifier()
+    >>> clf = MesaClassifier(tree, 12, meta_sampler=policy, random_state=0).fit(X, y)
     >>> clf.rival_, float(clf.actions_[0])
-    (0.5, 0.5)
+    (0.9, 0.9)
     """
 
     #: A gentle draw and the hardest. The number of members and the margin below were chosen with
