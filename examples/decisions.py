@@ -104,7 +104,7 @@ def main(save=None):
 
 
 def save_pictures(folder, raw, clf, X, y):
-    """The pictures of the page "From scores to decisions"."""
+    """Draw the pictures of the page "From scores to decisions"."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -146,7 +146,7 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
         ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
         (
             {"estimator": GaussianNB()},
-            "estimator was None and is now 'a GaussianNB'",
+            "ExtraTreeClassifier'] and is now 'a GaussianNB'",
         ),
         ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
         ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),
@@ -325,7 +325,7 @@ def test_verbose_reports_and_silence_is_the_default(imbalanced, capsys):
     tree_mesa(n_estimators=2, random_state=0).fit(X, y)
     assert capsys.readouterr().out == ""
     tree_mesa(n_estimators=2, random_state=0, verbose=1).fit(X, y)
-    assert "Growing the ensemble" in capsys.readouterr().out
+    assert "Growing members" in capsys.readouterr().out
 
 
 def test_hard_draws_beat_uniform_ones_on_mammography(mammography):

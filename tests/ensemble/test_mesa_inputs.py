@@ -13,7 +13,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
 )
 from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.metrics import make_scorer, matthews_corrcoef
+from sklearn.metrics import make_scorer, matthews_corrcoef, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -314,7 +314,9 @@ def test_scores_that_are_no_number(imbalanced):
 
 def test_words_in_a_table_for_trees(imbalanced):
     X, y = imbalanced
-    frame = pd.DataFrame(X).assign(kind="web")
+    frame = pd.DataFrame(X).assign(kind=np.where(y, "web", "shop"))
     frame.columns = frame.columns.astype(str)
-    with pytest.raises(ValueError, match="could not convert string to float"):
-        tree_mesa().fit(frame, y)
+    clf = tree_mesa(n_estimators=5, random_state=0).fit(frame, y)
+    assert roc_auc_score(y, clf.predict_proba(frame)[:, 1]) == 1
+    with pytest.raises(TypeError, match=r"Column 'kind' holds values that are neither"):
+        tree_mesa().fit(frame.assign(kind=[["web"]] * len(y)), y)

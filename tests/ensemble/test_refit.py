@@ -244,7 +244,7 @@ def test_verbose_shows_both_growths(imbalanced, capsys):
     clf = tree_mesa(n_estimators=2, refit=True, verbose=1, random_state=0)
     clf.fit(*imbalanced)
     out = capsys.readouterr().out
-    assert "Growing the ensemble" in out
+    assert "Growing members" in out
     assert "Refitting on all rows" in out
 
 

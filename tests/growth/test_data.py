@@ -74,6 +74,7 @@ def with_every_field(imbalanced, make):
     weights = np.arange(500) % 4 * 0.5
     options = {"sampling_ratio": 0.7, "scoring": "roc_auc", "sample_weight": weights}
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
+    data = data._with(folds=np.arange(len(data.codes)) % 3, table_maker=np.abs)
     assert all(getattr(data, name) is not None for name in FIELDS)
     return data
 
@@ -100,8 +101,11 @@ def test_copies_are_of_the_same_task(with_every_field, copied):
         "whole": data.whole,
         "holding_out": lambda: data.whole().holding_out(np.arange(0, 300, 3)),
     }[copied]()
-    for name in ("classes", "minority", "sampling_ratio", "scoring"):
+    for name in ("classes", "minority", "sampling_ratio", "scoring", "form", "table_maker"):
         assert getattr(twin, name) is getattr(data, name)
+    # Rows that are in all members, or in none, are not left out in rotation.
+    assert (twin.folds is None) == (copied != "thinned")
+    assert copied != "thinned" or len(twin.folds) == len(twin.codes)
     assert len(twin.codes) == len(twin.weights) == sum(len(table) for table in twin.tables)
     # A row is where its class and its weight are.
     keys = [dict(zip(map(bytes, d.tables[0]), d.codes, strict=False)) for d in (data, twin)]

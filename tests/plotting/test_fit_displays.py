@@ -80,9 +80,9 @@ def test_traces_need_actions(imbalanced):
 # ------------------------------------------------------------------ histograms
 
 
-def test_histograms_are_of_errors_before_calibration(fits, imbalanced, covered):
+def test_histograms_are_of_errors_before_calibration(imbalanced, covered):
     X, y = imbalanced
-    clf = fits[0]
+    clf = tree_mesa(n_estimators=10, leaf_smoothing=0, random_state=0).fit(X, y)
     display = ErrorHistogramDisplay.from_estimator(clf, X, y, members=[1, 4, 10], n_bins=5)
     assert display.histograms.shape == (3, 2, 5)
     for place, n_members in enumerate(display.members):

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 
 __all__ = [
     "CALIBRATIONS",
@@ -28,6 +28,9 @@ CALIBRATIONS = ("auto", "prior", "sigmoid")
 # on five positives; on other sets no other form did better with so few
 # (`metasampler study calibration` and `few-rows`).
 _FEWEST_ROWS_FOR_SIGMOID = 5
+
+# The smallest probability that has a logarithm.
+_LEAST = np.finfo(float).tiny
 
 
 class Calibration(Protocol):
@@ -135,7 +138,11 @@ class SigmoidCalibration:
         return _normalise(np.column_stack(columns))
 
     def _scores(self, proba: np.ndarray) -> np.ndarray:
-        return logit(proba) if self.of_log_odds else proba
+        if not self.of_log_odds:
+            return proba
+        # Of the other classes together: 1 - p would be 0 where a class is all but certain.
+        others = proba @ (1 - np.eye(proba.shape[1]))
+        return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
 
 def fit_sigmoid(scores, is_class, weights=None) -> Sigmoid:

@@ -333,12 +333,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _plan(self, y):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         # The default has to work where nothing can be held out.
-        settings = {"must_hold_out": not universal}
+        must = not universal
         n_members, part = self.n_estimators, self.validation_fraction
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
-            return Plan(kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, **settings)
+            return Plan(
+                kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, False, must
+            )
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
@@ -347,14 +349,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             # A fast fit of few rows has none to spare.
             usual = None if name == "fast" else 0.2
             part = usual if part == "auto" else part
-            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, **settings)
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
         return Plan(
             [recipe.scout(1), *recipe.trees(1.0)],
             recipe.n_boosters + recipe.n_trees,
             0.1 if part == "auto" else part,
             rotates=True,
+            must_hold_out=must,
             recipe=recipe,
-            **settings,
         )
 
     def _recipe_teams(self, plan, data, streams):
@@ -364,30 +366,40 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         table = data.tables[0]
         scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
         categories = data.form.categorical_features
-        learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
         learner.doubles_after = recipe.doubles_after
         all_rows = data.for_team(np.inf)
         scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
         yield scouts
         signal = recipe.signal(scouts.growth)
+        policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
-            rows = data.for_team(3 * self.sampling_ratio)
+            rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             learner = learner.alike(recipe.booster(signal))
-            policy = self._team_policy(recipe.mu_of_boosters(signal), plan, data, streams)
             yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = self._team_policy(recipe.mu_of_trees(signal), plan, data, streams)
+            policy = policies["trees"]
             yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
 
-    def _team_policy(self, mu: float | None, plan, data, streams):
-        """Return what draws the rows of a team: by its signal, or as the user says."""
+    def _team_policies(self, plan, signal: float, data, streams) -> dict:
+        """Return what draws the rows of each team: by the signal, or as the user says."""
+        recipe = plan.recipe
+        mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return None if mu is None else ConstantPolicy(mu, encoder=None)
-        return self._make_policy(plan, data, streams)
+            return {
+                name: None if mu is None else ConstantPolicy(mu, encoder=None)
+                for name, mu in mus.items()
+            }
+        if self._resumes() and mus.keys() <= self._policies.keys():
+            return deepcopy(self._policies)
+        # A sampler that is meta-trained here learns from trees: they are quick.
+        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
+        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
+        return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -447,6 +459,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _become(self, plan, teams, final, blend, decision, refits):
         super()._become(plan, teams, final, blend, decision, refits)
         policy = self._policy = teams[-1].policy
+        self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)

@@ -41,6 +41,9 @@ _NOISY = 45.0
 # With fewer left-out rows of a class a team's scale would be chance.
 _ENOUGH_LEFT_OUT = 20
 
+# What float32 can hold.
+_LOWEST, _HIGHEST = np.finfo(np.float32).min, np.finfo(np.float32).max
+
 # Log-odds beyond these say nothing more.
 _LEAST = 1e-12
 
@@ -238,11 +241,16 @@ class TreeTable:
             # A column without any number has no lowest one; NumPy would warn of it.
             known = np.where(np.isnan(X), np.inf, X).min(axis=0)
             lowest = np.where(np.isfinite(known), known, 0.0)
-        self.fill = (lowest - 1 - 1e-3 * np.abs(lowest)).astype(np.float32)
+        below = np.clip(lowest - 1 - 1e-3 * np.abs(lowest), _LOWEST, _HIGHEST)
+        self.fill = below.astype(np.float32)
 
     def __call__(self, X):
         """Return a table in this form."""
-        X = X.astype(np.float32)
+        # Numbers that are too large for float32 become the largest there are.
+        with np.errstate(over="ignore"):
+            X = X.astype(np.float32)
+        values = X.data if issparse(X) else X
+        np.clip(values, _LOWEST, _HIGHEST, out=values)
         if self.fill is None:
             return X
         rows, columns = np.nonzero(np.isnan(X))
@@ -311,6 +319,7 @@ class Blend:
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that all teams can judge, and their joint probabilities."""
+        assert self._left_out is not None
         return self._left_out
 
     def drawn_shares(self) -> np.ndarray:
@@ -327,11 +336,12 @@ class Blend:
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
         given = [
-            (_log_odds(answer) - centre) * scale
+            ((_log_odds(answer) - centre) * scale, scale > 0)
             for answer, centre, scale in zip(answers, self.centres, self.scales, strict=True)
             if answer is not None
         ]
-        mean = np.mean(given, axis=0)
+        # A team that says the same of all rows adds nothing, and must not water down the rest.
+        mean = sum(part for part, _ in given) / max(1, sum(counts for _, counts in given))
         if mean.ndim == 1:
             return np.column_stack([expit(-mean), expit(mean)])
         return softmax(mean, axis=1)

@@ -159,6 +159,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, y) -> Plan:
         """Return what the fit is going to do; the labels may matter, the rows do not."""
         kinds = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _start(self, plan: Plan, X, y, X_val, y_val, sample_weight) -> tuple:
@@ -216,7 +217,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return a team that is ready to grow; a warm start begins with the members there are."""
         growth = Growth(data, learner, streams)
         if self._resumes():
-            growth.resume(*self._grown[name])
+            grown = self._grown.get(name, ([], [], []))
+            if n_members < len(grown[0]):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {n_members} {name}, but there are "
+                    f"{len(grown[0])} of them already: warm_start=True needs at least as many."
+                )
+            growth.resume(*grown)
         return Team(name, growth, policy, n_members)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
@@ -243,14 +250,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""
-        growth, parts = team.growth, []
+        growth = team.growth
+        parts: list[tuple] = []
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
             parts.append(again.growth.held_out())
-        rows, proba = zip(*parts, strict=True)
-        return HeldOut(np.concatenate(rows), np.concatenate(proba))
+        return HeldOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _become(
         self,
@@ -384,7 +391,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     # ------------------------------------------------------------------ answers
 
     def _staged_totals(self, X, *, soft_leaves=True):
-        totals = [None] * len(self._members_of)
+        totals: list = [None] * len(self._members_of)
         start = 0
         for number, team in enumerate(self._members_of):
             members = self.estimators_[start : start + team.n_members]
@@ -395,7 +402,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 yield totals
 
     def _mean_of(self, totals, n_members):
-        answers = []
+        answers: list = []
         for team, total in zip(self._members_of, totals, strict=True):
             n_grown = min(n_members, team.n_members)
             n_members -= n_grown

@@ -10,6 +10,12 @@ __all__ = ["BoostedMember", "BoosterLearner", "is_plain_booster"]
 # Up to so many columns LightGBM's histograms by rows are the faster ones, by 10 to 25 %.
 _FEW_COLUMNS = 50
 
+# What LightGBM calls the rounds without gain after which training stops.
+_PATIENCE = ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change")
+
+# What is not LightGBM's business, or set here.
+_NOT_PASSED_ON = ("class_weight", "importance_type", "n_jobs", "random_state", *_PATIENCE)
+
 
 def is_plain_booster(estimator) -> bool:
     """Return whether members are LightGBM's own, without what needs its own `fit`."""
@@ -21,6 +27,8 @@ def is_plain_booster(estimator) -> bool:
         settings["objective"] is None
         and settings["class_weight"] is None
         and settings["boosting_type"] in ("gbdt", "rf", "dart")
+        # Linear leaves need the raw rows, which a subset of a binned table has not.
+        and not settings.get("linear_tree")
     )
 
 
@@ -104,10 +112,16 @@ class BoosterLearner(MemberLearner):
         Columns whose numbers are codes of categories.
     """
 
+    # LightGBM lets other threads run.
+    fits_in_threads = True
+
     def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
         super().__init__(estimator, n_classes, n_jobs)
         self.categorical_features = list(categorical_features)
-        self.stops_early = bool(estimator.get_params().get("early_stopping_round"))
+        settings = estimator.get_params()
+        #: Rounds without gain after which a member stops, if it has rows to judge that by.
+        self.patience: int | None = next(filter(None, map(settings.get, _PATIENCE)), None)
+        self.stops_early = self.patience is not None
         #: The round after which the learning rate doubles; None leaves it as it is.
         self.doubles_after: int | None = None
         self._binned: tuple = (None, None)
@@ -122,19 +136,24 @@ class BoosterLearner(MemberLearner):
         # The binned table lives outside of Python; another process bins it again.
         return {**self.__dict__, "_binned": (None, None)}
 
-    def _dataset(self, X, codes: np.ndarray):
+    def prepare(self, X, codes):
+        """Bin the table."""
+        settings = self._settings(X.shape[1])
+        del settings["n_estimators"]
+        self._dataset(X, codes[: X.shape[0]], settings)
+
+    def _dataset(self, X, codes: np.ndarray, settings: dict):
         """Return the binned table; it is binned anew only if it is another one."""
         import lightgbm
 
         table, binned = self._binned
         if table is not X:
-            options = {"verbose": -1, "num_threads": 1, "feature_pre_filter": False}
+            # Some settings, as `max_bin`, speak of the bins.
             binned = lightgbm.Dataset(
                 X,
                 codes.astype(np.float32),
                 categorical_feature=self.categorical_features,
-                params=options,
-                free_raw_data=False,
+                params=settings,
             ).construct()
             self._binned = X, binned
         return binned
@@ -144,8 +163,9 @@ class BoosterLearner(MemberLearner):
         import lightgbm
 
         rows = np.arange(X.shape[0]) if rows is None else rows
-        binned = self._dataset(X, codes[: X.shape[0]])
-        n_rounds, settings = self._settings(X.shape[1], seed)
+        settings = self._settings(X.shape[1])
+        n_rounds = settings.pop("n_estimators")
+        binned = self._dataset(X, codes[: X.shape[0]], settings)
         training = binned.subset(rows.tolist()).construct()
         if sample_weight is not None:
             training.set_weight(sample_weight)
@@ -153,10 +173,10 @@ class BoosterLearner(MemberLearner):
         if self.doubles_after is not None:
             rates = self._rates(settings["learning_rate"])
             options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
-        patience = settings.pop("early_stopping_round", None)
-        if patience and unseen is not None and len(unseen):
+        if self.patience is not None and unseen is not None and len(unseen):
             options["valid_sets"] = [binned.subset(unseen.tolist()).construct()]
-            options["callbacks"].append(lightgbm.early_stopping(patience, verbose=False))
+            options["callbacks"].append(lightgbm.early_stopping(self.patience, verbose=False))
+        settings["random_state"] = seed
         # Kept as it is: LightGBM would write the model to a text and read it again.
         booster = lightgbm.train(
             settings, training, n_rounds, keep_training_booster=True, **options
@@ -166,17 +186,15 @@ class BoosterLearner(MemberLearner):
     def _rates(self, learning_rate: float):
         return lambda number: learning_rate * (1 if number < self.doubles_after else 2)
 
-    def _settings(self, n_columns: int, seed: int) -> tuple[int, dict]:
-        """Return the number of rounds and LightGBM's settings."""
+    def _settings(self, n_columns: int) -> dict:
+        """Return LightGBM's settings, and the number of rounds as ``n_estimators``."""
         settings = {
             name: value
             for name, value in self.estimator.get_params().items()
-            if value is not None and name not in ("class_weight", "importance_type", "n_jobs")
+            if value is not None and name not in _NOT_PASSED_ON
         }
-        n_rounds = settings.pop("n_estimators")
         settings |= {
             "objective": "binary" if self.n_classes == 2 else "multiclass",
-            "random_state": seed,
             "num_threads": 1,
             "verbose": -1,
             "feature_pre_filter": False,
@@ -184,4 +202,4 @@ class BoosterLearner(MemberLearner):
         }
         if self.n_classes > 2:
             settings["num_class"] = self.n_classes
-        return n_rounds, settings
+        return settings

@@ -12,7 +12,7 @@ from metasampler.growth._boosters import is_plain_booster
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
 from metasampler.growth._members import PLAIN_TREES
-from metasampler.tables import TableForm
+from metasampler.tables import TableForm, is_frame
 
 __all__ = [
     "check_labels",
@@ -83,6 +83,16 @@ def _encode(y, classes, name: str) -> np.ndarray:
     return _compact(np.searchsorted(classes, y), len(classes))
 
 
+def _weighted_rows(X, sample_weight):
+    """Return the rows of a frame that count: nothing may be learned from the others."""
+    if sample_weight is None or not is_frame(X):
+        return X
+    counts = np.asarray(sample_weight) != 0
+    # Weights of another shape are an error, which is found where they are checked.
+    proper = counts.shape == (X.shape[0],) and counts.any() and not counts.all()
+    return take_rows(X, np.flatnonzero(counts)) if proper else X
+
+
 def _drop_weightless_rows(X, y, sample_weight):
     """Check the weights and leave out the rows that have none, as if they were never passed."""
     weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -129,7 +139,7 @@ def make_growth_data(
     leaves out another part of them.
     """
     y = check_labels(y, X, owner=owner)
-    form = make_table_form(estimator, X)
+    form = make_table_form(estimator, _weighted_rows(X, sample_weight))
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):

@@ -160,13 +160,18 @@ class GrowthData:
             codes=self.codes[:n_rows],
             rows={"train": slice(0, n_rows)},
             weights=None if self.weights is None else self.weights[:n_rows],
+            folds=None,
         )
 
     def holding_out(self, rows: np.ndarray) -> "GrowthData":
         """Return the same task with these rows of the only table as its validation rows."""
         train = np.ones(len(self.codes), dtype=bool)
         train[rows] = False
-        return self._with(rows={"train": train, "valid": rows})
+        return self._with(rows={"train": train, "valid": rows}, folds=None)
+
+    def holding_out_a_fold(self) -> "GrowthData":
+        """Return the same task with one fold held out from all members, instead of rotation."""
+        return self if self.folds is None else self.holding_out(np.flatnonzero(self.folds == 0))
 
     def parts_of_training(self, n_parts: int, streams: RandomStreams) -> list[np.ndarray]:
         """Return the training rows in parts, each with its share of every class."""

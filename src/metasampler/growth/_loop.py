@@ -148,7 +148,8 @@ class Growth:
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
-        self.add(*self.fit_member(self.n_members, rule), rule)
+        member, subset = self.fit_member(self.n_members, rule)
+        self.add(member, subset, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
         """Fit the member with this number, without adding it to the ensemble.
@@ -193,7 +194,7 @@ class Growth:
         """Add a new member's probabilities of the rows it leaves out in rotation."""
         if self._unseen_total is not None:
             number = self.n_members
-            rows = self.data.unseen(number)
+            rows = np.flatnonzero(self.data.folds == number % self.data.n_folds)
             part = np.zeros_like(self._total[rows])
             table = take_rows(self.data.tables[0], rows)
             self.learner.of(number).add_scores(member, table, part)
@@ -218,7 +219,10 @@ class Growth:
         n_jobs = min(effective_n_jobs(self.learner.n_jobs), len(numbers))
         if n_jobs < 2:
             return
-        prefer = "threads" if self.learner.fits_in_threads else "processes"
+        prefer = "processes"
+        if self.learner.fits_in_threads:
+            prefer = "threads"
+            self.learner.prepare(self.data.tables[0], self.data.codes)
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         batches = np.array_split(numbers, n_jobs)
         for fitted in parallel(delayed(self._fit_members)(batch) for batch in batches):
@@ -306,6 +310,7 @@ class Growth:
     def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
         """Return the mean over the members that have not seen a row."""
         counts = self._n_unseen[self.data.folds[rows]]
+        assert self._unseen_total is not None
         total = self._unseen_total[rows]
         return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
 

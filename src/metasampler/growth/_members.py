@@ -174,6 +174,9 @@ class MemberLearner:
         """Return a copy for another thread, which shares nothing that a fit changes."""
         return copy(self)
 
+    def prepare(self, X, codes: np.ndarray) -> None:
+        """Do what members on rows of X share, before copies fit them side by side."""
+
     def fit(
         self,
         X,
@@ -193,8 +196,8 @@ class MemberLearner:
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
-        options = {}
-        if sample_weight is not None and self.takes_weights:
+        options: dict = {}
+        if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
         if rows is not None:
             X, codes = compat.take_rows(X, rows), codes[rows]
@@ -337,6 +340,11 @@ class Members:
     def own_copy(self):
         """Return a copy for another thread."""
         return Members([learner.own_copy() for learner in self.learners])
+
+    def prepare(self, X, codes: np.ndarray) -> None:
+        """Do what members on rows of X share, before copies fit them side by side."""
+        for learner in self.learners:
+            learner.prepare(X, codes)
 
 
 def make_learners(

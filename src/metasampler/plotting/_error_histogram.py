@@ -63,7 +63,7 @@ class ErrorHistogramDisplay:
     ):
         """Draw the errors of a fitted ensemble, 1 - p(true class).
 
-        They are those of the mean of the members before calibration, as a meta-sampler sees them.
+        They are those of what the members say together, before calibration.
 
         Parameters
         ----------

@@ -96,7 +96,7 @@ class FitSummaryDisplay:
 
     def _panels(self):
         """Return the label of each panel, and the lines in it by name."""
-        panels = {"mu": {}, "validation score": {}, "mean error": {}}
+        panels: dict[str, dict] = {"mu": {}, "validation score": {}, "mean error": {}}
         for name in self.rows[0]:
             if name == "mu":
                 panels["mu"][""] = self._column(name)

@@ -5,7 +5,7 @@ what kind of column is it, and what are its values as numbers or as texts?
 """
 
 from collections import Counter
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Number
 
@@ -14,6 +14,8 @@ import numpy as np
 __all__ = [
     "column_kind",
     "columns_of",
+    "first_value",
+    "is_empty",
     "is_frame",
     "is_plain_number",
     "numbers_of",
@@ -78,10 +80,25 @@ def _kind_of_objects(values: list) -> str:
     found = {type(value) for value in values if not _is_missing(value)}
     if not found or all(issubclass(kind, (Number, Decimal, np.bool_)) for kind in found):
         return "other" if any(issubclass(kind, complex) for kind in found) else "number"
-    if all(issubclass(kind, date) or kind.__name__ == "Timestamp" for kind in found):
+    if any(all(issubclass(kind, moment) for kind in found) for moment in (date, timedelta, time)):
         return "date"
     plain = (str, bytes, Number, Decimal, np.bool_, date, np.generic)
     return "category" if all(issubclass(kind, plain) for kind in found) else "other"
+
+
+def is_empty(column) -> bool:
+    """Return whether a column has missing values only: such a column has no kind."""
+    if not _is_polars(column):
+        return bool(column.isna().all())
+    if column.dtype.is_float():
+        return bool(column.is_nan().fill_null(True).all())
+    return column.null_count() == len(column)
+
+
+def first_value(column):
+    """Return the first value of a column that is not missing."""
+    values = column.to_list() if _is_polars(column) else column.tolist()
+    return next(value for value in values if not _is_missing(value))
 
 
 def _is_missing(value) -> bool:
@@ -120,20 +137,27 @@ def _days_of(column) -> np.ndarray:
             return column.cast(polars.Int64).cast(polars.Float64).to_numpy() / (
                 1000 * _MICROSECONDS_A_DAY
             )
-        unit = polars.Duration("us") if kind.startswith("Duration") else polars.Datetime("us")
-        ticks = (
-            column.cast(unit) if not kind.startswith("Datetime") else column.dt.cast_time_unit("us")
-        )
+        if kind == "Date":
+            column = column.cast(polars.Datetime("us"))
+        ticks = column.dt.cast_time_unit("us")
         return ticks.to_physical().cast(polars.Float64).to_numpy() / _MICROSECONDS_A_DAY
     import pandas
 
     if getattr(column.dtype, "kind", "O") == "m":
         ticks = column.to_numpy().astype("timedelta64[us]")
+    elif isinstance(first_value(column), (timedelta, time)):
+        return np.array([np.nan if _is_missing(value) else _part_of_day(value) for value in column])
     else:
         stamps = pandas.to_datetime(column, utc=True, errors="coerce")
         ticks = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
     days = ticks.astype("int64") / _MICROSECONDS_A_DAY
     return np.where(np.isnat(ticks), np.nan, days)
+
+
+def _part_of_day(value: time | timedelta) -> float:
+    if isinstance(value, time):
+        value = datetime.combine(date.min, value.replace(tzinfo=None)) - datetime.min
+    return value / timedelta(days=1)
 
 
 def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +173,8 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
     if _is_polars(column):
         import polars
 
-        if not str(column.dtype).startswith("Object"):
+        # polars has words of its own for booleans and for whole numbers that are floats.
+        if str(column.dtype).split("(")[0] in ("String", "Categorical", "Enum"):
             texts = column.cast(polars.String)
             levels = texts.unique().drop_nulls()
             numbers = polars.Series(np.arange(len(levels)), dtype=polars.Int64)
@@ -159,21 +184,29 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
             return levels.to_numpy().astype(object), codes.fill_null(-1).to_numpy()
         values = column.to_list()
     elif str(column.dtype) == "category":
-        levels = _as_texts(column.cat.categories.tolist())
+        levels = np.array([_as_text(v) for v in column.cat.categories.tolist()], dtype=object)
         return _merged(levels, column.cat.codes.to_numpy().astype(np.intp))
     else:
+        codes, found = column.factorize()
+        if all(type(level) is str for level in found):
+            return np.array(found.tolist(), dtype=object), codes
         values = column.tolist()
-    import pandas
+    # As texts from the start: True and 1 are the same key, but not the same level.
+    position: dict = {}
+    found_at = [
+        -1 if _is_missing(value) else position.setdefault(_as_text(value), len(position))
+        for value in values
+    ]
+    return np.array(list(position), dtype=object), np.array(found_at, dtype=np.intp)
 
-    codes, levels = pandas.factorize(np.array(values, dtype=object), use_na_sentinel=True)
-    return _merged(_as_texts(list(levels)), codes)
 
-
-def _as_texts(values: list) -> np.ndarray:
-    return np.array(
-        [v.decode(errors="replace") if isinstance(v, bytes) else str(v) for v in values],
-        dtype=object,
-    )
+def _as_text(value) -> str:
+    """Return a value as text; a whole number is the same as an integer and as a float."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value)) if abs(float(value)) < 2**53 else str(value)
+    return str(value)
 
 
 def _merged(levels: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._sklearn_compat import Interval, fit_context
-from metasampler.tables._columns import column_kind, columns_of, is_frame, numbers_of, texts_of
+from metasampler.tables._columns import (
+    column_kind,
+    columns_of,
+    first_value,
+    is_empty,
+    is_frame,
+    numbers_of,
+    texts_of,
+)
 
 __all__ = ["TableEncoder"]
 
@@ -29,7 +37,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     kinds_ : dict of str
-        The kind of each column: ``"number"``, ``"date"`` or ``"category"``.
+        The kind of each column: ``"number"``, ``"date"``, ``"category"``, or ``"empty"`` if all
+        values were missing: such a column stays empty, whatever it holds later.
 
     levels_ : dict of list of str
         The levels of each text or category that have a code of their own, in the order of their
@@ -84,11 +93,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = _check_frame(X)
         self.kinds_, self.levels_ = {}, {}
         for name, column in columns.items():
-            kind = column_kind(column)
+            kind = "empty" if is_empty(column) else column_kind(column)
             if kind == "other":
                 raise TypeError(
                     f"Column {name!r} holds values that are neither numbers, dates nor texts, for "
-                    f"instance {next(iter(column))!r}; drop it, or turn it into such columns."
+                    f"instance {first_value(column)!r}; drop it, or turn it into such columns."
                 )
             self.kinds_[name] = kind
             if kind == "category":
@@ -126,7 +135,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             numbers[:, position] = self._numbers(columns[name], name, kind)
         return np.ascontiguousarray(numbers)
 
-    def _numbers(self, column, name, kind: str) -> np.ndarray:
+    def _numbers(self, column, name, kind: str) -> np.ndarray | float:
+        """Return a column as numbers."""
+        if kind == "empty" or is_empty(column):
+            return np.nan
         if kind == "category":
             levels, codes = texts_of(column)
             code_of = {level: code for code, level in enumerate(self.levels_[name], start=1)}
@@ -134,11 +146,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             # The last entry is for missing values, whose code is -1.
             return np.append(of_level, np.nan)[codes]
         found = column_kind(column)
-        if found != kind and not (found == "number" and _is_empty(column)):
+        if found != kind:
             raise ValueError(
                 f"Column {name!r} held a {kind} in every row that fit saw, and now holds a {found}."
             )
-        return numbers_of(column, found)
+        return numbers_of(column, kind)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns, which are those of the input.
@@ -174,8 +186,3 @@ def _check_frame(X) -> dict:
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(f"X has shape {tuple(X.shape)}; at least one row and column is needed.")
     return columns_of(X)
-
-
-def _is_empty(column) -> bool:
-    """Return whether a column has missing values only: such a column has no kind."""
-    return bool(np.isnan(numbers_of(column, "number")).all())

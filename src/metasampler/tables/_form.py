@@ -80,15 +80,15 @@ class TableForm:
         )
 
     def _encoded_names(self) -> list:
+        assert self.encoder is not None
         return [name for name, kind in self.encoder.kinds_.items() if kind != "number"][:10]
 
     @staticmethod
     def _as_it_is(X, name: str, owner):
         if is_frame(X):
             if X.shape[0] == 0 or X.shape[1] == 0:
-                shape = tuple(X.shape)
                 raise ValueError(
-                    f"{name} has shape {shape}; at least one row and column is needed."
+                    f"{name} has shape {tuple(X.shape)}; at least one row and column is needed."
                 )
             return X
         return check_array(
