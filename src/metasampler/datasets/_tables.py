@@ -105,7 +105,26 @@ def split_target(frame: Any, target: Any, what: str = "The table") -> tuple[Any,
 
 
 def near_matches(wanted: Any, known: Iterable[Any]) -> str:
-    """Return a sentence with the names most like the wanted one; empty if none is."""
+    """Return a sentence with the names most like the wanted one.
+
+    Parameters
+    ----------
+    wanted : object
+        What was asked for.
+    known : iterable
+        The names there are.
+
+    Returns
+    -------
+    sentence : str
+        It begins with a space; empty if no name is like it.
+
+    Examples
+    --------
+    >>> from metasampler.datasets import near_matches
+    >>> near_matches("Frauds", ["fraud", "amount"])
+    " Did you mean 'fraud'?"
+    """
     by_folded = {str(name).casefold(): name for name in known}
     near = difflib.get_close_matches(str(wanted).casefold(), by_folded, n=3)
     if not near:

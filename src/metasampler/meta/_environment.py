@@ -220,17 +220,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
 
 
 def policy_of_actor(actor: Any) -> GaussianPolicy:
-    """Return a policy that acts as an actor of Stable-Baselines3's SAC does.
-
-    Parameters
-    ----------
-    actor : stable_baselines3.sac.policies.Actor
-        With ReLU hidden layers and an action on [0, 1].
-
-    Returns
-    -------
-    policy : GaussianPolicy
-    """
+    """Return a policy that acts as an actor of Stable-Baselines3's SAC does."""
     # Nothing of torch is imported: a layer is known by the arrays it has.
     if not hasattr(actor.log_std, "weight"):
         raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")

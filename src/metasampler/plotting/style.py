@@ -82,8 +82,24 @@ def make_panels(
 ):
     """Make panels row by row, in the figure given or in a new one.
 
-    ``what`` draws, and is named in errors. A new figure has panels of the ``size`` in inches, at
-    most ``columns`` in a row, and room for a ``legend`` of these names below and a title above.
+    Parameters
+    ----------
+    what : str
+        Who draws, for the error.
+    n_panels : int
+        How many.
+    figure : matplotlib Figure, SubFigure or None
+        Where; None makes a new one. One without a layout engine gets the constrained one.
+    size : (float, float)
+        Width and height of a panel of a new figure, in inches.
+    columns : int
+        Panels in a row, at most.
+    legend : sequence of str, default=()
+        Names in the legend that will stand below the panels.
+    title : str, default=""
+        What will stand above them.
+    sharex, sharey : bool, default=False
+        As in matplotlib.
 
     Returns
     -------
