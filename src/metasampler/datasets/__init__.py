@@ -5,10 +5,12 @@ from metasampler.datasets._catalogue import DatasetInfo, list_datasets
 from metasampler.datasets._label_noise import flip_labels
 from metasampler.datasets._load import load
 from metasampler.datasets._local import known_data_home, load_mesa_mammography, resolve_data_home
+from metasampler.datasets._real import REAL_NAMES
 from metasampler.datasets._synthetic import make_arch
 from metasampler.datasets._zenodo import ZENODO_NAMES
 
 __all__ = [
+    "REAL_NAMES",
     "ZENODO_NAMES",
     "DatasetInfo",
     "flip_labels",
