@@ -419,6 +419,7 @@ class Stages:
 
     @contextmanager
     def stage(self, name):
+        """Count what runs inside for this stage."""
         self._switch()
         self._open.append(name)
         try:
@@ -428,7 +429,7 @@ class Stages:
             self._open.pop()
 
     def timed(self, function, name):
-        """The same function, as a stage; a name may depend on what it is called with."""
+        """Return the function as a stage; a name may depend on what it is called with."""
 
         def call(*args, **kwargs):
             with self.stage(name(*args) if callable(name) else name):
@@ -466,7 +467,7 @@ def stages_of(model, X, y):
 
 
 def lightgbm_form(frame):
-    """What LightGBM takes without help: plain names, dates as days, categories as they are."""
+    """Return what LightGBM takes without help: plain names, and dates as days."""
     import pandas as pd
 
     def column(values):
@@ -540,7 +541,7 @@ def compare_with_lightgbm(name, X, y, repeats, *, warm_up=True):
 
 
 def show_stages(by_preset):
-    """A table of the shares of the stages, of the last fit of each preset."""
+    """Print the shares of the stages, of the last fit of each preset."""
     order = ("checks and encoding", "binning", "scouts", "boosters", "trees", "members")
     order = (*order, "blending", "calibration and threshold", "the rest")
     found = {stage for seconds in by_preset.values() for stage in seconds}
@@ -587,7 +588,7 @@ def tables(repeats):
 
 
 def wide(repeats):
-    """A wide and long table: 300,000 rows of 480 numbers and 20 categories."""
+    """Compare on a wide and long table: 300,000 rows of 480 numbers and 20 categories."""
     from lightgbm import LGBMClassifier
 
     X, y = made_up_frame(300_000, 480, 20)
@@ -610,7 +611,9 @@ PARTS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=PARTS, nargs="+", default=[n for n in PARTS if n != "wide"])
+    parser.add_argument(
+        "--only", choices=PARTS, nargs="+", default=[n for n in PARTS if n != "wide"]
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--python", help="interpreter that has imbalanced-ensemble")
     arguments = parser.parse_args()

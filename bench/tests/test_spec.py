@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from metasampler.datasets import ZENODO_NAMES, list_datasets
+from metasampler.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
 from metasampler_bench import BASE_CLASSIFIERS, METHODS, list_specs, load_spec
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._measures import MEASURES
@@ -317,7 +317,7 @@ def test_a_quick_look_can_do_without_the_real_data(no_data, name):
         for job in before
         for axis in ("dataset", "meta_task", "tasks", "watch")
         for name in str(job.cell.get(axis)).split("+")
-        if name in ZENODO_NAMES
+        if name in ZENODO_NAMES or name in REAL_NAMES
     }
     cells = [cell for job in jobs for cell in job.cells]
     assert len({cell_key(cell) for cell in cells}) == len(cells)

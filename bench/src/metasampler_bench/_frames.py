@@ -26,11 +26,13 @@ class FrameClassifier(ClassifierMixin, BaseEstimator):
     estimator : classifier
         What to train.
 
-    takes : {"frame", "numbers"}, default="frame"
+    takes : {"frame", "codes", "numbers"}, default="frame"
         ``"frame"`` leaves numbers and categories to the classifier; columns get the names c0, c1,
         ... (LightGBM refuses names with JSON's characters), dates become days, texts become
-        categories. ``"numbers"`` is what :class:`~metasampler.tables.TableEncoder` makes of the
-        frame; missing numbers become the median of their column, missing codes -1.
+        categories. ``"codes"`` has integers for categories, -1 where they are missing, and names
+        their columns in `fit` as CatBoost's ``cat_features``. ``"numbers"`` is what
+        :class:`~metasampler.tables.TableEncoder` makes of the frame; missing numbers become the
+        median of their column, missing codes -1.
 
     max_levels : int, default=None
         The most levels of a category that the classifier takes. The rarest ones become one.
@@ -76,9 +78,11 @@ class FrameClassifier(ClassifierMixin, BaseEstimator):
         -------
         self : FrameClassifier
         """
-        form = _Numbers() if self.takes == "numbers" else _Plain(self.max_levels)
+        forms = {"frame": _Plain, "codes": _Codes}
+        form = _Numbers() if self.takes == "numbers" else forms[self.takes](self.max_levels)
         self.form_ = form.fit(X)
-        self.estimator_ = clone(self.estimator).fit(self.form_(X), np.asarray(y))
+        more = {"cat_features": form.names} if isinstance(form, _Codes) else {}
+        self.estimator_ = clone(self.estimator).fit(self.form_(X), np.asarray(y), **more)
         self.classes_ = self.estimator_.classes_
         return self
 
@@ -149,6 +153,19 @@ class _Plain:
         if _is_date(column):
             return (column - pd.Timestamp(0, tz=getattr(column.dt, "tz", None))) / _DAY
         return column
+
+
+class _Codes(_Plain):
+    """The same with integers for categories."""
+
+    def fit(self, X: pd.DataFrame) -> _Codes:
+        super().fit(X)
+        self.names = [f"c{n}" for n, name in enumerate(X.columns) if name in self.levels]
+        return self
+
+    def __call__(self, X: pd.DataFrame) -> pd.DataFrame:
+        plain = super().__call__(X)
+        return plain.assign(**{name: plain[name].cat.codes.astype(int) for name in self.names})
 
 
 def _is_date(column: pd.Series) -> bool:

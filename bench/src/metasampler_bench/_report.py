@@ -83,7 +83,9 @@ def write_report(
         tables += made
         parts += [table.markdown() for table in made]
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
-    page.write_text("\n\n".join([*_head(spec, own, summary), *parts]).rstrip() + "\n", encoding="utf-8")
+    page.write_text(
+        "\n\n".join([*_head(spec, own, summary), *parts]).rstrip() + "\n", encoding="utf-8"
+    )
     if tables:
         latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
     if console is not None:

@@ -83,24 +83,5 @@ def for_frames(name: str, model: Any) -> Any:
         # Without the wrapper that weighs classes, which takes no categories.
         return FrameClassifier(model.estimator.set_params(enable_categorical=True))
     if name == "catboost":
-        return _CatBoostFrames(model)
+        return FrameClassifier(model, takes="codes")
     return FrameClassifier(model)
-
-
-class _CatBoostFrames(FrameClassifier):
-    """CatBoost is told its categories by name and refuses missing ones."""
-
-    def fit(self, X: Any, y: Any) -> _CatBoostFrames:
-        from metasampler_bench._frames import _Plain
-
-        plain = _Plain().fit(X)
-        names = [f"c{n}" for n, name in enumerate(X.columns) if name in plain.levels]
-
-        def form(table: Any) -> Any:
-            made = plain(table)
-            return made.assign(**{n: made[n].cat.codes.astype(int) for n in names})
-
-        self.form_ = form
-        self.estimator_ = self.estimator.fit(form(X), y, cat_features=names)
-        self.classes_ = self.estimator_.classes_
-        return self

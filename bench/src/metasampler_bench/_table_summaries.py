@@ -159,8 +159,8 @@ def probabilities(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Result
             *("ROC AUC, difference", "tables"),
         ],
         lines,
-        "Geometric means of the ratios over the tables, below 1 is better; p is Wilcoxon's, without "
-        "correction.",
+        "Geometric means of the ratios over the tables, below 1 is better; p is Wilcoxon's, "
+        "without correction.",
     )
 
 
@@ -249,7 +249,9 @@ def sentences(spec: Spec, rows: list[Row]) -> str:
     _, loss, other_loss = _pair(rows, own, reference, "log_loss")
     worst = int((cpu / other_cpu).argmax())
     text = f"A fit takes {geometric_mean(cpu / other_cpu):.1f} times LightGBM's CPU time in the "
-    text += f"geometric mean and {(cpu / other_cpu)[worst]:.1f} times at the most ({datasets[worst]})"
+    text += (
+        f"geometric mean and {(cpu / other_cpu)[worst]:.1f} times at the most ({datasets[worst]})"
+    )
     text += f"; its Brier score is {geometric_mean(brier / other_brier):.3f} times and its "
     text += f"log-loss {geometric_mean(loss / other_loss):.3f} times LightGBM's."
     texts.append(text)
