@@ -147,7 +147,11 @@ class _Plain:
     def _plain(self, name: Any, column: pd.Series) -> Any:
         if name in self.levels:
             levels, numbers = self.levels[name]
-            codes = pd.Categorical(column, categories=levels).codes
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                codes = levels.get_indexer(column.cat.categories)
+                codes = np.append(codes, -1)[column.cat.codes]
+            else:
+                codes = levels.get_indexer(column)
             merged = np.append(numbers, -1)[codes]
             return pd.Categorical.from_codes(merged, categories=range(int(numbers.max()) + 1))
         if _is_date(column):

@@ -135,7 +135,8 @@ class TunedLightGBM(ClassifierMixin, BaseEstimator):
         before = time.process_time()
         data = lightgbm.Dataset(_take(X, inner), codes[inner], params=fixed).construct()
         bins_seconds = (time.process_time() - before) * _GROWTH
-        judge = data.create_valid(_take(X, held_out), codes[held_out]).construct()
+        # With the same settings: LightGBM warns where those of a reference take their place.
+        judge = data.create_valid(_take(X, held_out), codes[held_out], params=fixed).construct()
 
         def left(trial: _Trial) -> float:
             return self.seconds - (time.process_time() - start) - trial.refit_seconds
