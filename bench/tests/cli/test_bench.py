@@ -37,7 +37,7 @@ def run(no_data):
 
 def test_list_names_all(run):
     text = run("--list")
-    assert len(list_specs()) == 19
+    assert len(list_specs()) == 20
     for name in list_specs():
         spec = load_spec(name)
         n_cells = sum(len(job.cells) for job in spec.jobs())
