@@ -154,6 +154,14 @@ def test_the_rarest_of_too_many_levels_become_one():
     assert (codes == first.iloc[0]).sum() == counts.iloc[0]
 
 
+def test_columns_without_any_value_are_left_out():
+    X, y = make_frame()
+    empty = X.assign(nothing=np.nan)
+    for model in (SHORT, HistGradientBoostingClassifier(max_iter=5, random_state=0)):
+        expected = FrameClassifier(model).fit(X, y).predict_proba(X)
+        assert_array_equal(FrameClassifier(model).fit(empty, y).predict_proba(empty), expected)
+
+
 def test_numbers_have_no_gaps_and_come_from_training_rows():
     X, y = make_frame()
     fitted = FrameClassifier(RandomForestClassifier(5, random_state=0), takes="numbers")

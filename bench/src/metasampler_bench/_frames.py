@@ -29,7 +29,8 @@ class FrameClassifier(ClassifierMixin, BaseEstimator):
     takes : {"frame", "codes", "numbers"}, default="frame"
         ``"frame"`` leaves numbers and categories to the classifier; columns get the names c0, c1,
         ... (LightGBM refuses names with JSON's characters), dates become days, texts become
-        categories. ``"codes"`` has integers for categories, -1 where they are missing, and names
+        categories, and columns without any value are left out (HistGradientBoosting fails on
+        them). ``"codes"`` has integers for categories, -1 where they are missing, and names
         their columns in `fit` as CatBoost's ``cat_features``. ``"numbers"`` is what
         :class:`~metasampler.tables.TableEncoder` makes of the frame; missing numbers become the
         median of their column, missing codes -1.
@@ -119,11 +120,13 @@ class _Plain:
 
     def __init__(self, max_levels: int | None = None) -> None:
         self.max_levels = max_levels
+        self.columns: list[Any] = []
         #: For each column of texts or categories all levels, and the number that each one gets.
         self.levels: dict[Any, tuple[pd.Index, np.ndarray]] = {}
 
     def fit(self, X: pd.DataFrame) -> _Plain:
-        for name in X.columns:
+        self.columns = [name for name in X.columns if X[name].notna().any()]
+        for name in self.columns:
             column = X[name]
             if not isinstance(column.dtype, pd.CategoricalDtype):
                 if pd.api.types.is_numeric_dtype(column) or _is_date(column):
@@ -140,7 +143,7 @@ class _Plain:
 
     def __call__(self, X: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(
-            {f"c{n}": self._plain(name, X[name]) for n, name in enumerate(X.columns)},
+            {f"c{n}": self._plain(name, X[name]) for n, name in enumerate(self.columns)},
             index=X.index,
         )
 
@@ -164,7 +167,7 @@ class _Codes(_Plain):
 
     def fit(self, X: pd.DataFrame) -> _Codes:
         super().fit(X)
-        self.names = [f"c{n}" for n, name in enumerate(X.columns) if name in self.levels]
+        self.names = [f"c{n}" for n, name in enumerate(self.columns) if name in self.levels]
         return self
 
     def __call__(self, X: pd.DataFrame) -> pd.DataFrame:
