@@ -18,12 +18,9 @@ from metasampler_bench._protocol import fit_seed, take_frames
 from metasampler_bench._rows import finished, last_rows
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
-from metasampler_bench._table_methods import for_frames
+from metasampler_bench._table_methods import BUDGETS, for_frames
 
 __all__ = ["measure_tables"]
-
-#: Whose CPU time a tuned method gets.
-_SETS_THE_BUDGET = "mesa"
 
 
 def measure_tables(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
@@ -35,7 +32,7 @@ def measure_tables(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     seed = fit_seed(cell["run"], cell["fold"], cache.seed)
     model = find_method(cell["method"]).build(None, max(job.ks, default=None), seed, n_jobs=1)
     row: dict[str, Any] = {}
-    if "seconds" in model.get_params():
+    if cell["method"] in BUDGETS:
         row["budget"], row["budget_from"] = _budget(cell, cache, X, y, seed)
         model.set_params(seconds=row["budget"])
     model = for_frames(cell["method"], model)
@@ -71,12 +68,13 @@ def _facts(X: Any, X_test: Any, y: Any, y_test: Any) -> dict[str, Any]:
 
 
 def _budget(cell: dict[str, Any], cache: SamplerCache, X: Any, y: Any, seed: int) -> Any:
-    """Return the CPU seconds of MESA's default on these rows, and where they come from."""
-    wanted = {**cell, "method": _SETS_THE_BUDGET}
+    """Return the CPU seconds of another method on these rows, and where they come from."""
+    owner = BUDGETS[cell["method"]]
+    wanted = {**cell, "method": owner}
     for row in last_rows(finished(cache.earlier_rows())):
         if row["cell"] == wanted and row["seed"] == cache.seed and row["commit"] == cache.commit:
             return row["cpu"], "row"
-    model = METHODS[_SETS_THE_BUDGET].build(None, None, seed, n_jobs=1)
+    model = METHODS[owner].build(None, None, seed, n_jobs=1)
     start = time.process_time()
     model.fit(X, y)
     return round(time.process_time() - start, 4), "fit"

@@ -11,10 +11,13 @@ from metasampler_bench._method import Method, all_rows
 from metasampler_bench._tuning import TunedLightGBM
 from metasampler_bench._usual_methods import KE_2017
 
-__all__ = ["for_frames", "table_methods"]
+__all__ = ["BUDGETS", "for_frames", "table_methods"]
 
 #: The most levels of a category that scikit-learn's HistGradientBoosting takes.
 _MAX_LEVELS = 255
+
+#: Whose CPU time a tuned method gets.
+BUDGETS = {"lightgbm-tuned": "mesa", "lightgbm-tuned-long": "mesa-best"}
 
 _NEEDS_NUMBERS = {
     "random-forest",
@@ -46,13 +49,9 @@ def table_methods() -> Iterator[Method]:
         options = {"uses_base_learner": False, "sized": False, "requires": requires}
         return Method(name, title, "-", make, all_rows, reference, **options)  # type: ignore[arg-type]
 
-    yield method(
-        "lightgbm-tuned",
-        "LightGBM, tuned in the default's CPU time",
-        make_tuned,
-        KE_2017,
-        "boosters",
-    )
+    for name, preset in (("lightgbm-tuned", "default"), ("lightgbm-tuned-long", "best")):
+        title = f"LightGBM, tuned in the {preset}'s CPU time"
+        yield method(name, title, make_tuned, KE_2017, "boosters")
     yield method(
         "catboost",
         "CatBoost",
