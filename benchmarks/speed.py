@@ -3,12 +3,15 @@
     python benchmarks/speed.py                       all parts
     python benchmarks/speed.py --only meta-training  one of them
     python benchmarks/speed.py --only baselines --python elsewhere/bin/python
+    python benchmarks/speed.py --only tables wide --repeats 1
 
 A ratio compares what this run measured with what this run measured: machines are noisy, seconds
 are only there to give an idea. Meta-training uses the authors' Mammography split where
 METASAMPLER_DATA_HOME has it, and otherwise made-up data of the same shape. The baselines are also
 compared with imbalanced-ensemble, which cannot be installed beside a current scikit-learn: with
---python in the interpreter that has it, otherwise by seconds that were measured elsewhere.
+--python in the interpreter that has it, otherwise by seconds that were measured elsewhere. Tables
+are those of METASAMPLER_DATA_HOME, or made up where it has none; "wide" has 300,000 rows of 500
+columns, takes minutes and 5 GB, and runs only if it is asked for.
 """
 
 import os
@@ -23,7 +26,9 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from contextlib import contextmanager
 from statistics import median
+from unittest.mock import patch
 
 import numpy as np
 from imblearn import ensemble as imblearn_ensemble
@@ -35,14 +40,17 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
-from metasampler_bench.datasets import load_mesa_mammography
+from metasampler.ensemble import _under_sampling
+from metasampler.ensemble._teams import Blend
+from metasampler.growth._boosters import BoosterLearner
+from metasampler_bench.datasets import load, load_mesa_mammography
 
 console = Console(width=110)
 
 
-def measure(functions, repeats):
+def measure(functions, repeats, *, warm_up=True):
     """CPU and wall seconds of each function: medians over interleaved repeats."""
-    for function in functions.values():
+    for function in functions.values() if warm_up else ():
         function()  # imports and caches
     times = {name: [] for name in functions}
     for _ in range(repeats):
@@ -394,18 +402,218 @@ def imports(repeats):
     report("Import", medians, "import sklearn.ensemble", {"import metasampler": 1.3})
 
 
+class Stages:
+    """CPU seconds of the stages of a fit; what a stage calls counts for the inner stage only."""
+
+    def __init__(self):
+        self.seconds: dict[str, float] = {}
+        self._open: list[str] = []
+        self._since = 0.0
+
+    def _switch(self):
+        now = time.process_time()
+        if self._open:
+            name = self._open[-1]
+            self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+    @contextmanager
+    def stage(self, name):
+        """Count what runs inside for this stage."""
+        self._switch()
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._switch()
+            self._open.pop()
+
+    def timed(self, function, name):
+        """Return the function as a stage; a name may depend on what it is called with."""
+
+        def call(*args, **kwargs):
+            with self.stage(name(*args) if callable(name) else name):
+                return function(*args, **kwargs)
+
+        return call
+
+
+def stages_of(model, X, y):
+    """CPU seconds of a fit of MESA by team, and of what comes before and after the teams."""
+    stages = Stages()
+    # Its own class keeps its place: `patch` restores what was there.
+    replaced = {
+        (type(model), "_start"): "checks and encoding",
+        (BoosterLearner, "_dataset"): "binning",
+        (type(model), "_grow"): lambda *args: args[-1].removeprefix("Growing "),
+        (_under_sampling, "decide"): "calibration and threshold",
+        (type(model), "_become"): "the rest",
+    }
+    joined = staticmethod(stages.timed(Blend.of, "blending"))
+    patches = [
+        patch.object(owner, name, stages.timed(getattr(owner, name), title))
+        for (owner, name), title in replaced.items()
+    ]
+    patches.append(patch.object(Blend, "of", joined))
+    for each in patches:
+        each.start()
+    try:
+        with stages.stage("the rest"):
+            model.fit(X, y)
+    finally:
+        for each in patches:
+            each.stop()
+    return stages.seconds
+
+
+def lightgbm_form(frame):
+    """Return what LightGBM takes without help: plain names, and dates as days."""
+    import pandas as pd
+
+    def column(values):
+        is_date = pd.api.types.is_datetime64_any_dtype(values)
+        return (values - pd.Timestamp(0)) / pd.Timedelta(days=1) if is_date else values
+
+    columns = {f"c{n}": column(frame[name]) for n, name in enumerate(frame.columns)}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def made_up_frame(n_rows, n_numbers, n_categories, seed=0):
+    """Numbers with gaps and categories, of which some say something about rare labels."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(n_rows, n_numbers)).astype(np.float32)
+    codes = rng.integers(0, 30, size=(n_rows, n_categories))
+    odds = numbers[:, 0] + numbers[:, 1] * numbers[:, 2] + 0.5 * np.abs(numbers[:, 3])
+    odds = odds + rng.normal(size=30)[codes[:, 0]] + 0.7 * numbers[:, 4:14].sum(axis=1) / 3
+    y = (odds + rng.logistic(size=n_rows) > np.quantile(odds, 0.95) + 1).astype(int)
+    numbers[rng.random(size=n_rows) < 0.1, ::10] = np.nan
+    frame = pd.DataFrame(numbers, columns=[f"n{n}" for n in range(n_numbers)], copy=False)
+    levels = [f"level {n}" for n in range(30)]
+    kinds = {f"k{n}": pd.Categorical.from_codes(codes[:, n], levels) for n in range(n_categories)}
+    return pd.concat([frame, pd.DataFrame(kinds)], axis=1), y
+
+
+#: From small to large, from numbers only to categories only.
+TABLES = (
+    "iranian_churn",
+    "leads_buy_3m",
+    "vehicle_insurance_fraud",
+    "hotel_children",
+    "unsw_nb15_fuzzers",
+)
+
+
+def some_tables():
+    """Tables of the data home by name, or made-up ones."""
+    try:
+        for name in TABLES:
+            data = load(name)
+            yield name, data.data, data.target
+    except FileNotFoundError:
+        for n_rows in (3_000, 30_000, 80_000):
+            yield f"made-up, {n_rows:,} rows", *made_up_frame(n_rows, 20, 10)
+
+
+def compare_with_lightgbm(name, X, y, repeats, *, warm_up=True):
+    """Ratios of MESA's presets to LightGBM on one table, and where their time goes."""
+    from lightgbm import LGBMClassifier
+
+    goals = {"MESA, default": 5, "MESA, fast": 1}
+    functions = {
+        "LightGBM": lambda: LGBMClassifier(n_jobs=1, verbosity=-1).fit(lightgbm_form(X), y)
+    }
+    stages = {}
+
+    def fit_preset(preset):
+        model = MesaClassifier.from_preset(preset, n_jobs=1, random_state=0)
+        # A few readings of the clock: they cost nothing.
+        stages[preset] = stages_of(model, X, y)
+
+    for preset in ("default", "fast"):
+        functions[f"MESA, {preset}"] = lambda preset=preset: fit_preset(preset)
+    title = f"fit of {name}: {X.shape[0]:,} x {X.shape[1]}, {np.mean(y):.1%} positives"
+    times = measure(functions, repeats, warm_up=warm_up)
+    report(title, times, "LightGBM", goals)
+    show_stages(stages)
+    return {name: cpu / times["LightGBM"][0] for name, (cpu, _) in times.items()}
+
+
+def show_stages(by_preset):
+    """Print the shares of the stages, of the last fit of each preset."""
+    order = ("checks and encoding", "binning", "scouts", "boosters", "trees", "members")
+    order = (*order, "blending", "calibration and threshold", "the rest")
+    found = {stage for seconds in by_preset.values() for stage in seconds}
+    table = Table(title="Where its time goes", title_justify="left")
+    table.add_column("stage")
+    for preset in by_preset:
+        table.add_column(f"{preset}, CPU s", justify="right")
+        table.add_column("share", justify="right")
+    for stage in (*order, *sorted(found - set(order))):
+        if stage in found:
+            cells = []
+            for seconds in by_preset.values():
+                own = seconds.get(stage, 0.0)
+                cells += [f"{own:.3f}", f"{own / sum(seconds.values()):.0%}"]
+            table.add_row(stage, *cells)
+    console.print(table)
+
+
+def tables(repeats):
+    """MESA's presets against LightGBM on frames, one thread, and two threads by the clock."""
+    from lightgbm import LGBMClassifier
+
+    ratios = []
+    for name, X, y in some_tables():
+        ratios.append(compare_with_lightgbm(name, X, y, repeats))
+    means = {name: np.exp(np.mean([np.log(r[name]) for r in ratios])) for name in ratios[0]}
+    console.print(
+        "Geometric mean of the CPU ratios: "
+        + ", ".join(f"{name} {ratio:.2f}" for name, ratio in means.items())
+    )
+    # The last table again, with two threads each.
+    functions = {
+        "LightGBM": lambda: LGBMClassifier(n_jobs=2, verbosity=-1).fit(lightgbm_form(X), y),
+        "MESA, default": lambda: MesaClassifier(n_jobs=2, random_state=0).fit(X, y),
+    }
+    times = measure(functions, repeats)
+    by_clock = {name: (wall, cpu) for name, (cpu, wall) in times.items()}
+    ratio = by_clock["MESA, default"][0] / by_clock["LightGBM"][0]
+    console.print(
+        f"{name} with two threads: LightGBM {by_clock['LightGBM'][0]:.2f} s, MESA's default "
+        f"{by_clock['MESA, default'][0]:.2f} s of wall time, ratio {ratio:.2f} "
+        f"(goal <= 3{'' if ratio <= 3 else ', MISSED'})."
+    )
+
+
+def wide(repeats):
+    """Compare on a wide and long table: 300,000 rows of 480 numbers and 20 categories."""
+    from lightgbm import LGBMClassifier
+
+    X, y = made_up_frame(300_000, 480, 20)
+    # Imports are warm after a small table, and nothing else is to be warmed up for minutes.
+    LGBMClassifier(n_jobs=1, verbosity=-1).fit(X.head(1000), y[:1000])
+    MesaClassifier(n_jobs=1).fit(X.head(5000), y[:5000])
+    compare_with_lightgbm("a wide and long table", X, y, repeats, warm_up=False)
+
+
 PARTS = {
     "meta-training": meta_training,
     "fit": fit,
     "baselines": baselines,
     "growth": growth,
     "import": imports,
+    "tables": tables,
+    "wide": wide,
 }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument(
+        "--only", choices=PARTS, nargs="+", default=[n for n in PARTS if n != "wide"]
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--python", help="interpreter that has imbalanced-ensemble")
     arguments = parser.parse_args()

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.metrics import average_precision_score, brier_score_loss, precision_score, recall_score
 from sklearn.model_selection import train_test_split
-
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier

@@ -7,12 +7,14 @@ import pytest
 from metasampler_bench import BASE_CLASSIFIERS, METHODS, list_specs, load_spec
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._measures import MEASURES
+from metasampler_bench._methods import TABLE_METHODS
 from metasampler_bench._rows import paper_value
 from metasampler_bench._spec import AXES, parse_spec
 from metasampler_bench._stand_in import STAND_IN, replace_absent
 from metasampler_bench._store import cell_key
 from metasampler_bench._summaries import SUMMARIES
-from metasampler_bench.datasets import ZENODO_NAMES, list_datasets
+from metasampler_bench._table_summaries import TABLE_SUMMARIES
+from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 
@@ -35,6 +37,7 @@ IN_PAPER = {
     "meta-training": "Figure 9",
     "leaderboard": "",
     "leaderboard-large": "",
+    "tables": "",
     "policies-default": "",
     "policies": "",
 }
@@ -117,7 +120,7 @@ def all_cells(spec, **options):
     return [cell for job in spec.jobs(**options) for cell in job.cells]
 
 
-def test_all_of_the_paper_and_four_beyond_it():
+def test_all_of_the_paper_and_five_beyond_it():
     assert {name: load_spec(name).paper for name in NAMES} == IN_PAPER
 
 
@@ -136,18 +139,19 @@ def test_everything_a_spec_names_exists(name):
     named = set()
     for part in (*spec.blocks, spec.quick):
         assert set(part) <= set(AXES) | {"kind", "runs", "tasks", "watch"}
-        assert set(part.get("method", ())) <= set(METHODS)
+        assert set(part.get("method", ())) <= {*METHODS, *TABLE_METHODS}
         assert set(part.get("base", ())) <= set(BASE_CLASSIFIERS)
         named |= {*part.get("dataset", ()), *filter(None, part.get("meta_task", ()))}
         for axis in ("tasks", "watch"):
             named |= {task for text in part.get(axis, ()) for task in text.split("+")}
-    # What lies in the folder `extra` is known only where that folder is.
-    assert {set_ for set_ in named if not set_.startswith(("adbench_", "keel"))} <= known_sets
+    # What lies in the folders `extra` and `real` is known only where they are.
+    named = {set_ for set_ in named if not set_.startswith(("adbench_", "keel"))}
+    assert named <= known_sets | set(REAL_NAMES)
     assert {job.kind for job in spec.jobs(runs=1)} <= set(MEASURES)
     assert set(spec.keep) <= {"actions", "surface", "resampling"}
     assert spec.reports
     for report in spec.reports:
-        assert report["kind"] in {*SUMMARIES, *FIGURES, "table"}
+        assert report["kind"] in {*SUMMARIES, *TABLE_SUMMARIES, *FIGURES, "sentences", "table"}
         if report["kind"] == "table":
             assert {*report["rows"], *report["columns"]} <= set(AXES)
 
@@ -317,7 +321,7 @@ def test_a_quick_look_can_do_without_the_real_data(no_data, name):
         for job in before
         for axis in ("dataset", "meta_task", "tasks", "watch")
         for name in str(job.cell.get(axis)).split("+")
-        if name in ZENODO_NAMES
+        if name in ZENODO_NAMES or name in REAL_NAMES
     }
     cells = [cell for job in jobs for cell in job.cells]
     assert len({cell_key(cell) for cell in cells}) == len(cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from math import exp
 from typing import Any
 
@@ -127,6 +128,10 @@ def ensemble_methods() -> Iterator[Method]:
         boosted = None if estimator is None else AdaBoostClassifier(clone(estimator))
         return EasyEnsembleClassifier(boosted, k, n_jobs=n_jobs, random_state=seed)
 
+    def make_spe_of_lightgbm(estimator: Any, k: int, seed: Any, n_jobs: int | None) -> Any:
+        boosters = import_module("lightgbm").LGBMClassifier(n_jobs=1, verbosity=-1)
+        return SelfPacedEnsembleClassifier(boosters, k, n_jobs=n_jobs, random_state=seed)
+
     yield Method(
         "rusboost",
         "RUSBoost",
@@ -186,6 +191,16 @@ def ensemble_methods() -> Iterator[Method]:
         maker(SelfPacedEnsembleClassifier, hardness="cross-entropy", k_bins=10),
         rows_of_subsets,
         _LIU_2020_SPE,
+    )
+    yield Method(
+        "spe-lightgbm",
+        "SPE of LightGBM",
+        "PE+US",
+        make_spe_of_lightgbm,
+        rows_of_subsets,
+        _LIU_2020_SPE,
+        uses_base_learner=False,
+        requires="boosters",
     )
     yield Method(
         "cascade",

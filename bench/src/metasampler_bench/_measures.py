@@ -17,6 +17,7 @@ from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
 from metasampler_bench._samplers import SamplerCache, make_meta_sampler
 from metasampler_bench._spec import Job
+from metasampler_bench._table_measure import measure_tables
 from metasampler_bench.datasets import load
 
 __all__ = ["KEPT_ON_REQUEST", "MEASURES", "needs_sampler"]
@@ -250,4 +251,5 @@ MEASURES: dict[str, Callable[[Job, SamplerCache], list[Row]]] = {
     "facts": measure_facts,
     "history": measure_history,
     "joint": measure_joint,
+    "tables": measure_tables,
 }

@@ -11,9 +11,10 @@ from metasampler_bench._method import Method
 from metasampler_bench._names import unknown_name
 from metasampler_bench._resampling_methods import resampling_methods
 from metasampler_bench._retired import RETIRED
+from metasampler_bench._table_methods import table_methods
 from metasampler_bench._usual_methods import usual_choices
 
-__all__ = ["METHODS", "find_method", "title_of"]
+__all__ = ["METHODS", "TABLE_METHODS", "find_method", "title_of"]
 
 #: Every method by its name, in the order of the paper's tables.
 METHODS: dict[str, Method] = {
@@ -28,6 +29,9 @@ METHODS: dict[str, Method] = {
     for method in group()
 }
 
+#: What takes part in the benchmark of tables only.
+TABLE_METHODS: dict[str, Method] = {method.name: method for method in table_methods()}
+
 
 def title_of(name: str) -> str:
     """Return what tables and figures call a method, also one that is gone.
@@ -38,8 +42,9 @@ def title_of(name: str) -> str:
     >>> title_of("spe"), title_of("mesa-ahead")
     ('SPE', 'MESA, meta-trained, look-ahead [1fe915a]')
     """
-    if name in METHODS:
-        return METHODS[name].title
+    known = METHODS | TABLE_METHODS
+    if name in known:
+        return known[name].title
     return RETIRED[name].marked_title if name in RETIRED else name
 
 
@@ -67,10 +72,11 @@ def find_method(name: str) -> Method:
     'random-forest'
     """
     wanted = name.casefold()
-    for method in METHODS.values():
+    known = METHODS | TABLE_METHODS
+    for method in known.values():
         if method.name == wanted:
             return method
-    for method in METHODS.values():
+    for method in known.values():
         if method.title.casefold() == wanted:
             return method
     if wanted in RETIRED:
@@ -79,4 +85,4 @@ def find_method(name: str) -> Method:
             f"{name!r} is no longer part of the package: {gone.reason}. Commit {gone.commit} can "
             "still run it."
         )
-    raise unknown_name("method", name, METHODS)
+    raise unknown_name("method", name, known)

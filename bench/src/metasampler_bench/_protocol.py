@@ -11,11 +11,13 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from metasampler_bench.datasets import flip_labels, load
 
-__all__ = ["N_FOLDS", "Parts", "fit_seed", "n_folds_of", "split_rows", "take_parts"]
+__all__ = ["N_FOLDS", "Parts", "fit_seed", "n_folds_of", "split_rows", "take_frames", "take_parts"]
 
 #: Folds over the rows that are not held out for validation: 60 : 20 : 20 in all.
 N_FOLDS = 4
 _VALIDATION_PART = 0.2
+#: Part of the rows of a table that are for testing.
+_TEST_PART = 0.25
 
 
 class Parts(NamedTuple):
@@ -140,3 +142,36 @@ def take_parts(
     if noise:
         y_train = flip_labels(y_train, noise, random_state=fit_seed(run, fold, seed))
     return Parts(X[train], y_train, X[valid], y[valid], X[test], y[test])
+
+
+def take_frames(
+    name: str, run: int, *, seed: int = 0, data_home: str | None = None
+) -> tuple[Any, NDArray[np.int64], Any, NDArray[np.int64]]:
+    """Return a table for one run, cut once and class-wise 75 : 25.
+
+    Parameters
+    ----------
+    name : str
+        See :func:`metasampler_bench.datasets.load`. An array becomes a frame.
+    run, seed : int
+        Their sum is the seed of the split.
+    data_home : str, default=None
+        Folder of the data.
+
+    Returns
+    -------
+    X_train, y_train, X_test, y_test : DataFrame and ndarray
+        With columns of their own types, and a new index.
+    """
+    import pandas as pd
+
+    data = _load(name, data_home)
+    X, y = data.data, data.target
+    if not hasattr(X, "iloc"):
+        X = pd.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])])
+    train, test = train_test_split(
+        np.arange(len(y)), test_size=_TEST_PART, stratify=y, random_state=seed + run
+    )
+    train, test = np.sort(train), np.sort(test)
+    first, second = (X.iloc[rows].reset_index(drop=True) for rows in (train, test))
+    return first, y[train], second, y[test]

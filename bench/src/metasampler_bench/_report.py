@@ -13,6 +13,7 @@ from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
 from metasampler_bench._spec import Spec
 from metasampler_bench._summaries import SUMMARIES
+from metasampler_bench._table_summaries import TABLE_SUMMARIES, sentences
 from metasampler_bench._tables import ResultTable, pivot_tables
 
 __all__ = ["write_report"]
@@ -57,6 +58,7 @@ def write_report(
     tables: list[ResultTable] = []
     parts: list[str] = []
     figures: list[Path] = []
+    summary = ""
     # Where every cell failed there is nothing to show but the reasons.
     for report in spec.reports if finished(own) else ():
         kind = report["kind"]
@@ -64,6 +66,9 @@ def write_report(
         # that few methods finished would leave the others without a rank.
         left_out = set(report.get("without", ()))
         shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
+        if kind == "sentences":
+            summary = sentences(spec, shown)
+            continue
         if kind in FIGURES:
             for path in _save_figures(spec, shown, report, folder):
                 figures += [path, path.with_suffix(".svg")]
@@ -72,13 +77,15 @@ def write_report(
         made = (
             pivot_tables(spec, shown, report)
             if kind == "table"
-            else [SUMMARIES[kind](spec, shown, report)]
+            else [(SUMMARIES | TABLE_SUMMARIES)[kind](spec, shown, report)]
         )
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
         tables += made
         parts += [table.markdown() for table in made]
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
-    page.write_text("\n\n".join([*_head(spec, own), *parts]).rstrip() + "\n", encoding="utf-8")
+    page.write_text(
+        "\n\n".join([*_head(spec, own, summary), *parts]).rstrip() + "\n", encoding="utf-8"
+    )
     if tables:
         latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
     if console is not None:
@@ -108,13 +115,14 @@ def _save_figures(
         yield path
 
 
-def _head(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
+def _head(spec: Spec, rows: list[dict[str, Any]], summary: str = "") -> list[str]:
     """Return title, what was done, and how the rows came about."""
     in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
     commands = sorted({row["command"] for row in rows if "command" in row})
     failed = [row for row in rows if "error" in row]
     lines = [
         f"# {spec.title}",
+        *([summary] if summary else []),
         in_paper,
         spec.about.replace("\n", " "),
         *(["Commands:\n\n```sh\n" + "\n".join(commands) + "\n```"] if commands else []),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,10 @@ from metasampler_bench._store import ResultStore, cell_key
 
 __all__ = ["Runner", "TimeLimitError", "source_commit"]
 
-_PACKAGES = ("metasampler", "scikit-learn", "imbalanced-learn", "numpy", "scipy")
+_PACKAGES = (
+    *("metasampler", "scikit-learn", "imbalanced-learn", "numpy", "scipy"),
+    *("pandas", "lightgbm", "xgboost", "xgboost-cpu", "catboost"),
+)
 
 
 class TimeLimitError(Exception):
@@ -130,9 +133,16 @@ class Runner:
             for name in replaced:
                 if note is not None:
                     note(f"{name!r} is not on this machine; {STAND_IN!r} takes its place.")
-        cache = SamplerCache(self.folder / "samplers", self.seed, self.data_home)
+        environment = _environment(self.seed)
+        cache = SamplerCache(
+            self.folder / "samplers",
+            self.seed,
+            self.data_home,
+            store=self.store(spec),
+            commit=environment["commit"],
+        )
         limit = self.limit or spec.limit
-        facts = _environment(self.seed) | ({} if command is None else {"command": command})
+        facts = environment | ({} if command is None else {"command": command})
         added = 0
         with self.store(spec).open_for_writing() as append:
             done = self._done(self.store(spec).rows())
@@ -252,7 +262,11 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
 def _environment(seed: int) -> dict[str, Any]:
     """Return what every row says about how it came about."""
     versions = {"python": platform.python_version()}
-    versions |= {name: version(name) for name in _PACKAGES}
+    for name in _PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:  # an extra, or a source tree that is not installed
+            continue
     return {"seed": seed, "versions": versions, "commit": source_commit()}
 
 

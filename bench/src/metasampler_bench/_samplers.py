@@ -12,7 +12,7 @@ from typing import Any
 from metasampler import MetaSampler
 from metasampler_bench._learners import make_sampler
 from metasampler_bench._protocol import Parts, fit_seed, n_folds_of, take_parts
-from metasampler_bench._store import cell_key
+from metasampler_bench._store import ResultStore, cell_key
 
 __all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
 
@@ -48,12 +48,30 @@ class SamplerCache:
         Seed of the benchmark.
     data_home : str or None
         Folder of the data.
+    store : ResultStore or None
+        Rows of the spec that is run: a cell may look at what another one took.
+    commit : str or None
+        The commit that is run.
     """
 
-    def __init__(self, folder: Path, seed: int = 0, data_home: str | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        seed: int = 0,
+        data_home: str | None = None,
+        *,
+        store: ResultStore | None = None,
+        commit: str | None = None,
+    ):
         self.folder = Path(folder)
         self.seed = seed
         self.data_home = data_home
+        self.store = store
+        self.commit = commit
+
+    def earlier_rows(self) -> list[dict[str, Any]]:
+        """Return the rows that there are by now."""
+        return [] if self.store is None else self.store.rows()
 
     def parts(self, cell: dict[str, Any]) -> Parts:
         """Return the rows of a cell."""

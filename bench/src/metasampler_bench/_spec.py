@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
+from importlib.util import find_spec as find_package
 from itertools import product
 from typing import Any
 
@@ -22,6 +23,7 @@ AXES: dict[str, Any] = {
     "fraction": 1.0,  # part of the training rows that is used at all
     "method": None,
     "base": None,  # a name of BASE_CLASSIFIERS; None for the method's own
+    "split": "60:20:20",  # rows that train, validate and test; "75:25" for the tables
     "rows": "train",  # or "train+valid": what fit gets
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same
     "meta_fraction": 1.0,  # part of its training rows that were used
@@ -68,8 +70,8 @@ class Spec:
     about : str
         What is done, for the report.
     kind : str
-        What is measured in a cell: "scores", "resampling", "facts", "history" or "joint"; a
-        block may have its own.
+        What is measured in a cell: "scores", "tables", "resampling", "facts", "history" or
+        "joint"; a block may have its own.
     runs : int
         Independent runs by default.
     folds : int or None
@@ -264,12 +266,18 @@ def parse_spec(name: str, text: str) -> Spec:
 
 
 def _expand(block: dict[str, Any]) -> dict[str, Any]:
-    """Write out what a block says in short: the 27 sets, or all methods."""
+    """Write out what a block says in short: the 27 sets, the 46 tables, or all methods."""
     block = dict(block)
     if block.get("dataset") == "zenodo":
         from metasampler_bench.datasets import ZENODO_NAMES
 
         block["dataset"] = list(ZENODO_NAMES)
+    if block.get("dataset") == "real":
+        from metasampler_bench.datasets import REAL_NAMES
+
+        block["dataset"] = list(REAL_NAMES)
     if block.get("method") == "all":
         block["method"] = list(METHODS)
+    if find_package(block.pop("needs", "sys")) is None:
+        block["method"] = []
     return block

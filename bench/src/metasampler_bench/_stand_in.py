@@ -8,7 +8,7 @@ from typing import Any
 
 from metasampler_bench._spec import Job
 from metasampler_bench._store import cell_key
-from metasampler_bench.datasets import ZENODO_NAMES, known_data_home, load
+from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, known_data_home, load
 
 __all__ = ["STAND_IN", "replace_absent"]
 
@@ -36,7 +36,7 @@ def replace_absent(jobs: list[Job], data_home: str | None) -> tuple[list[Job], l
 
     @cache
     def name_for(name: str) -> str:
-        if name in ZENODO_NAMES:
+        if name in ZENODO_NAMES or name in REAL_NAMES:
             try:
                 load(name, data_home=data_home, download=False)
             except FileNotFoundError:

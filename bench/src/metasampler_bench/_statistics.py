@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from sklearn.metrics import average_precision_score, brier_score_loss, log_loss
 
 __all__ = [
     "calibration_error",
+    "geometric_mean",
+    "holm",
     "measure_probabilities",
     "paired",
     "set_means",
@@ -38,6 +40,29 @@ def with_error(difference: float, error: float | None = None, digits: int = 4) -
     """Write a difference with its sign and, where there is one, its standard error."""
     text = f"{difference:+.{digits}f}"
     return text if error is None else f"{text} ± {error:.{digits}f}"
+
+
+def geometric_mean(values: ArrayLike) -> float:
+    """Return the geometric mean of positive numbers, as of ratios."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number by Holm's step-down method.
+
+    Examples
+    --------
+    >>> from metasampler_bench._statistics import holm
+    >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(p_values))
+    highest = 0.0
+    for place, number in enumerate(order):
+        highest = max(highest, (len(p_values) - place) * p_values[number])
+        corrected[number] = min(1.0, highest)
+    return [float(p) for p in corrected]
 
 
 def calibration_error(y: NDArray[Any], probability: NDArray[Any]) -> float:

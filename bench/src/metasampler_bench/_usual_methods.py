@@ -17,12 +17,12 @@ from metasampler_bench._ensemble_methods import LIU_2009
 from metasampler_bench._method import Method, all_rows, all_rows_each
 from metasampler_bench._weighting import WeightedClassifier
 
-__all__ = ["usual_choices"]
+__all__ = ["KE_2017", "usual_choices"]
 
 #: Members of what grows without the base learner; the usual default.
 _N_TREES = 100
 
-_KE_2017 = "G. Ke et al., LightGBM: A highly efficient gradient boosting decision tree, NIPS 2017"
+KE_2017 = "G. Ke et al., LightGBM: A highly efficient gradient boosting decision tree, NIPS 2017"
 _CHEN_2016 = "T. Chen, C. Guestrin, XGBoost: A scalable tree boosting system, KDD 2016"
 
 
@@ -93,16 +93,16 @@ def usual_choices() -> Iterator[Method]:
 
         return EasyEnsembleClassifier(n_estimators=k, n_jobs=n_jobs, random_state=seed)
 
-    def lightgbm(class_weight: str | None) -> Callable[..., Any]:
+    def lightgbm(class_weight: str | None, **settings: Any) -> Callable[..., Any]:
         def make(estimator: Any, k: int, seed: Any, n_jobs: int | None) -> Any:
             # By name, since the types of an extra need not be there to be checked. None would
             # mean all cores to it, and one everywhere else.
             return import_module("lightgbm").LGBMClassifier(
-                n_estimators=_N_TREES,
                 class_weight=class_weight,
                 n_jobs=1 if n_jobs is None else n_jobs,
                 random_state=seed,
                 verbosity=-1,
+                **{"n_estimators": _N_TREES, **settings},
             )
 
         return make
@@ -166,7 +166,7 @@ def usual_choices() -> Iterator[Method]:
         sized=True,
     )
     for name, title, make, count_rows, reference in (
-        ("lightgbm", "LightGBM", lightgbm, _rows_of_lightgbm, _KE_2017),
+        ("lightgbm", "LightGBM", lightgbm, _rows_of_lightgbm, KE_2017),
         ("xgboost", "XGBoost", xgboost, _rows_of_xgboost, _CHEN_2016),
     ):
         yield choice(name, title, make(None), count_rows, reference, requires="boosters")
@@ -178,3 +178,11 @@ def usual_choices() -> Iterator[Method]:
             reference,
             requires="boosters",
         )
+    yield choice(
+        "lightgbm-slow",
+        "LightGBM, 300 slow rounds",
+        lightgbm(None, n_estimators=300, learning_rate=0.05, colsample_bytree=0.5),
+        _rows_of_lightgbm,
+        KE_2017,
+        requires="boosters",
+    )

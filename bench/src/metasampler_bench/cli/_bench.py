@@ -1,4 +1,4 @@
-"""``metasampler bench``: the tables and figures of the paper, and four beyond it."""
+"""``metasampler bench``: the tables and figures of the paper, and five beyond it."""
 
 from __future__ import annotations
 

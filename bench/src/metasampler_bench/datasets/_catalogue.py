@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from metasampler_bench.datasets._bundled import BUNDLED
 from metasampler_bench.datasets._local import find_extra, has_mesa_mammography, known_data_home
+from metasampler_bench.datasets._real import REAL, find_real
 from metasampler_bench.datasets._synthetic import ARCH_NOISE
 from metasampler_bench.datasets._zenodo import ZENODO
 
@@ -27,8 +28,8 @@ class DatasetInfo:
         What to give to ``load``.
 
     source : str
-        ``"authors"``, ``"extra"``, ``"imbalanced-learn"``, ``"scikit-learn"`` or
-        ``"synthetic"``.
+        ``"authors"``, ``"extra"``, ``"imbalanced-learn"``, ``"real"``,
+        ``"scikit-learn"`` or ``"synthetic"``.
 
     rows, columns, classes : int or None
         Size of the data and number of classes; None for files that are not opened.
@@ -56,7 +57,8 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[Datas
     """List the data sets that ``load`` knows by name.
 
     Nothing is loaded for it. The sets of imbalanced-learn are listed whether or not they have
-    been downloaded; the files in ``<data_home>/extra`` are listed if there is such a folder.
+    been downloaded; the files in ``<data_home>/extra`` and ``<data_home>/real`` are listed if there
+    are such folders.
 
     Parameters
     ----------
@@ -88,6 +90,11 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[Datas
     if folder is not None:
         if has_mesa_mammography(folder):
             rows[AUTHORS_SPLIT] = DatasetInfo(AUTHORS_SPLIT, "authors", 11183, 6, 2, 10923 / 260)
+        for name in find_real(folder):
+            n_rows, n_columns, n_positive = REAL.get(name, (None, None, None))
+            ratio = None if n_rows is None else n_rows / n_positive - 1
+            size = (n_rows, n_columns, 2 if n_rows else None, ratio)
+            rows.setdefault(name, DatasetInfo(name, "real", *size))
         for name in find_extra(folder):
             # A name that is taken loads what is built in, so that one name means one thing.
             rows.setdefault(name, DatasetInfo(name, "extra"))

@@ -22,6 +22,7 @@ from metasampler_bench.datasets._local import (
     load_mesa_mammography,
     read_npz,
 )
+from metasampler_bench.datasets._real import REAL, find_real, load_real
 from metasampler_bench.datasets._synthetic import make_arch
 from metasampler_bench.datasets._zenodo import ZENODO, load_zenodo
 
@@ -51,14 +52,16 @@ def load(
           scikit-learn ships (``"digits-8"``, ``"digits"``, ``"breast-cancer"``, ``"wine"``), the
           paper's synthetic sets with a fixed seed (``"arch-low"``, ``"arch-mid"``,
           ``"arch-high"``), the fixed split of the paper's authors (``"mammography-authors"``), or
-          a file in ``<data_home>/extra`` without its ``.npz``;
+          a file in ``<data_home>/extra`` without its ``.npz`` or in ``<data_home>/real`` (a table
+          with its own types and a column ``target``) without its ``.parquet``;
         - a file that ends in ``.csv``, ``.tsv``, ``.gz`` (either of the two), ``.parquet``,
           ``.pq``, or ``.npz`` with the arrays ``data`` and ``label``;
         - a DataFrame of pandas or polars;
         - what ``sklearn.datasets.fetch_openml`` returns.
 
     data_home : str or path, default=None
-        Folder with ``zenodo/x{1..27}data.npz`` (the layout of imbalanced-learn) and ``extra``.
+        Folder with ``zenodo/x{1..27}data.npz`` (the layout of imbalanced-learn), ``extra``
+        and ``real``.
         None means the environment variable ``METASAMPLER_DATA_HOME``, and if that is not set
         imbalanced-learn's own folder.
 
@@ -184,6 +187,8 @@ def _by_name(name: str, data_home: str | os.PathLike[str] | None, download: bool
         part = np.repeat(list(parts), [len(rows) for rows, _ in parts.values()])
         return _Raw(data, labels, name, "authors", part=part)
     folder = known_data_home(data_home)
+    if name in REAL or (folder is not None and name in find_real(folder)):
+        return _Raw(*load_real(name, data_home), name, "real")
     extra = {} if folder is None else find_extra(folder)
     if name in extra:
         return _Raw(*read_npz(extra[name]), name, "extra")
