@@ -91,10 +91,12 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[Datas
         if has_mesa_mammography(folder):
             rows[AUTHORS_SPLIT] = DatasetInfo(AUTHORS_SPLIT, "authors", 11183, 6, 2, 10923 / 260)
         for name in find_real(folder):
-            n_rows, n_columns, n_positive = REAL.get(name, (None, None, None))
-            ratio = None if n_rows is None else n_rows / n_positive - 1
-            size = (n_rows, n_columns, 2 if n_rows else None, ratio)
-            rows.setdefault(name, DatasetInfo(name, "real", *size))
+            if name in REAL:
+                n_rows, n_columns, n_positive = REAL[name]
+                size = (n_rows, n_columns, 2, n_rows / n_positive - 1)
+                rows.setdefault(name, DatasetInfo(name, "real", *size))
+            else:
+                rows.setdefault(name, DatasetInfo(name, "real"))
         for name in find_extra(folder):
             # A name that is taken loads what is built in, so that one name means one thing.
             rows.setdefault(name, DatasetInfo(name, "extra"))
