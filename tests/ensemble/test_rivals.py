@@ -212,9 +212,7 @@ def test_any_n_jobs_and_a_pickle(overlapping):
 def test_three_classes_and_members_without_leaves(three_classes):
     X, y = three_classes
     met, alone, constant = (
-        tree_mesa(LogisticRegression(), 12, meta_sampler=policy, random_state=0).fit(
-            X, y, X, y
-        )
+        tree_mesa(LogisticRegression(), 12, meta_sampler=policy, random_state=0).fit(X, y, X, y)
         for policy in (facing(0.0, 0.9), 0.0, 0.9)
     )
     own, score = alone.scores_[9], constant.scores_[9]

@@ -391,9 +391,7 @@ def test_a_policy_of_ones_own(imbalanced):
     clf = mesa(meta_sampler=0.3).fit(*imbalanced)
     assert set(clf.actions_) == {0.3}
     wide = mesa(meta_sampler=ConstantPolicy(0.3, sigma=5.0)).fit(*imbalanced)
-    assert not np.array_equal(
-        clf.predict_proba(imbalanced[0]), wide.predict_proba(imbalanced[0])
-    )
+    assert not np.array_equal(clf.predict_proba(imbalanced[0]), wide.predict_proba(imbalanced[0]))
 
 
 def test_what_recipes_refuse(imbalanced):

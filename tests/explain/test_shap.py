@@ -25,9 +25,9 @@ def task():
 @pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
 def test_values_of_the_members_add_up_to_the_raw_mean(task, tree, refit):
     X, y = task
-    clf = tree_mesa(
-        tree, 8, leaf_smoothing=0, calibration=None, refit=refit, random_state=0
-    ).fit(X, y)
+    clf = tree_mesa(tree, 8, leaf_smoothing=0, calibration=None, refit=refit, random_state=0).fit(
+        X, y
+    )
     # Trees are grown on float32; other rows could fall on the other side of a split.
     rows = X[:50].astype(np.float32)
     explained = [shap.TreeExplainer(member)(rows) for member in clf.estimators_]

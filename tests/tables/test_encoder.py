@@ -235,7 +235,9 @@ def test_columns_of_polars_that_cannot_be_used(values):
 def test_rare_and_unseen_levels_share_a_code(make):
     encoder = TableEncoder(min_count=3).fit(make(["a"] * 3 + ["b"] * 2 + ["c"] * 4 + [None]))
     assert encoder.levels_ == {"x": ["a", "c"]}
-    assert_array_equal(encoder.transform(make(["c", "b", "new", None, "a"]))[:, 0], [2, 0, 0, NAN, 1])
+    assert_array_equal(
+        encoder.transform(make(["c", "b", "new", None, "a"]))[:, 0], [2, 0, 0, NAN, 1]
+    )
     assert encoder.categorical_features_ == [0]
 
 
@@ -343,9 +345,9 @@ def test_columns_that_become_empty_or_full(library):
 def test_columns_of_another_kind():
     encoder = TableEncoder().fit(pd.DataFrame({"n": [1, 2], "day": [date(2020, 1, 1)] * 2}))
     fine = pd.DataFrame({"n": [1], "day": [date(2020, 1, 1)]})
-    with pytest.raises(ValueError, match="'n' held a number in every row .* now holds a category"):
+    with pytest.raises(ValueError, match=r"'n' held a number in every row .* now holds a category"):
         encoder.transform(fine.assign(n=["many"]))
-    with pytest.raises(ValueError, match="'day' held a date in every row .* now holds a number"):
+    with pytest.raises(ValueError, match=r"'day' held a date in every row .* now holds a number"):
         encoder.transform(fine.assign(day=[3]))
 
 
@@ -362,7 +364,7 @@ def test_only_what_fit_saw_counts():
 def test_what_it_refuses():
     with pytest.raises(NotFittedError):
         TableEncoder().transform(pandas_column([1]))
-    with pytest.raises(TypeError, match="takes a data frame .* got ndarray"):
+    with pytest.raises(TypeError, match=r"takes a data frame .* got ndarray"):
         TableEncoder().fit(np.eye(2))
     for empty in (pd.DataFrame(), pd.DataFrame({"x": []}), pl.DataFrame({"x": []})):
         with pytest.raises(ValueError, match="at least one row and column"):

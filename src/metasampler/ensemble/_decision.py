@@ -94,7 +94,7 @@ def decide(
     judged = {}
     if held_out is not None:
         judged = {
-            "scores": calibrate(proba)[:, data.minority],
+            "scores": calibrate(held_out.proba)[:, data.minority],
             "positive": codes == data.minority,
             "weights": weights,
         }

@@ -13,7 +13,7 @@ from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval
 from metasampler.ensemble._teams import RECIPES, Recipe, TreeTable
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, make_learners, resolve_leaf_smoothing
+from metasampler.growth import BoosterLearner, Stream, make_learners, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -154,11 +154,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     refit : bool or "auto", default="auto"
         For members of your own: whether to grow the ensemble a second time on all rows, training
-        and validation rows together, once everything that needs held-out rows is chosen. The second growth has as
-        many members and the same mu; its draws look at its own errors. A refit excludes
-        `warm_start`. ``"auto"`` refits where the validation rows were held out from X and
-        `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
-        the paper.
+        and validation rows together, once everything that needs held-out rows is chosen. The
+        second growth has as many members and the same mu; its draws look at its own errors. A
+        refit excludes `warm_start`. ``"auto"`` refits where the validation rows were held out from
+        X and `warm_start` is off: rows that the user passed as X_val stay validation rows. Not
+        part of the paper.
 
     {n_jobs}
 
@@ -357,7 +357,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         table = data.tables[0]
         categories = data.form.categorical_features
         scout = recipe.scout(n_positives, table.shape[1], can_stop=known)
-        learner = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner = BoosterLearner(scout, data.n_classes, self.n_jobs, categories)
         learner.doubles_after = recipe.doubles_after
         everything = data.for_team(np.inf)
         scouts = self._team(
@@ -367,18 +367,18 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         signal = recipe.signal(scouts.growth, n_positives)
         policies = self._team_policies(recipe, signal, data, streams)
         if recipe.n_boosters:
-            learner = learner.alike(recipe.booster(signal, n_positives))
+            booster = learner.alike(recipe.booster(signal, n_positives))
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             yield self._team(
-                "boosters", rows, seeds[1], learner, policy, recipe.n_boosters, **options
+                "boosters", rows, seeds[1], booster, policy, recipe.n_boosters, **options
             )
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
-            learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
+            of_trees = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             policy = policies["trees"]
-            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees, **options)
+            yield self._team("trees", rows, seeds[2], of_trees, policy, recipe.n_trees, **options)
 
     def _team_policies(self, recipe: Recipe, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""

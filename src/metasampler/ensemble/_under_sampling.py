@@ -67,12 +67,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         "leaf_smoothing",
     )
 
-    #: Whether a class with a single row, of which none can be held out, is an error.
-    _must_hold_out = True
-
-    #: Whether members leave parts of the rows out in rotation, instead of the same rows.
-    _rotates = False
-
     # Not every subclass has this as a parameter; those that have keep their policy for it.
     warm_start = False
     _policy: Policy | None = None
@@ -105,6 +99,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @property
+    def _must_hold_out(self) -> bool:
+        """Whether a class with a single row, of which none can be held out, is an error."""
+        return True
+
+    @property
+    def _rotates(self) -> bool:
+        """Whether members leave parts of the rows out in rotation, instead of the same rows."""
+        return False
 
     # ------------------------------------------------------------------ fit
 
@@ -149,7 +153,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         held_out, drawn = self._left_out(teams, blend)
         if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
             held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
-        decision = decide(data, drawn, held_out, self.calibration, self.threshold, blend is not None)
+        of_log_odds = blend is not None
+        decision = decide(data, drawn, held_out, self.calibration, self.threshold, of_log_odds)
         # Then these rows are given back: the same rules draw from all rows.
         final = teams
         if refits:
@@ -250,21 +255,21 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if blend is not None:
             # Standardised answers have no prior of their own.
             n_classes = growth.data.n_classes
-            held_out = HeldOut(*blend.left_out) if growth.data.has_validation else None
+            held_out = None if blend.left_out is None else HeldOut(*blend.left_out)
             return held_out, np.full(n_classes, 1 / n_classes)
         held_out = HeldOut(*growth.held_out()) if growth.data.has_validation else None
         return held_out, growth.drawn_shares()
 
     def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""
-        growth, parts = team.growth, []
+        growth, parts = team.growth, list[tuple]()
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
             parts.append(again.growth.held_out())
-        rows, proba = zip(*parts, strict=True)
-        return HeldOut(np.concatenate(rows), np.concatenate(proba))
+        numbers, proba = zip(*parts, strict=True)
+        return HeldOut(np.concatenate(numbers), np.concatenate(proba))
 
     def _become(
         self,
@@ -389,7 +394,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     # ------------------------------------------------------------------ answers
 
     def _staged_totals(self, X):
-        totals = [None] * len(self._members_of)
+        totals: list[np.ndarray | None] = [None] * len(self._members_of)
         start = 0
         for number, team in enumerate(self._members_of):
             members = self.estimators_[start : start + team.n_members]
@@ -399,7 +404,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 yield totals
 
     def _mean_of(self, totals, n_members):
-        answers = []
+        answers: list = []
         for team, total in zip(self._members_of, totals, strict=True):
             n_grown = min(n_members, team.n_members)
             n_members -= n_grown

@@ -4,13 +4,13 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
 from metasampler.growth._check import (
     check_labels,
     check_table,
     make_growth_data,
     make_table_form,
 )
-from metasampler.growth._boosters import BoostedMember, is_plain_booster
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
@@ -41,6 +41,7 @@ from metasampler.growth._scoring import average_precision, running_mean
 __all__ = [
     "DEFAULT_SIGMA",
     "BoostedMember",
+    "BoosterLearner",
     "GaussianDraw",
     "Growth",
     "GrowthData",

@@ -60,8 +60,8 @@ class BoostedMember:
 
     def __init__(self, booster, n_classes: int):
         self.n_classes = n_classes
-        self.n_rounds_ = booster.best_iteration if booster.best_iteration > 0 else (
-            booster.current_iteration()
+        self.n_rounds_ = (
+            booster.best_iteration if booster.best_iteration > 0 else (booster.current_iteration())
         )
         self._model = booster.model_to_string(num_iteration=self.n_rounds_)
 

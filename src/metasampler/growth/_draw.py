@@ -308,9 +308,7 @@ def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: Random
     return np.sort(np.concatenate(held_out))
 
 
-def deal_folds(
-    class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams
-) -> np.ndarray:
+def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:
     """Return the fold of every row; each class is dealt to the folds like cards.
 
     Parameters

@@ -156,7 +156,7 @@ class Growth:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
         self.add(*self.fit_member(self.n_members, rule), rule)
 
-    def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
+    def fit_member(self, number: int, rule: Rule | None = None) -> tuple[Any, np.ndarray]:
         """Fit the member with this number, without adding it to the ensemble.
 
         Without a rule it depends on its number alone, not on the members before it.
@@ -201,8 +201,8 @@ class Growth:
             soft = None if self._soft_total is None else self._soft_total[start:stop]
             learner.add_probabilities(member, X, self._total[start:stop], soft)
             start = stop
-        if self._unseen_total is not None:
-            rows = self.data.unseen(self.n_members)
+        rows = self.data.unseen(self.n_members)
+        if self._unseen_total is not None and rows is not None:
             part = np.zeros_like(self._total[rows])
             learner.add_scores(member, take_rows(self.data.tables[0], rows), part)
             self._unseen_total[rows] += part
@@ -304,6 +304,7 @@ class Growth:
 
     def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
         """Return the mean over the members that have not seen a row."""
+        assert self._unseen_total is not None
         counts = self._n_unseen[self.data.folds[rows]]
         total = self._unseen_total[rows]
         return total / (counts if total.ndim == 1 else counts[:, np.newaxis])

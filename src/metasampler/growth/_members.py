@@ -197,7 +197,7 @@ class MemberLearner:
         if parameters:
             member.set_params(**parameters)
         options = {}
-        if sample_weight is not None and self.takes_weights:
+        if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
         if rows is not None:
             X, codes = compat.take_rows(X, rows), codes[rows]

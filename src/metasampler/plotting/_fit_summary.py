@@ -106,8 +106,8 @@ class FitSummaryDisplay:
 
     def _panels(self):
         """Label of each panel, and the lines in it by name."""
-        names = list(self.rows[0])
-        columns = {name: self._column(name) for name in names if name not in ("member", "team", "rows")}
+        names = [name for name in self.rows[0] if name not in ("member", "team", "rows")]
+        columns = {name: self._column(name) for name in names}
         errors = {
             name.removeprefix(_ERROR_OF): values
             for name, values in columns.items()

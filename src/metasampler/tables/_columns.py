@@ -58,8 +58,10 @@ def column_kind(column) -> str:
             return "date"
         if kind.is_numeric() or str(kind) in ("Boolean", "Null"):
             return "number"
-        return "category" if str(kind).split("(")[0] in ("String", "Categorical", "Enum") else (
-            _kind_of_objects(column.to_list())
+        return (
+            "category"
+            if str(kind).split("(")[0] in ("String", "Categorical", "Enum")
+            else (_kind_of_objects(column.to_list()))
         )
     kind = column.dtype
     if str(kind) == "category":
@@ -175,10 +177,10 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
         if str(column.dtype).split("(")[0] in ("String", "Categorical", "Enum"):
             texts = column.cast(polars.String)
             levels = texts.unique().drop_nulls()
-            numbers = polars.Series(np.arange(len(levels)), dtype=polars.Int64)
+            positions = polars.Series(np.arange(len(levels)), dtype=polars.Int64)
             if len(levels) == 0:
                 return np.empty(0, dtype=object), np.full(len(column), -1)
-            codes = texts.replace_strict(levels, numbers, default=None, return_dtype=polars.Int64)
+            codes = texts.replace_strict(levels, positions, default=None, return_dtype=polars.Int64)
             return levels.to_numpy().astype(object), codes.fill_null(-1).to_numpy()
         values = column.to_list()
     elif str(column.dtype) == "category":
@@ -202,8 +204,8 @@ def _as_text(value) -> str:
     """Return a value as text; a whole number is the same as an integer and as a float."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    if isinstance(value, (float, np.floating)) and value == value // 1:
-        return str(int(value)) if abs(value) < 2**53 else str(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
     return str(value)
 
 

@@ -186,4 +186,3 @@ def _check_frame(X) -> dict:
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(f"X has shape {tuple(X.shape)}; at least one row and column is needed.")
     return columns_of(X)
-

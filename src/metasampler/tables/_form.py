@@ -83,7 +83,7 @@ class TableForm:
             if not is_frame(X):
                 raise TypeError(
                     f"{name} must be a data frame, as the training table was: its columns "
-                    f"{self._encoded_names()} are encoded by name. Got {type(X).__name__}."
+                    f"{_encoded_names(self.encoder)} are encoded by name. Got {type(X).__name__}."
                 )
             X = self.encoder.transform(X)
             if self._fill is not None:
@@ -97,9 +97,6 @@ class TableForm:
             input_name=name,
             estimator=owner,
         )
-
-    def _encoded_names(self) -> list:
-        return [name for name, kind in self.encoder.kinds_.items() if kind != "number"][:10]
 
     @staticmethod
     def _as_it_is(X, name: str, owner):
@@ -117,3 +114,7 @@ class TableForm:
             input_name=name,
             estimator=owner,
         )
+
+
+def _encoded_names(encoder: TableEncoder) -> list:
+    return [name for name, kind in encoder.kinds_.items() if kind != "number"][:10]
