@@ -9,8 +9,6 @@ import pytest
 from hypothesis import settings
 from sklearn.datasets import load_digits, make_classification
 
-from metasampler.datasets import load_mesa_mammography
-
 # No test opens a window.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -48,7 +46,11 @@ def data_home():
 @pytest.fixture(scope="session")
 def mammography(data_home):
     """The split of mammography that the authors of MESA used: training, validation, test."""
-    return load_mesa_mammography(data_home)
+    parts = {}
+    for part in ("train", "valid", "test"):
+        with np.load(data_home / "extra" / f"mesa_Mammo_{part}.npz") as archive:
+            parts[part] = (archive["data"], archive["label"])
+    return parts
 
 
 def _parts(figure):

@@ -35,7 +35,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
-from metasampler.datasets import load_mesa_mammography
+from metasampler_bench.datasets import load_mesa_mammography
 
 console = Console(width=110)
 
@@ -57,7 +57,7 @@ def measure(functions, repeats):
 
 
 def report(title, times, reference, limits, note=""):
-    """A table of the times, and of their ratio to the reference."""
+    """Print the times, and their ratio to the reference."""
     table = Table(title=title, caption=note or None, title_justify="left")
     for column in ("", "CPU s", "wall s", "ratio of CPU", "goal"):
         table.add_column(column, justify="left" if not column else "right")
@@ -70,7 +70,7 @@ def report(title, times, reference, limits, note=""):
 
 
 def mammography():
-    """The authors' split, or made-up data of its shape."""
+    """Return the authors' split, or made-up data of its shape."""
     try:
         parts = load_mesa_mammography()
         return "authors' Mammography split", parts["train"], parts["valid"]
@@ -160,7 +160,7 @@ def rare(n_rows):
 
 
 def ten_trees():
-    """The paper's members with a constant mu; calibration is what users get with them."""
+    """Return the paper's members with a constant mu, calibrated as users get them."""
     return MesaClassifier(
         DecisionTreeClassifier(),
         10,
@@ -172,7 +172,7 @@ def ten_trees():
 
 
 def fit(repeats):
-    """A fit of ten trees on 100,000 rows against imbalanced-learn's balanced bagging."""
+    """Compare a fit of ten trees on 100,000 rows with imbalanced-learn's balanced bagging."""
     X, y = rare(100_000)
     for dtype in (np.float64, np.float32):
         table = np.ascontiguousarray(X, dtype=dtype)
@@ -271,7 +271,7 @@ IMBALANCED_ENSEMBLE = {
 
 
 def start_worker(python):
-    """A function that fits one of imbalanced-ensemble's in another interpreter."""
+    """Return a function that fits one of imbalanced-ensemble's in another interpreter."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     worker = subprocess.Popen([python, "-W", "ignore", "-c", WORKER], **pipes)
 
@@ -287,7 +287,7 @@ def start_worker(python):
 
 
 def baselines(repeats, python=None):
-    """The ensembles beside MESA against other packages' on 100,000 rows."""
+    """Compare the ensembles beside MESA with other packages' on 100,000 rows."""
     X, y = rare(100_000)
     elsewhere = start_worker(python) if python else None
     source = "imbalanced-ensemble" if python else "measured elsewhere"

@@ -11,6 +11,7 @@ instance scikit-learn below imbalanced-learn, do not count.
 
 import argparse
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 from sklearn.datasets import make_classification
@@ -43,8 +44,8 @@ def count(steps: list[tuple[Path, str]]) -> dict[str, int]:
     return {
         "functions": len(steps),
         "files": len(set(files)),
-        "changes of file": sum(a != b for a, b in zip(files, files[1:], strict=False)),
-        "changes of package": sum(a != b for a, b in zip(packages, packages[1:], strict=False)),
+        "changes of file": sum(a != b for a, b in pairwise(files)),
+        "changes of package": sum(a != b for a, b in pairwise(packages)),
     }
 
 
@@ -61,8 +62,16 @@ def _walks():
         return Path(module.__file__).parents[1]
 
     return {
-        "mesa": ("MesaClassifier().fit", lambda: metasampler.MesaClassifier(random_state=0).fit(X, y), own),
-        "sampler": ("MetaSampler().fit", lambda: metasampler.MetaSampler(random_state=0).fit(X, y), own),
+        "mesa": (
+            "MesaClassifier().fit",
+            lambda: metasampler.MesaClassifier(random_state=0).fit(X, y),
+            own,
+        ),
+        "sampler": (
+            "MetaSampler().fit",
+            lambda: metasampler.MetaSampler(random_state=0).fit(X, y),
+            own,
+        ),
         "bagging": (
             "BalancedBaggingClassifier().fit",
             lambda: imblearn.ensemble.BalancedBaggingClassifier().fit(X, y),

@@ -14,11 +14,18 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import average_precision_score, brier_score_loss, precision_score, recall_score
 from sklearn.model_selection import train_test_split
 
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
 from metasampler import MesaClassifier
 
 REVIEW_COST = 5.0  # what it costs to look at one transaction
 # A constant mu: the figures stay the same when the universal sampler is trained anew.
-SETTINGS = {"n_estimators": 30, "meta_sampler": 0.9, "random_state": 0}
+# Trees and a constant mu: one team, which holds a fifth of the rows out.
+TREES = [
+    DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
+    ExtraTreeClassifier(criterion="entropy", max_features=0.5),
+]
+SETTINGS = {"estimator": TREES, "n_estimators": 30, "meta_sampler": 0.9, "random_state": 0}
 
 
 def make_transactions(n_rows=20_000, random_state=0):
@@ -104,7 +111,7 @@ def main(save=None):
 
 
 def save_pictures(folder, raw, clf, X, y):
-    """The pictures of the page "From scores to decisions"."""
+    """Draw the pictures of the page "From scores to decisions"."""
     import matplotlib as mpl
 
     mpl.use("Agg")

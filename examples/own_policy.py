@@ -11,7 +11,7 @@ from metasampler.meta import EnsembleTrainingEnv
 
 
 def hard_then_harder(state):
-    """A policy by hand: draw harder rows the better the ensemble fits the validation rows."""
+    """Draw harder rows the better the ensemble fits the validation rows."""
     share_of_small_errors = state[5]  # the first bin of the validation half
     return np.array([0.5 + 0.5 * share_of_small_errors])
 

@@ -11,10 +11,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.datasets import make_imbalanced_digits
+from metasampler.meta import SoftActorCritic
 
 
 def main(n_updates=1000):
-    sampler = MetaSampler(n_updates=n_updates, random_state=0, verbose=1)
+    sampler = MetaSampler(learner=SoftActorCritic(n_updates=n_updates), random_state=0, verbose=1)
     sampler.fit(*make_imbalanced_digits())
     print(
         f"Validation score on the digits: {sampler.summary_['first_valid_score']:.3f} with random "

@@ -15,7 +15,8 @@ FREE = {"_progress", "_sklearn_compat", "_docs"}
 
 #: The packages that the code of each may import at the top of a file, and inside a function.
 ALLOWED = {
-    "growth": (set(), set()),
+    "tables": (set(), set()),
+    "growth": ({"tables"}, set()),
     "policy": ({"growth"}, set()),
     "meta": ({"policy", "growth"}, set()),
     "ensemble": ({"policy", "growth"}, {"meta"}),

@@ -24,7 +24,10 @@ def test_import_adds_nothing_to_scikit_learn():
     assert set(done.stdout.split()) <= {"metasampler", "sklearn"}
 
 
-@pytest.mark.parametrize("package", ["metasampler", "metasampler.ensemble", "metasampler.meta"])
+PACKAGES = ("datasets", "ensemble", "meta", "plotting")
+
+
+@pytest.mark.parametrize("package", ["metasampler", *(f"metasampler.{name}" for name in PACKAGES)])
 def test_public_names_are_sorted_and_there(package):
     module = __import__(package, fromlist=["__all__"])
     assert list(module.__all__) == sorted(module.__all__)
@@ -48,3 +51,12 @@ def test_private_names_of_scikit_learn_are_imported_in_one_place():
 def test_unknown_names():
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = metasampler.meta.Nothing
+
+
+@pytest.mark.parametrize("package", ["metasampler.ensemble", "metasampler.plotting"])
+def test_no_name_of_a_shared_text_is_left(package):
+    module = __import__(package, fromlist=["__all__"])
+    for name in module.__all__:
+        each = getattr(module, name)
+        for member in (each, *(getattr(each, part) for part in dir(each))):
+            assert not re.search(r"^ *\{\w+\}$", str(member.__doc__), re.M), (name, member)

@@ -20,7 +20,7 @@ def test_selected_mu_is_the_best_constant(imbalanced):
     mus = (0.1, 0.5, 0.9)
     clf = SelectedMuClassifier(n_estimators=4, mus=mus, random_state=0).fit(X, y)
     plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0, "refit": False}
-    plain |= {"n_estimators": 4, "random_state": 0}
+    plain |= {"n_estimators": 4, "random_state": 0, "validation_fraction": 0.2}
     fits = [MesaClassifier(meta_sampler=mu, **plain).fit(X, y) for mu in mus]
     scores = [fitted.scores_[-1] for fitted in fits]
     np.testing.assert_array_equal(clf.validation_scores_, scores)
@@ -68,6 +68,7 @@ def test_only_the_selected_mu_is_refitted(imbalanced):
     assert selected.mu_ == without.mu_
     np.testing.assert_array_equal(selected.validation_scores_, without.validation_scores_)
     plain = {"estimator": DecisionTreeClassifier(), "leaf_smoothing": 0}
+    plain["validation_fraction"] = 0.2
     own = MesaClassifier(meta_sampler=selected.mu_, refit=True, **plain, **options).fit(X, y)
     np.testing.assert_array_equal(selected.predict_proba(X), own.predict_proba(X))
     auto = SelectedMuClassifier(mus=(0.9,), refit="auto", **options)

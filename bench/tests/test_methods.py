@@ -146,10 +146,8 @@ def test_others_need_a_fit_for_each_size(name, imbalanced):
         ("cascade", 3 * 2 * 66),
         ("smoteboost", 3 * (600 + 100)),
         ("smotebagging", 3 * 2 * 534),
-        # A fifth of the rows is held out, and taken back by a refit.
+        # A fifth of the rows is held out.
         ("mesa-universal", 3 * 2 * 53),
-        ("mesa", 3 * 2 * 66),
-        ("mesa-fast", 3 * 2 * 66),
         ("selected-mu", 3 * 2 * 53),
         ("tree", 600),
         ("random-forest", 100 * 600),
@@ -241,8 +239,12 @@ def test_members_of_the_default_with_other_policies():
     assert len(names) == 14
     for name in names:
         built = METHODS[name].build()
-        same = MesaClassifier(n_estimators=10, refit=False, meta_sampler=built.meta_sampler)
-        assert built.get_params() == same.get_params()
+        assert [type(kind).__name__ for kind in built.estimator] == [
+            "DecisionTreeClassifier",
+            "ExtraTreeClassifier",
+        ]
+        assert (built.n_estimators, built.leaf_smoothing, built.refit) == (10, "auto", False)
+        assert built.validation_fraction == 0.2
     assert METHODS["default-universal"].build().meta_sampler == "universal"
     assert isinstance(METHODS["default-alone"].build().meta_sampler, MetaSampler)
     assert METHODS["default-constant-0.7"].build().meta_sampler == 0.7

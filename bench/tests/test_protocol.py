@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metasampler.datasets import load
 from metasampler_bench import split_rows
 from metasampler_bench._protocol import N_FOLDS, fit_seed, n_folds_of, take_parts
+from metasampler_bench.datasets import load
 
 
 def make_labels(n_majority, n_minority, seed):

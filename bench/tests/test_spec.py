@@ -4,7 +4,6 @@ from importlib.resources import files
 
 import pytest
 
-from metasampler.datasets import ZENODO_NAMES, list_datasets
 from metasampler_bench import BASE_CLASSIFIERS, METHODS, list_specs, load_spec
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._measures import MEASURES
@@ -13,6 +12,7 @@ from metasampler_bench._spec import AXES, parse_spec
 from metasampler_bench._stand_in import STAND_IN, replace_absent
 from metasampler_bench._store import cell_key
 from metasampler_bench._summaries import SUMMARIES
+from metasampler_bench.datasets import ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 

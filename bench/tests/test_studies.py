@@ -113,7 +113,7 @@ def test_stored_rows_can_be_shown(study, tmp_path):
     assert f"`{stored['command']}`" in page
 
 
-@pytest.mark.parametrize("page", {study.page_name for study in STORED})
+@pytest.mark.parametrize("page", sorted({study.page_name for study in STORED}))
 def test_stored_pages_are_what_the_rows_say(page, tmp_path):
     chosen = [study for study in STORED if study.page_name == page]
     for study in chosen:

@@ -1,4 +1,4 @@
-"""Texts that the docstrings of several estimators share.
+"""Texts that the docstrings of several estimators and displays share.
 
 A docstring names a text by a line of its own, ``{sampling_ratio}``. The decorator `shared_docs`
 puts the text there. It is ours because imbalanced-learn's `Substitution` takes the texts of one
@@ -7,6 +7,7 @@ class at a time.
 
 import re
 from textwrap import dedent, indent
+from types import FunctionType
 
 __all__ = ["shared_docs"]
 
@@ -80,6 +81,32 @@ _TEXTS = {
         verbose : int, default=0
             Show a progress bar if not 0.
         """,
+    "running": """
+        n_jobs : int, default=None
+            Threads that score rows, in `fit` and in prediction. The result is the same for any
+            number.
+
+        random_state : int, RandomState instance or None, default=None
+            Pass an int for the same ensemble in every call.
+
+        verbose : int, default=0
+            Show a progress bar if not 0.
+        """,
+    "training_rows": """
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The training rows.
+
+        y : array-like of shape (n_samples,)
+            Labels of any type, of two or more classes.
+        """,
+    "rows": """
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify.
+        """,
+    "k_neighbors": """
+        k_neighbors : int, default=5
+            Nearest neighbours of the same class that a synthetic row can lie towards.
+        """,
     "boosting": """
         algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
             How members vote: by their class, with weights by their errors, or by their
@@ -138,11 +165,11 @@ _TEXTS = {
             The weight of each member's vote.
 
         estimator_errors_ : ndarray of shape (n_members,)
-            The weighted part of the training rows that each member got wrong; synthetic rows do
-            not count.
+            The weighted part of the training rows that each member got wrong. Synthetic rows, if
+            there are any, do not count.
 
         n_training_rows_ : list of int
-            How many rows each member was trained on, synthetic ones included.
+            How many rows each member was trained on, with synthetic ones.
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)
@@ -172,13 +199,46 @@ _TEXTS = {
         row weighs as much as an average real one. Which rows are neighbours, and how many
         synthetic rows a class lacks, depends on the rows alone, whatever they weigh.
         """,
+    "ax": """
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        """,
+    "figure": """
+        figure : matplotlib Figure or SubFigure, default=None
+            Where to draw; None makes a new figure.
+        """,
+    "title": """
+        title : str, default=""
+            Written above the picture.
+        """,
+    "test_rows": """
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows, best those of a test set.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        """,
+    "row_weights": """
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        """,
+    "drawn": """
+        Returns
+        -------
+        display : the display
+            Drawn.
+        """,
+    "panels": """
+        figure_ : matplotlib Figure
+        axes_ : ndarray of matplotlib Axes
+            The panels.
+        """,
 }
 
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
 def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`"):
-    """Return a decorator that puts the shared texts into a docstring.
+    """Return a decorator that puts the shared texts into docstrings: a class's and its methods'.
 
     Parameters
     ----------
@@ -191,9 +251,11 @@ def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`"):
         return indent(text, match[1])
 
     def decorate(documented):
-        # Python drops docstrings with -OO.
-        if documented.__doc__:
-            documented.__doc__ = _NAME.sub(put, documented.__doc__)
+        for each in (documented, *vars(documented).values()):
+            each = getattr(each, "__func__", each)  # of a class method
+            # Python drops docstrings with -OO.
+            if isinstance(each, type | FunctionType) and each.__doc__:
+                each.__doc__ = _NAME.sub(put, each.__doc__)
         return documented
 
     return decorate

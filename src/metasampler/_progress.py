@@ -10,23 +10,10 @@ __all__ = ["progress_bar"]
 def progress_bar(
     title: str, total: int, *, enabled: bool, transient: bool = False
 ) -> Iterator[Callable[..., None]]:
-    """Context in which calls of the value it gives move a progress bar.
+    """Show a progress bar while the context lasts; ``advance(note="", steps=1)`` moves it.
 
-    Parameters
-    ----------
-    title : str
-        What is being done.
-    total : int
-        How many steps there are.
-    enabled : bool
-        If False nothing is printed, and rich is not imported.
-    transient : bool, default=False
-        Whether the bar goes to the error stream and disappears in the end.
-
-    Yields
-    ------
-    advance : callable
-        ``advance(note="", steps=1)``.
+    Without ``enabled`` nothing is printed, and rich is not imported. A ``transient`` bar goes to
+    the error stream and disappears in the end.
     """
     if not enabled:
         yield lambda note="", steps=1: None

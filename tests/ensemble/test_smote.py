@@ -1,5 +1,7 @@
 """Synthetic rows, and SMOTEBagging."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,7 +32,8 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def make_smote(X, k_neighbors):
-    return Smote(X, [np.arange(len(X))], np.array(["rare"]), [0], k_neighbors)
+    data = SimpleNamespace(tables=[X], class_rows=[np.arange(len(X))], classes=np.array(["rare"]))
+    return Smote(data, [0], k_neighbors)
 
 
 @settings(max_examples=60, deadline=None)

@@ -176,7 +176,7 @@ def test_only_kinds_that_take_weights_get_them(imbalanced):
 def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n_members):
     X, y = imbalanced
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
-    growth = start(X, y, [TREE, BAYES], weights=weights, track=False)
+    growth = start(X, y, [TREE, BAYES], weights=weights)
     for _ in range(n_members):
         growth.step()
     expected = growth.data.drawn_shares(growth.subsets[0], weighted=True)

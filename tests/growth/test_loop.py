@@ -116,7 +116,7 @@ def test_test_rows_beside_a_hold_out(imbalanced, make):
 
 
 def test_no_scoring_where_nobody_asks(imbalanced, make):
-    growth = make.growth(make.data(*imbalanced, validation_fraction=None), track=False)
+    growth = make.growth(make.data(*imbalanced, validation_fraction=None))
     growth.step()
     assert growth.n_members == 1
     assert not growth._total.any()

@@ -2,37 +2,37 @@
 
 import numpy as np
 import pytest
-from metasampler.meta._episode import Episode
 from sklearn.datasets import make_classification
-from tree_mesa import tree_mesa
 
-from metasampler import MetaSampler
-from metasampler.meta import GaussianPolicy
-from metasampler.meta._constants import ConstantsLearner
-
-SHORT = {
-    "n_estimators": 5,
-    "learner": "constants",
-    "n_sweeps": 2,
-    "n_constants": 4,
-    "state": "summary",
-    "hidden_layer_sizes": (),
-    "random_state": 0,
-}
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.meta import FitToConstants, GaussianPolicy
+from metasampler.meta._learners import Episode, Problem
 
 
-def make_learner(n_tasks, hidden=(), **options):
-    policy = GaussianPolicy(3, hidden, rng=np.random.default_rng(0))
-    usual = {"round_size": n_tasks, "n_sweeps": 1, "n_constants": 7, "penalty": 0.0, "warm": False}
-    usual["lowest"] = 0.0
-    return ConstantsLearner(policy, n_tasks=n_tasks, **{**usual, **options})
+def settings(**options):
+    """Settings of a short training, with options of the learner."""
+    return {
+        "n_estimators": 5,
+        "learner": FitToConstants(**{"n_sweeps": 2, "n_constants": 4, **options}),
+        "state": "summary",
+        "hidden_layer_sizes": (),
+        "random_state": 0,
+    }
+
+
+def make_learner(n_tasks, hidden=(), mu_min=0.0, start=None, seed=0, **options):
+    learner = FitToConstants(**{"n_sweeps": 1, "penalty": 0.0, **options})
+    rng = np.random.default_rng(seed)
+    problem = Problem(3, hidden, n_tasks=n_tasks, n_actions=4, mu_min=mu_min, rng=rng, start=start)
+    learner.begin(problem)
+    return learner
 
 
 def play(assignments, states, worth):
     """Episodes in which a task shows its own states, and a mu is worth what a function says."""
     none = np.zeros(0)
     return [
-        Episode(states[a.task], none, none, {}, mean_score=worth(a.task, a.policy.predict(None)))
+        Episode(states[a.task], none, none, {}, mean_score=worth(a.task, a.actor.predict(None)))
         for a in assignments
     ]
 
@@ -92,27 +92,27 @@ def test_the_mu_that_is_worth_most_is_learned_for_each_state(hidden, scale):
 
 
 def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers():
-    learner = make_learner(5, round_size=2, n_sweeps=3, n_constants=4)
+    learner = make_learner(5, tasks_per_round=2, n_sweeps=3, n_constants=4)
     assert (learner.n_rounds, learner.n_episodes) == (8, 15)
     assignments = learner.plan(1, [4, 2])
     assert [a.task for a in assignments] == [4] * 4 + [2] * 4
     assert [a.number for a in assignments] == [2] * 4 + [3] * 4
-    played = [a.policy.predict(None) for a in assignments[:4]]
+    played = [a.actor.predict(None) for a in assignments[:4]]
     np.testing.assert_allclose(played, [0, 1 / 3, 2 / 3, 1])
     # The last round ends with the last sweep.
     assert [a.number for a in learner.plan(7, [0, 1])] == [14] * 4
 
 
 def test_constants_may_reach_further_than_the_policy():
-    learner = make_learner(1, n_constants=4, lowest=-2.0)
-    played = [a.policy.predict(None) for a in learner.plan(0, [0])]
+    # Of mu from 0.75 to 1, the constant 0.25 is the action -2.
+    learner = make_learner(1, n_constants=4, mu_min=0.75, constant_min=0.25)
+    played = [a.actor.predict(None) for a in learner.plan(0, [0])]
     np.testing.assert_allclose(played, [-2, -1, 0, 1])
     policy = learn(learner, np.ones((1, 2, 3)), lambda task, action: -((action + 1) ** 2))
     # The best lies where it cannot go.
     assert policy.predict(np.ones(3)) < 0.05
     X, y = make_classification(300, weights=[0.9], random_state=0)
-    settings = {**SHORT, "mu_min": 0.8, "constant_min": 0.2, "n_sweeps": 1}
-    sampler = MetaSampler(**settings).fit(X, y)
+    sampler = MetaSampler(**settings(constant_min=0.2, n_sweeps=1), mu_min=0.8).fit(X, y)
     assert sampler.history_[0]["actions"] == pytest.approx([0.6] * 4)
     assert 0.8 <= sampler.predict(np.zeros(15)) <= 1
 
@@ -124,7 +124,8 @@ def test_tasks_weigh_alike_however_often_they_were_played():
     def worth(task, action):
         return worths[task](action)
 
-    learner = make_learner(2, round_size=3, n_sweeps=3)
+    learner = make_learner(2, n_sweeps=3)
+    learner.round_size = 3
     assignments = learner.plan(0, [0, 0, 1])
     learner.learn(assignments, play(assignments, states, worth))
     assert learner.policy.predict(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
@@ -146,17 +147,7 @@ def test_a_penalty_holds_weights_at_zero_or_at_the_start():
     assert spread(tight) < 1e-4 < spread(loose)
     start = GaussianPolicy(3, (), rng=np.random.default_rng(5))
     before = start.parameters.copy()
-    warm = ConstantsLearner(
-        start,
-        n_tasks=20,
-        round_size=20,
-        n_sweeps=1,
-        n_constants=7,
-        penalty=1e3,
-        warm=True,
-        lowest=0,
-    )
-    learn(warm, states, worth)
+    learn(make_learner(20, start=start, penalty=1e3), states, worth)
     weights = start.layers[0][0]
     np.testing.assert_allclose(weights, before[:6].reshape(3, 2), atol=1e-4)
 
@@ -176,12 +167,12 @@ def test_goes_on_from_a_stored_state():
     np.testing.assert_array_equal(second.policy.parameters, first.policy.parameters)
     assignments = second.plan(1, list(range(6)))
     second.learn(assignments, play(assignments, states, worth))
-    assert second.n_updates == whole.n_updates == 2
+    assert second.n_updates_done == whole.n_updates_done == 2
     np.testing.assert_array_equal(second.policy.parameters, whole.policy.parameters)
     # Before the first round there is nothing to go on from.
     third = make_learner(6)
     third.set_state(*make_learner(6).get_state())
-    assert third.n_updates == 0
+    assert third.n_updates_done == 0
 
 
 def test_meta_training_with_constants(tmp_path):
@@ -189,37 +180,38 @@ def test_meta_training_with_constants(tmp_path):
         str(seed): make_classification(300, weights=[0.9], flip_y=0, random_state=seed)
         for seed in range(3)
     }
-    settings = {**SHORT, "mu_min": 0.4}
-    sampler = MetaSampler(**settings).fit_tasks(tasks)
-    again = MetaSampler(**settings, n_jobs=2).fit_tasks(tasks)
+    sampler = MetaSampler(**settings(), mu_min=0.4).fit_tasks(tasks)
+    again = MetaSampler(**settings(), mu_min=0.4, n_jobs=2).fit_tasks(tasks)
     np.testing.assert_array_equal(again.policy_.parameters, sampler.policy_.parameters)
     assert [entry["task"] for entry in sampler.history_] == ["0", "1", "2"] * 2
     # An entry has the means of what was played: here of four constants.
     assert sampler.history_[0]["actions"] == pytest.approx([0.7] * 4)
     assert sampler.n_updates_ == 2
     X, y = tasks["0"]
-    clf = tree_mesa(meta_sampler=sampler, n_estimators=6, random_state=0).fit(X, y)
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=6, random_state=0).fit(X, y)
     assert all(0.4 <= mu <= 1 for mu in clf.actions_)
     sampler.save(tmp_path / "sampler.npz")
-    adapted = MetaSampler.load(tmp_path / "sampler.npz").adapt(X, y, n_sweeps=1)
-    assert not np.array_equal(adapted.policy_.parameters, sampler.policy_.parameters)
+    loaded = MetaSampler.load(tmp_path / "sampler.npz")
+    assert repr(loaded.learner) == repr(sampler.learner)
+    warm = loaded.set_params(warm_start=True, learner__n_sweeps=1).fit(X, y)
+    assert not np.array_equal(warm.policy_.parameters, sampler.policy_.parameters)
 
 
 def test_the_score_is_that_of_rows_which_states_do_not_tell_of(monkeypatch):
     X, y = make_classification(400, weights=[0.9], flip_y=0, random_state=0)
     seen = []
-    learn = ConstantsLearner.learn
+    learn = FitToConstants.learn
 
     def spy(self, assignments, episodes):
         seen.extend(episodes)
         learn(self, assignments, episodes)
 
-    monkeypatch.setattr(ConstantsLearner, "learn", spy)
+    monkeypatch.setattr(FitToConstants, "learn", spy)
     rows = (X[:200], y[:200], X[200:300], y[200:300], X[300:], y[300:])
-    MetaSampler(**{**SHORT, "n_sweeps": 1}, score_on="test").fit_tasks([rows])
+    MetaSampler(**settings(n_sweeps=1, score_on="test")).fit_tasks([rows])
     tested = seen.pop(0)
     seen.clear()
-    MetaSampler(**{**SHORT, "n_sweeps": 1}).fit_tasks([rows])
+    MetaSampler(**settings(n_sweeps=1)).fit_tasks([rows])
     validated = seen.pop(0)
     # Test rows are learned from only if that is asked for; the ensembles are the same.
     np.testing.assert_array_equal(tested.states, validated.states)
@@ -229,7 +221,7 @@ def test_the_score_is_that_of_rows_which_states_do_not_tell_of(monkeypatch):
     by_step = validated.scores["valid"] - still_to_come
     assert validated.mean_score == pytest.approx(by_step.mean())
     with pytest.raises(ValueError, match="score_on='test' needs X_test and y_test of every task"):
-        MetaSampler(**SHORT, score_on="test").fit_tasks([rows[:4]])
+        MetaSampler(**settings(score_on="test")).fit_tasks([rows[:4]])
 
 
 def test_hidden_layers_do_not_stay_at_a_constant():
@@ -240,20 +232,8 @@ def test_hidden_layers_do_not_stay_at_a_constant():
     def worth(task, action):
         return -0.01 * (action - (0.2 if states[task, 0, 1] > 0 else 0.9)) ** 2
 
-    policy = GaussianPolicy(3, (50,), rng=rng)
-    others = [GaussianPolicy(3, (50,), rng=rng).parameters for _ in range(4)]
-    learner = ConstantsLearner(
-        policy,
-        others,
-        n_tasks=30,
-        round_size=30,
-        n_sweeps=1,
-        n_constants=5,
-        lowest=0.0,
-        penalty=1e-6,
-        warm=False,
-    )
-    learn(learner, states, worth)
+    learner = make_learner(30, (50,), n_constants=5, penalty=1e-6, seed=3)
+    policy = learn(learner, states, worth)
     found = np.array([policy.predict(parts[0]) for parts in states])
     right = np.where(states[:, 0, 1] > 0, 0.2, 0.9)
     assert np.abs(found - right).mean() < 0.1

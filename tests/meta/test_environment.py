@@ -4,7 +4,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from sklearn.naive_bayes import GaussianNB
 
-from metasampler.meta import EnsembleTrainingEnv, MetaSampler
+from metasampler.meta import EnsembleTrainingEnv, MetaSampler, SoftActorCritic
 
 
 @pytest.fixture
@@ -89,7 +89,8 @@ def test_the_environment_is_the_loop_of_meta_training(imbalanced):
     # The same seeds and actions give the same scores, whoever drives the loop.
     X, y = imbalanced
     options = {"n_estimators": 4, "random_state": 0}
-    sampler = MetaSampler(n_random_steps=3, n_updates=0, **options).fit(X, y, X[:200], y[:200])
+    learner = SoftActorCritic(n_random_steps=3, n_updates=0)
+    sampler = MetaSampler(learner=learner, **options).fit(X, y, X[:200], y[:200])
     env = EnsembleTrainingEnv(X, y, X[:200], y[:200], **options)
     env.reset(seed=0)
     for mu in sampler.history_[0]["actions"]:

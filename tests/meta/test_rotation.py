@@ -6,12 +6,15 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from tree_mesa import tree_mesa
 
-from metasampler import MetaSampler
-from metasampler.meta import EnsembleTrainingEnv
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.meta import EnsembleTrainingEnv, SoftActorCritic
 
-SHORT = {"n_estimators": 4, "n_random_steps": 6, "n_updates": 6, "random_state": 0}
+SHORT = {
+    "n_estimators": 4,
+    "learner": SoftActorCritic(n_random_steps=6, n_updates=6),
+    "random_state": 0,
+}
 
 
 def mix():
@@ -35,7 +38,6 @@ def test_episodes_rotate(imbalanced):
         assert fitted.history_ != MetaSampler(kind, **SHORT).fit(*imbalanced).history_
     assert fitted.summary_["estimator"] == "[DecisionTreeClassifier(), GaussianNB()]"
     assert fitted.history_ == MetaSampler(mix(), n_jobs=2, **SHORT).fit(*imbalanced).history_
-    assert fitted.adapt(*imbalanced, n_updates=4).n_updates_ == 4
 
 
 def test_files_and_clones(imbalanced, tmp_path):
@@ -77,5 +79,5 @@ def test_lists_that_cannot_be_used(imbalanced, estimator):
 
 def test_a_sampler_of_one_kind_serves_a_rotation(imbalanced):
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
-    clf = tree_mesa(mix(), n_estimators=3, meta_sampler=sampler, random_state=0)
+    clf = MesaClassifier(mix(), n_estimators=3, meta_sampler=sampler, random_state=0)
     assert clf.fit(*imbalanced).actions_.shape == (2,)

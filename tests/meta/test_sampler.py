@@ -5,19 +5,24 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from metasampler.meta._episode import Episode
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
-from tree_mesa import tree_mesa
+from sklearn.tree import DecisionTreeClassifier
 
-from metasampler import MetaSampler
-from metasampler.meta import GaussianPolicy, Task
-from metasampler.meta._learners import RewardScale
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.growth import RandomStreams, Stream, make_growth_data
+from metasampler.meta import FitToConstants, GaussianPolicy, SoftActorCritic, Task
 from metasampler.meta._sac import SAC
 
-SHORT = {"n_estimators": 4, "n_random_steps": 12, "n_updates": 12, "random_state": 0}
+LEARNER = {"n_random_steps": 12, "n_updates": 12}
+SHORT = {"n_estimators": 4, "learner": SoftActorCritic(**LEARNER), "random_state": 0}
+
+
+def learning(**options):
+    """Short settings with other options of the learner."""
+    return {**SHORT, "learner": SoftActorCritic(**{**LEARNER, **options})}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +55,7 @@ def test_no_test_rows_no_test_score(imbalanced):
 
 
 def test_random_actions_may_end_within_an_episode(imbalanced):
-    sampler = MetaSampler(**{**SHORT, "n_random_steps": 4}).fit(*imbalanced)
+    sampler = MetaSampler(**learning(n_random_steps=4)).fit(*imbalanced)
     assert [entry["n_random_actions"] for entry in sampler.history_][:3] == [3, 1, 0]
 
 
@@ -72,7 +77,7 @@ def test_several_tasks_take_turns(tasks):
 @pytest.mark.parametrize("scale_tasks", [False, True])
 def test_same_result_for_any_n_jobs(tasks, scale_tasks):
     one, two = (
-        MetaSampler(**SHORT, scale_tasks=scale_tasks, n_jobs=n_jobs).fit_tasks(tasks)
+        MetaSampler(**learning(scale_tasks=scale_tasks), n_jobs=n_jobs).fit_tasks(tasks)
         for n_jobs in (1, 2)
     )
     assert_same_policy(one, two)
@@ -140,15 +145,18 @@ def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value, arg
         seen.update(options)
         return SAC(state_size, **options)
 
-    monkeypatch.setattr("metasampler.meta._setup.SAC", spy)
-    MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
+    monkeypatch.setattr("metasampler.meta._learners.SAC", spy)
+    if name == "hidden_layer_sizes":
+        MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
+    else:
+        MetaSampler(**learning(**{name: value})).fit(*imbalanced)
     assert seen[argument] == value
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"reward_scale": 5.0},
+        {"learner": SoftActorCritic(**LEARNER, reward_scale=5.0)},
         {"sigma": 0.9},
         {"sampling_ratio": 3.0},
         {"validation_fraction": 0.4},
@@ -161,7 +169,7 @@ def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value, arg
 )
 def test_each_setting_makes_a_difference(imbalanced, options):
     usual = MetaSampler(**SHORT).fit(*imbalanced)
-    other = MetaSampler(**SHORT, **options).fit(*imbalanced)
+    other = MetaSampler(**{**SHORT, **options}).fit(*imbalanced)
     assert not np.array_equal(usual.policy_.parameters, other.policy_.parameters)
 
 
@@ -176,45 +184,60 @@ def test_episodes_differ(imbalanced):
 def test_settings_changed_after_the_fit_are_refused(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT).fit(X, y)
-    tree_mesa(meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)).fit(X, y)
-    clf = tree_mesa(meta_sampler=clone(sampler))
-    clf.set_params(meta_sampler__n_updates=50)
-    with pytest.raises(ValueError, match="meta-trained with n_updates=12 and then set to 50"):
+    MesaClassifier(meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)).fit(X, y)
+    clf = MesaClassifier(meta_sampler=clone(sampler))
+    clf.set_params(meta_sampler__learner__n_updates=50)
+    with pytest.raises(ValueError, match="with learner__n_updates=12 and then set to 50"):
         clf.fit(X, y)
+    # The one that was cloned has a learner of its own.
+    sampler.as_policy()
+    for options, words in (
+        ({"learner": None}, "learner__n_random_steps=12 and then set to 500"),
+        ({"mu_min": 0.3}, "mu_min=0.0 and then set to 0.3"),
+        ({"hidden_layer_sizes": (3,)}, r"hidden_layer_sizes=\[50\] and then set to \[3\]"),
+        ({"learner": FitToConstants()}, "learner='SoftActorCritic' and then set to 'FitTo"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            clone(sampler).set_params(**options).as_policy()
+
+
+def test_a_sampler_is_a_policy(imbalanced):
+    X, y = imbalanced
+    sampler = MetaSampler(**SHORT, mu_min=0.5).fit(X, y)
+    options = {"n_estimators": 5, "random_state": 0}
+    as_sampler = MesaClassifier(meta_sampler=sampler, **options).fit(X, y)
+    policy = sampler.as_policy()
+    # A copy: later changes of the sampler leave it alone.
+    sampler.policy_.parameters[:] = 0
+    as_policy = MesaClassifier(meta_sampler=policy, **options).fit(X, y)
+    np.testing.assert_array_equal(as_sampler.actions_, as_policy.actions_)
+    np.testing.assert_array_equal(as_sampler.states_, as_policy.states_)
+    assert policy.summary == sampler.summary_
+    assert np.all(as_policy.actions_ >= 0.5)
+
+
+def test_rows_that_a_classifier_has_prepared(imbalanced):
+    X, y = imbalanced
+    streams = RandomStreams(0).child(Stream.SPLIT, 0)
+    data = make_growth_data(
+        X,
+        y,
+        estimator=DecisionTreeClassifier(),
+        validation_fraction=0.2,
+        sampling_ratio=1.0,
+        scoring="average_precision",
+        streams=streams,
+    )
+    prepared = MetaSampler(**SHORT).fit_growth_data([data])
+    whole = MetaSampler(**SHORT).fit(X, y)
+    assert_same_policy(prepared, whole)
+    assert prepared.history_ == whole.history_
 
 
 def test_a_bad_task_is_named(imbalanced):
     X, y = imbalanced
     with pytest.raises(ValueError, match="Task 'bad': y has only one class"):
         MetaSampler().fit_tasks({"good": (X, y), "bad": (X, np.zeros(len(y)))})
-
-
-def _episode(rewards):
-    n = len(rewards)
-    return Episode(np.arange(n * 2.0).reshape(n, 2), np.full(n, 0.5), np.array(rewards), {})
-
-
-def test_transitions_end_truly_at_the_last_member():
-    agent = SAC(2, rng=np.random.default_rng(0))
-    scale = RewardScale(1, 10.0, by_task=False)
-    scale.add(0, _episode([0.1, -0.2, 0.3]))
-    scale.flush(agent)
-    rows = agent.memory.rows[: len(agent.memory)]
-    np.testing.assert_array_equal(rows[:, -1], [0, 0, 1])
-    np.testing.assert_allclose(rows[:, 3], [1, -2, 3], rtol=1e-6)
-    np.testing.assert_array_equal(rows[:2, 4:6], rows[1:, :2])
-
-
-def test_tasks_on_one_scale():
-    agent = SAC(2, rng=np.random.default_rng(0))
-    scale = RewardScale(3, 10.0, by_task=True)
-    scale.add(0, _episode([0.3, -0.3]))
-    scale.add(1, _episode([0.1, -0.1]))
-    scale.add(2, _episode([0.0, 0.0]))
-    scale.flush(agent)
-    rewards = agent.memory.rows[:6, 3]
-    # Equal size, and on the whole as large as before: the mean of .3 and .1, times ten.
-    np.testing.assert_allclose(rewards, [2, -2, 2, -2, 0, 0], rtol=1e-6)
 
 
 def test_train_ratio_trains_on_a_part(imbalanced):
@@ -238,7 +261,7 @@ def test_network_sizes(imbalanced, hidden):
 def test_kinds_of_state(imbalanced, state, size):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT, state=state, n_bins=3).fit(X, y)
-    clf = tree_mesa(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    clf = MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
     assert clf.states_.shape == (2, size)
     np.testing.assert_allclose(
         clf.actions_, [sampler.predict(state) for state in clf.states_], rtol=1e-6
@@ -247,14 +270,16 @@ def test_kinds_of_state(imbalanced, state, size):
 
 def test_options_of_the_learner(imbalanced):
     sampler = MetaSampler(
-        GaussianNB(), **SHORT, alpha="auto", scoring="roc_auc", sampling_ratio=2.0
+        GaussianNB(), **learning(alpha="auto"), scoring="roc_auc", sampling_ratio=2.0
     ).fit(*imbalanced)
     assert sampler.summary_["estimator"] == "GaussianNB()"
     assert sampler.summary_["scoring"] == "roc_auc"
+    assert sampler.summary_["learner"] == "SoftActorCritic"
 
 
 def test_no_updates_leave_a_random_policy(imbalanced):
-    sampler = MetaSampler(n_random_steps=0, n_updates=0, random_state=0).fit(*imbalanced)
+    learner = SoftActorCritic(n_random_steps=0, n_updates=0)
+    sampler = MetaSampler(learner=learner, random_state=0).fit(*imbalanced)
     assert sampler.history_ == []
     assert 0 < sampler.predict(np.full(10, 0.2)) < 1
 
@@ -289,8 +314,14 @@ def test_clone_and_pickle_keep_what_was_learned(imbalanced):
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
     for twin in (clone(sampler), pickle.loads(pickle.dumps(sampler))):
         assert twin is not sampler
-        assert twin.get_params() == sampler.get_params()
+        assert str(twin.get_params()) == str(sampler.get_params())
         assert_same_policy(sampler, twin)
+        # What one does to its policy is nothing to the other.
+        before = sampler.policy_.parameters.copy()
+        twin.policy_.parameters[:] = 0
+        twin.history_.clear()
+        np.testing.assert_array_equal(sampler.policy_.parameters, before)
+        assert sampler.history_
     # fit starts anew, whatever was there.
     assert_same_policy(sampler, clone(sampler).fit(*imbalanced))
 
@@ -309,7 +340,7 @@ def test_an_interrupt_leaves_a_usable_sampler(imbalanced, monkeypatch, tmp_path)
         sampler = MetaSampler(**SHORT).fit(X, y)
     assert sampler.n_updates_ == 7
     assert sampler.summary_["interrupted"]
-    tree_mesa(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
     sampler.save(tmp_path / "part.npz")
     assert_same_policy(sampler, MetaSampler.load(tmp_path / "part.npz"))
 
@@ -330,9 +361,12 @@ def test_progress_shows_the_score(imbalanced, capsys):
         ({"n_estimators": 1}, "n_estimators"),
         ({"state": "minority"}, "state"),
         ({"train_ratio": 0.0}, "train_ratio"),
-        ({"alpha": "fixed"}, "alpha"),
+        ({"learner": SoftActorCritic(alpha="fixed")}, "'alpha' parameter of SoftActorCritic"),
+        ({"learner": FitToConstants(n_constants=2)}, "'n_constants' parameter of FitToConstants"),
+        ({"learner": "sac"}, "'learner' parameter of MetaSampler"),
+        ({"hidden_layer_sizes": (10**12,)}, "at most 10000"),
         ({"hidden_layer_sizes": (50, 0)}, "hidden_layer_sizes must hold positive integers"),
-        ({"critic_hidden_layer_sizes": (2.5,)}, "critic_hidden_layer_sizes"),
+        ({"learner": SoftActorCritic((2.5,))}, "critic_hidden_layer_sizes must hold positive"),
     ],
 )
 def test_bad_parameters(imbalanced, options, words):

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble import (
     AdaCostClassifier,
@@ -244,9 +244,7 @@ def policy_methods() -> Iterator[Method]:
 def _presets() -> Iterator[Method]:
     """List MESA's presets but the paper's, which is the row "mesa-fit"."""
 
-    def preset(
-        name: str, title: str, family: str, preset: str, *, uses_validation: bool, base: bool = True
-    ) -> Method:
+    def preset(name: str, title: str, preset: str) -> Method:
         def make(
             estimator: Any, n_estimators: int | None, random_state: Any, n_jobs: int | None
         ) -> Any:
@@ -259,19 +257,17 @@ def _presets() -> Iterator[Method]:
         return Method(
             name,
             title,
-            family,
+            "IE+ML",
             make,
             rows_of_subsets,
             _LIU_2020_MESA,
-            uses_base_learner=base,
             sized=False,
-            uses_validation=uses_validation,
+            uses_validation=True,
         )
 
-    yield preset("mesa", "MESA, default", "IE+ML", "default", uses_validation=True)
-    # With a constant mu nothing is learned.
-    yield preset("mesa-fast", "MESA, fast", "IE+US", "fast", uses_validation=False)
-    yield preset("mesa-best", "MESA, best", "IE+ML", "best", uses_validation=True)
+    yield preset("mesa", "MESA, default", "default")
+    yield preset("mesa-fast", "MESA, fast", "fast")
+    yield preset("mesa-best", "MESA, best", "best")
 
 
 @cache
@@ -299,6 +295,7 @@ def _mesa(
             own_estimator() if estimator is None else estimator,
             n_estimators,
             meta_sampler=meta_sampler() if meta_sampler is _universal_alone else meta_sampler,
+            validation_fraction=0.2,
             n_jobs=n_jobs,
             random_state=random_state,
             **options,
@@ -376,14 +373,23 @@ def _paper_rows() -> Iterator[Method]:
 
 
 def _default_rows() -> Iterator[Method]:
-    """List any number of the default's members, with the policies that the paper's get."""
+    """List the first release's default members, any number, with the policies of the paper's.
+
+    Trees that look for the best split and trees that draw it at random take turns.
+    """
+
+    def trees() -> list[Any]:
+        return [
+            DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=2),
+            ExtraTreeClassifier(criterion="entropy", max_features=0.5),
+        ]
 
     def mesa(name: str, title: str, family: str, meta_sampler: Any, **options: Any) -> Method:
         return _mesa(
             f"default-{name}",
             f"default members, {title}",
             family,
-            lambda: None,
+            trees,
             meta_sampler=meta_sampler,
             leaf_smoothing="auto",
             refit=False,

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.datasets import load
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
 from metasampler_bench._methods import METHODS
@@ -18,6 +17,7 @@ from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
 from metasampler_bench._samplers import SamplerCache, make_meta_sampler
 from metasampler_bench._spec import Job
+from metasampler_bench.datasets import load
 
 __all__ = ["KEPT_ON_REQUEST", "MEASURES", "needs_sampler"]
 

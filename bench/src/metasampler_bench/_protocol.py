@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from metasampler.datasets import flip_labels, load
+from metasampler_bench.datasets import flip_labels, load
 
 __all__ = ["N_FOLDS", "Parts", "fit_seed", "n_folds_of", "split_rows", "take_parts"]
 
@@ -103,7 +103,7 @@ def take_parts(
     Parameters
     ----------
     name : str
-        See :func:`metasampler.datasets.load`.
+        See :func:`metasampler_bench.datasets.load`.
     run, fold, seed : int
         See `split_rows`. A set with a fixed split has one fold and the same rows in every run.
     noise : float, default=0.0

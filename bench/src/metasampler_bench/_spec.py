@@ -267,7 +267,7 @@ def _expand(block: dict[str, Any]) -> dict[str, Any]:
     """Write out what a block says in short: the 27 sets, or all methods."""
     block = dict(block)
     if block.get("dataset") == "zenodo":
-        from metasampler.datasets import ZENODO_NAMES
+        from metasampler_bench.datasets import ZENODO_NAMES
 
         block["dataset"] = list(ZENODO_NAMES)
     if block.get("method") == "all":

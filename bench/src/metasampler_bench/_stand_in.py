@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from metasampler.datasets import ZENODO_NAMES, known_data_home, load
 from metasampler_bench._spec import Job
 from metasampler_bench._store import cell_key
+from metasampler_bench.datasets import ZENODO_NAMES, known_data_home, load
 
 __all__ = ["STAND_IN", "replace_absent"]
 

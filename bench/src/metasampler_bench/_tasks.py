@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-#: Files of ``metasampler.datasets.load`` whose class is a column.
+#: Files of ``metasampler_bench.datasets.load`` whose class is a column.
 TABLE_SUFFIXES = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet", ".pq")
 
 
@@ -28,12 +28,12 @@ def load_tasks(
     Parameters
     ----------
     names, unseen : list of str
-        Names or files, as ``metasampler.datasets.load`` takes them. "NAME:3" finds class 3 of
+        Names or files, as ``metasampler_bench.datasets.load`` takes them. "NAME:3" finds class 3 of
         many among all others; "NAME%0.1" keeps a tenth of the minority. A name to train on may
         end in "@0.25": then this part of the minority labels of its training rows is flipped,
         and of its validation rows too if it ends in "@@0.25".
     data_home, target
-        For ``metasampler.datasets.load``.
+        For ``metasampler_bench.datasets.load``.
     estimator, scoring
         Of the meta-sampler, to check that every task can be played with them.
     n_splits : int, default=0
@@ -81,7 +81,7 @@ def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any
     """Return the task, or tasks, that training gets; rows that are scored keep their labels."""
     from sklearn.model_selection import train_test_split
 
-    from metasampler.datasets import flip_labels
+    from metasampler_bench.datasets import flip_labels
 
     title, (_, mark, ratio) = _title(name), name.partition("@")
     if not n_splits and not mark:
@@ -128,7 +128,7 @@ def _source(title: str) -> str:
 
 
 def _load(name: str, data_home: str | Path | None, target: str | None) -> tuple[Any, ...]:
-    from metasampler import datasets
+    from metasampler_bench import datasets
 
     # Labels are flipped when the rows are cut.
     name, _, _ = name.partition("@")

@@ -14,9 +14,10 @@ import pytest
 from sklearn.datasets import make_classification
 from typer.testing import CliRunner
 
-from metasampler import MesaClassifier, MetaSampler, datasets
+from metasampler import MesaClassifier, MetaSampler
 from metasampler.cli import app
 from metasampler.meta import FitToConstants, SoftActorCritic
+from metasampler_bench import datasets
 from metasampler_bench._unseen import UnseenTasks
 from metasampler_bench.cli import meta_train
 from metasampler_bench.cli._meta_train import _parse_value
@@ -298,7 +299,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from test_meta_train import load
-from metasampler import datasets
+from metasampler_bench import datasets
 from metasampler.cli import main
 datasets.load = load
 main()

@@ -10,6 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -19,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from metasampler._progress import progress_bar
 from metasampler.cli._methods import known_methods
 from metasampler.cli._table_input import Task
+from metasampler.tables import TableEncoder, is_frame
 
 #: Members of the ensembles that have no number of their own: as many as MESA and forests have.
 USUAL_SIZE = 100
@@ -68,12 +70,14 @@ def cross_validate(
             result = Result(name, method.title, np.full(len(task.y), np.nan))
             results.append(result)
             size = n_estimators or (USUAL_SIZE if method.sized else None)
+            reads_tables = not is_frame(task.X) or getattr(method, "reads_tables", False)
             left = folds
             try:
                 for train, test in splits:
                     advance(name, steps=0)
                     model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
-                    _run_fold(result, task, model, train, test, n_jobs)
+                    fitted = model if reads_tables else _on_numbers(model)
+                    _run_fold(result, task, fitted, train, test, n_jobs)
                     result.rows_used.append(method.n_training_rows(model, len(train)))
                     advance(name)
                     left -= 1
@@ -84,6 +88,12 @@ def cross_validate(
     return results
 
 
+def _on_numbers(model: Any) -> Any:
+    """Return a model of tables, for a method that takes numbers without gaps."""
+    medians = SimpleImputer(strategy="median", keep_empty_features=True)
+    return make_pipeline(TableEncoder(), medians, model)
+
+
 def _run_fold(
     result: Result,
     task: Task,
@@ -92,7 +102,7 @@ def _run_fold(
     test: NDArray[np.intp],
     n_jobs: int,
 ) -> None:
-    pipeline = model if task.encoder is None else make_pipeline(task.encoder, model)
+    """Fit on one fold's training rows, and score the rows of its test."""
     rows = task.X.iloc if hasattr(task.X, "iloc") else task.X
     X_train, X_test = rows[train], rows[test]
     # Threads, not processes: the processor time of processes would not be seen from here.
@@ -101,11 +111,11 @@ def _run_fold(
         joblib.parallel_config(backend="threading"),
     ):
         wall, cpu = time.perf_counter(), time.process_time()
-        pipeline.fit(X_train, task.y[train])
+        model.fit(X_train, task.y[train])
         result.cpu_seconds.append(time.process_time() - cpu)
         result.wall_seconds.append(time.perf_counter() - wall)
-        probability = pipeline.predict_proba(X_test)
-        predicted = pipeline.predict(X_test)
+        probability = model.predict_proba(X_test)
+        predicted = model.predict(X_test)
     result.probability[test] = probability[:, task.positive]
     _score(result, task, test, probability, predicted)
 
@@ -117,6 +127,7 @@ def _score(
     probability: NDArray[np.float64],
     predicted: NDArray[np.intp],
 ) -> None:
+    """Add the scores of one fold."""
     truth = task.y[test]
     if len(task.labels) == 2:
         found = truth == task.positive

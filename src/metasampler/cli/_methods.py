@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -12,6 +11,7 @@ from imblearn.ensemble import BalancedRandomForestClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from metasampler.datasets import near_matches
 from metasampler.ensemble import (
     MesaClassifier,
     RUSBoostClassifier,
@@ -42,12 +42,15 @@ class Method:
         ``count_rows(fitted, n_rows)`` gives the rows that the final members were trained on.
     sized : bool, default=True
         Whether the comparison chooses the number of members. Otherwise `make` takes None for it.
+    reads_tables : bool, default=False
+        Whether a fit takes data frames with columns of any kind. Others get numbers.
     """
 
     title: str
     make: Callable[[Any, int, int | None], Any]
     count_rows: Callable[[Any, int], int]
     sized: bool = True
+    reads_tables: bool = False
 
     def build(self, *, n_estimators: int | None, random_state: int, n_jobs: int | None) -> Any:
         """Build an unfitted classifier."""
@@ -59,10 +62,12 @@ class Method:
 
 
 def _drawn(fitted: Any, n_rows: int) -> int:
+    """Count the rows that the members drew."""
     return sum(len(rows) for rows in fitted.estimators_samples_)
 
 
 def _boosted(fitted: Any, n_rows: int) -> int:
+    """Count the rows of all boosting steps."""
     # scikit-learn rounds the rows it holds out up.
     held_out = fitted.do_early_stopping_ and fitted.validation_fraction is not None
     n_held_out = -int(-n_rows * fitted.validation_fraction // 1) if held_out else 0
@@ -78,7 +83,7 @@ def _preset(title: str, preset: str, **options: Any) -> Method:
             preset, random_state=random_state, n_jobs=n_jobs, **size, **options
         )
 
-    return Method(title, make, _drawn, sized=False)
+    return Method(title, make, _drawn, sized=False, reads_tables=True)
 
 
 def _ensemble(title: str, cls: Callable[..., Any], count_rows: Any = _drawn) -> Method:
@@ -86,6 +91,7 @@ def _ensemble(title: str, cls: Callable[..., Any], count_rows: Any = _drawn) -> 
         title,
         lambda k, seed, n_jobs: cls(n_estimators=k, n_jobs=n_jobs, random_state=seed),
         count_rows,
+        reads_tables=True,
     )
 
 
@@ -95,6 +101,7 @@ def _meta_trained(n_estimators: int, random_state: int, n_jobs: int | None) -> A
         DecisionTreeClassifier(),
         n_estimators,
         meta_sampler="fit",
+        validation_fraction=0.2,
         leaf_smoothing=0.0,
         refit=False,
         n_jobs=n_jobs,
@@ -119,7 +126,7 @@ METHODS: dict[str, Method] = {
     "mesa": _preset("MESA, default", "default"),
     "mesa-fast": _preset("MESA, fast", "fast"),
     "mesa-best": _preset("MESA, best", "best"),
-    "mesa-fit": Method("MESA, meta-trained", _meta_trained, _drawn),
+    "mesa-fit": Method("MESA, meta-trained", _meta_trained, _drawn, reads_tables=True),
     "under-bagging": _ensemble("UnderBagging", UnderBaggingClassifier),
     "rusboost": _ensemble(
         "RUSBoost", RUSBoostClassifier, lambda fitted, n_rows: sum(fitted.n_training_rows_)
@@ -174,8 +181,6 @@ def find_method(wanted: str, methods: dict[str, Any]) -> str:
     for name, method in methods.items():
         if method.title.casefold() == folded:
             return name
-    near = difflib.get_close_matches(folded, methods, n=3)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
     more = "" if len(methods) > len(METHODS) else " The package metasampler-bench adds more."
-    known = f"Known: {', '.join(methods)}.{more}"
-    raise ValueError(f"unknown method {wanted!r}. {hint or known}")
+    hint = near_matches(wanted, methods) or f" Known: {', '.join(methods)}.{more}"
+    raise ValueError(f"unknown method {wanted!r}.{hint}")

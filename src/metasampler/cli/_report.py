@@ -13,7 +13,7 @@ from metasampler.cli._table_input import Task
 
 
 def describe(task: Task) -> str:
-    """One line about the data set."""
+    """Describe the data set in one line."""
     n_rows, n_columns = task.X.shape
     counts, smallest = task.counts, task.smallest
     parts = [f"{n_rows:,} rows", f"{n_columns:,} columns"]
@@ -27,7 +27,7 @@ def describe(task: Task) -> str:
 
 
 def table(task: Task, results: list[Result], *, folds: int, n_estimators: int | None) -> Table:
-    """Results as one table: best average precision first and in bold, failures last."""
+    """Return the results as one table: best average precision first and in bold, failures last."""
     many = len(task.labels) > 2
     caption = (
         f"Means over {folds} folds (± standard deviation); ensembles of "

@@ -1,22 +1,12 @@
-"""Data sets for demonstrations and benchmarks."""
+"""Data for a first look, and tables from files; metasampler-bench has many named data sets."""
 
 from metasampler.datasets._bundled import make_imbalanced_digits
-from metasampler.datasets._catalogue import DatasetInfo, list_datasets
-from metasampler.datasets._label_noise import flip_labels
-from metasampler.datasets._load import load
-from metasampler.datasets._local import known_data_home, load_mesa_mammography, resolve_data_home
-from metasampler.datasets._synthetic import make_arch
-from metasampler.datasets._zenodo import ZENODO_NAMES
+from metasampler.datasets._tables import TABLE_SUFFIXES, near_matches, read_table, split_target
 
 __all__ = [
-    "ZENODO_NAMES",
-    "DatasetInfo",
-    "flip_labels",
-    "known_data_home",
-    "list_datasets",
-    "load",
-    "load_mesa_mammography",
-    "make_arch",
+    "TABLE_SUFFIXES",
     "make_imbalanced_digits",
-    "resolve_data_home",
+    "near_matches",
+    "read_table",
+    "split_target",
 ]

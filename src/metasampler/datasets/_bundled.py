@@ -1,4 +1,4 @@
-"""Data sets made from what scikit-learn ships, so that no download is needed."""
+"""A rare-digit problem from what scikit-learn ships, so that no download is needed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
-__all__ = ["BUNDLED", "load_bundled", "make_imbalanced_digits"]
-
-#: Rows, columns, classes, and rows of the largest and of the smallest class of each set.
-BUNDLED = {
-    "breast-cancer": (569, 30, 2, 357, 212),
-    "digits": (1797, 64, 10, 183, 174),
-    "digits-8": (1677, 64, 2, 1623, 54),
-    "wine": (178, 13, 3, 71, 48),
-}
+__all__ = ["make_imbalanced_digits"]
 
 
 def make_imbalanced_digits(
@@ -74,15 +66,3 @@ def make_imbalanced_digits(
     # Sorted, so that the order of the rows says nothing about the class.
     rows = np.sort(np.concatenate([np.flatnonzero(y == 0), kept]))
     return digits.data[rows], y[rows]
-
-
-def load_bundled(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Rows and labels of one of the ``BUNDLED`` sets."""
-    if name == "digits-8":
-        return make_imbalanced_digits()
-    loaders = {"breast-cancer": load_breast_cancer, "digits": load_digits, "wine": load_wine}
-    bunch: Any = loaders[name]()
-    if name == "breast-cancer":
-        # Names, because scikit-learn's numbers say 1 for the larger, benign class.
-        return bunch.data, bunch.target_names[bunch.target]
-    return bunch.data, bunch.target

@@ -1,53 +1,95 @@
-"""Tables of the user: files, DataFrames, and what ``fetch_openml`` returns."""
+"""Tables of the user, from a file or a data frame."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from metasampler.datasets._labels import near_matches
+__all__ = ["TABLE_SUFFIXES", "near_matches", "read_table", "split_target"]
 
-__all__ = ["TABLE_SUFFIXES", "is_bunch", "is_frame", "read_table", "split_bunch", "split_frame"]
-
-CSV_SUFFIXES = (".csv", ".tsv", ".gz")
-PARQUET_SUFFIXES = (".parquet", ".pq")
-TABLE_SUFFIXES = CSV_SUFFIXES + PARQUET_SUFFIXES
+#: How the names of files end that `read_table` reads; ``.gz`` stands for both kinds of text.
+TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
 
 
-def read_table(path: Path) -> Any:
-    """The pandas DataFrame in a CSV or Parquet file."""
+def read_table(path: str | PathLike[str]) -> Any:
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file whose name ends in one of `TABLE_SUFFIXES`.
+
+    Returns
+    -------
+    frame : pandas DataFrame
+        The table, with at least one row.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, ImportError
+        If there is no such file, if it cannot be read, or if a package is missing; the message
+        says what to do.
+    """
+    path = Path(path).expanduser()
+    name = path.name.lower()
+    if not name.endswith(TABLE_SUFFIXES):
+        raise ValueError(f"{path.name!r} must end in {', '.join(TABLE_SUFFIXES)}.")
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {fspath(path)!r}.")
     try:
         import pandas as pd
 
-        if path.name.lower().endswith(PARQUET_SUFFIXES):
-            return pd.read_parquet(path)
-        tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
-        return pd.read_csv(path, sep="\t" if tabs else ",")
+        if name.endswith((".parquet", ".pq")):
+            frame = pd.read_parquet(path)
+        else:
+            tabs = name.removesuffix(".gz").endswith(".tsv")
+            frame = pd.read_csv(path, sep="\t" if tabs else ",")
     except ImportError as error:
         raise ImportError(
             f'Reading {path.name} needs pandas and pyarrow: pip install "metasampler[data]"'
         ) from error
+    except (ValueError, OSError) as error:  # pandas' parser errors and pyarrow's are ValueErrors
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f"{path.name} cannot be read: {reason}") from error
+    if frame.empty:
+        raise ValueError(f"{path.name} has no rows.")
+    return frame
 
 
-def is_frame(data: Any) -> bool:
-    """Whether it is a DataFrame of pandas or polars; neither is imported for the answer."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] in ("pandas", "polars")
-        for kind in type(data).__mro__
-    )
+def split_target(frame: Any, target: Any, what: str = "The table") -> tuple[Any, Any]:
+    """Split the column to predict off a table.
 
+    Parameters
+    ----------
+    frame : data frame (pandas or polars)
+        The table, which stays as it is.
+    target : column name or None
+        The column to predict. None is an error that lists the columns.
+    what : str, default="The table"
+        The table's name in error messages.
 
-def is_bunch(data: Any) -> bool:
-    """Whether it is like what scikit-learn's loaders return."""
-    return hasattr(data, "data") and (hasattr(data, "target") or hasattr(data, "frame"))
+    Returns
+    -------
+    X : data frame
+        The other columns.
+    y : series
+        The column to predict.
 
-
-def split_frame(frame: Any, target: Any, what: str) -> tuple[Any, Any]:
-    """The other columns as they are, and the target column."""
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from metasampler.datasets import split_target
+    >>> frame = pd.DataFrame({"amount": [3.0, 9.5, 4.1], "fraud": ["no", "yes", "no"]})
+    >>> X, y = split_target(frame, "fraud")
+    >>> list(X), list(y)
+    (['amount'], ['no', 'yes', 'no'])
+    """
     columns = list(frame.columns)
-    shown = ", ".join(map(str, columns[:12])) + (
-        f", ... ({len(columns)} in all)" if len(columns) > 12 else ""
-    )
+    more = f", ... ({len(columns)} in all)" if len(columns) > 12 else ""
+    shown = ", ".join(map(str, columns[:12])) + more
     if target is None:
         raise ValueError(f"Give target, the column of {what} to predict. Columns: {shown}.")
     if columns.count(target) != 1:
@@ -62,21 +104,29 @@ def split_frame(frame: Any, target: Any, what: str) -> tuple[Any, Any]:
     return frame.drop(columns=target), frame[target]
 
 
-def split_bunch(bunch: Any, target: Any) -> tuple[Any, Any, str]:
-    """Columns, target and name in what ``fetch_openml`` and its like return."""
-    details = getattr(bunch, "details", None) or {}
-    name = str(details.get("name", "bunch"))
-    X, y = bunch.data, getattr(bunch, "target", None)
-    if target is None and y is not None:
-        if getattr(y, "ndim", 1) == 1:
-            return X, y, name
-        raise ValueError(f"{name!r} has several targets: {', '.join(map(str, y))}. Give target.")
-    frame = getattr(bunch, "frame", None)
-    if frame is None:
-        frame = X
-    if not is_frame(frame):
-        raise ValueError(
-            f"{name!r} holds no table to take a target from: fetch it with as_frame=True."
-        )
-    X, y = split_frame(frame, target, repr(name))
-    return X, y, name
+def near_matches(wanted: Any, known: Iterable[Any]) -> str:
+    """Return a sentence with the names most like the wanted one.
+
+    Parameters
+    ----------
+    wanted : object
+        What was asked for.
+    known : iterable
+        The names there are.
+
+    Returns
+    -------
+    sentence : str
+        It begins with a space; empty if no name is like it.
+
+    Examples
+    --------
+    >>> from metasampler.datasets import near_matches
+    >>> near_matches("Frauds", ["fraud", "amount"])
+    " Did you mean 'fraud'?"
+    """
+    by_folded = {str(name).casefold(): name for name in known}
+    near = difflib.get_close_matches(str(wanted).casefold(), by_folded, n=3)
+    if not near:
+        return ""
+    return f" Did you mean {' or '.join(repr(by_folded[name]) for name in near)}?"

@@ -34,28 +34,14 @@ class AdaCostClassifier(BaseBoosting):
     stop_when_perfect : bool, default=False
         Whether to stop after a member that makes no mistake on the training rows.
 
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------
-    estimators_ : list of classifier
-        The members; fewer than `n_estimators` if boosting stopped.
-
-    estimator_weights_ : ndarray of shape (n_members,)
-        The weight of each member's vote.
-
-    estimator_errors_ : ndarray of shape (n_members,)
-        The weighted part of the training rows that each member got wrong.
+    {boosted}
 
     class_cost_ : ndarray of shape (n_classes,)
         The cost of each class, the largest being 1.
-
-    n_training_rows_ : list of int
-        How many rows each member was trained on.
 
     {fitted}
 

@@ -31,9 +31,6 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "verbose": ["verbose"],
     }
 
-    #: Rows of each class added to every leaf; ensembles that have the parameter set it in `fit`.
-    leaf_smoothing_ = 0.0
-
     def _base_learner(self):
         """Return the base learner, or a list of them; None means a decision tree."""
         return self.estimator
@@ -54,10 +51,10 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self._check_features(X, reset=False)
         return table
 
-    def _staged_totals(self, X) -> Iterator[np.ndarray]:
+    def _staged_totals(self, X, *, soft_leaves: bool = True) -> Iterator[np.ndarray]:
         """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
         n_classes = len(self.classes_)
-        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs, self.leaf_smoothing_)
+        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for number, member in enumerate(self.estimators_):
             learner.of(number).add_scores(member, X, total)
@@ -65,7 +62,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _mean_of(self, total, n_members: int) -> np.ndarray:
         """Return the mean probability of each class, given the sum over some members."""
-        proba = running_mean(total, n_members, self.leaf_smoothing_)
+        proba = running_mean(total, n_members, 0.0)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def _proba_of(self, total, n_members: int) -> np.ndarray:
@@ -105,20 +102,23 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         for n_members, total in enumerate(totals, start=1):
             yield self._proba_of(total, n_members)
 
-    def staged_mean_proba(self, X):
+    def staged_mean_proba(self, X, *, soft_leaves=True):
         """Yield what the members say together after each member, before calibration.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The rows to classify.
+        soft_leaves : bool, default=True
+            Whether trees answer by soft leaves, as in prediction, or by plain ones, as draws and
+            states see them.
 
         Yields
         ------
         proba : ndarray of shape (n_samples, n_classes)
             Of the first 1, 2, ... members.
         """
-        totals = self._staged_totals(self._check_predict_table(X))
+        totals = self._staged_totals(self._check_predict_table(X), soft_leaves=soft_leaves)
         for n_members, total in enumerate(totals, start=1):
             yield self._mean_of(total, n_members)
 

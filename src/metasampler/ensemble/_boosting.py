@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, softmax
 
+from metasampler._docs import shared_docs
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._base import BaseEnsemble
@@ -38,6 +39,7 @@ class TrainingRows(NamedTuple):
 RoundMaker = Callable[[int, np.ndarray], TrainingRows]
 
 
+@shared_docs()
 class BaseBoosting(BaseEnsemble):
     """Base of the boosted ensembles: the loop, and how members vote.
 
@@ -93,11 +95,7 @@ class BaseBoosting(BaseEnsemble):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows.
-
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
+        {training_rows}
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, which boosting starts with and goes on from; only their ratios
@@ -219,7 +217,7 @@ class BaseBoosting(BaseEnsemble):
         logs *= n_classes - 1
         return logs
 
-    def _staged_totals(self, X):
+    def _staged_totals(self, X, *, soft_leaves=True):
         n_classes = len(self.classes_)
         learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs).of(0)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
@@ -248,8 +246,7 @@ class BaseBoosting(BaseEnsemble):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
+        {rows}
 
         Returns
         -------
@@ -265,8 +262,7 @@ class BaseBoosting(BaseEnsemble):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
+        {rows}
 
         Returns
         -------

@@ -16,7 +16,9 @@ __all__ = [
     "Calibration",
     "NoCalibration",
     "PriorCalibration",
+    "Sigmoid",
     "SigmoidCalibration",
+    "fit_sigmoid",
     "make_calibration",
 ]
 
@@ -85,7 +87,9 @@ class PriorCalibration:
         return _normalise(proba * (self.prior / self.drawn))
 
 
-class _Sigmoid(NamedTuple):
+class Sigmoid(NamedTuple):
+    """An increasing function from scores to probabilities."""
+
     slope: float
     intercept: float
 
@@ -120,7 +124,7 @@ class SigmoidCalibration:
         n_classes = proba.shape[1]
         # Of two classes one function is enough, and keeps the order exactly.
         columns = [1] if n_classes == 2 else range(n_classes)
-        self.functions = [self._fit(proba[:, k], codes == k, weights) for k in columns]
+        self.functions = [fit_sigmoid(proba[:, k], codes == k, weights) for k in columns]
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Calibrate a matrix of probabilities."""
@@ -140,26 +144,27 @@ class SigmoidCalibration:
         others = proba @ (1 - np.eye(proba.shape[1]))
         return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
-    @staticmethod
-    def _fit(scores, is_class, weights):
-        # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
-        # their weights.
-        weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
-        n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
-        targets = np.where(is_class, (n_in + 1) / (n_in + 2), 1 / (n_out + 2))
 
-        def loss(parameters):
-            logits = parameters[0] * scores + parameters[1]
-            residuals = weights * (expit(logits) - targets)
-            value = weights @ (np.logaddexp(0, logits) - targets * logits)
-            return value, np.array([residuals @ scores, residuals.sum()])
+def fit_sigmoid(scores, is_class, weights=None) -> Sigmoid:
+    """Fit Platt's sigmoid to the scores of some rows."""
+    # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
+    # their weights.
+    weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
+    n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
+    targets = np.where(is_class, (n_in + 1) / (n_in + 2), 1 / (n_out + 2))
 
-        start = np.array([1.0, np.log((n_in + 1) / (n_out + 1))])
-        # The bounds keep the order of the scores, whatever the held-out rows say: a steeper sigmoid
-        # would round different scores to the same probability.
-        bounds = [(1e-3, 60.0), (None, None)]
-        fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-        return _Sigmoid(*map(float, fitted.x))
+    def loss(parameters):
+        logits = parameters[0] * scores + parameters[1]
+        residuals = weights * (expit(logits) - targets)
+        value = weights @ (np.logaddexp(0, logits) - targets * logits)
+        return value, np.array([residuals @ scores, residuals.sum()])
+
+    start = np.array([1.0, np.log((n_in + 1) / (n_out + 1))])
+    # The bounds keep the order of the scores, whatever the held-out rows say: a steeper sigmoid
+    # would round different scores to the same probability.
+    bounds = [(1e-3, 60.0), (None, None)]
+    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return Sigmoid(*map(float, fitted.x))
 
 
 def _normalise(proba: np.ndarray) -> np.ndarray:

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
-from metasampler._sklearn_compat import Interval
-from metasampler.ensemble._teams import RECIPES, Recipe, TreeTable
+from metasampler._sklearn_compat import Interval, StrOptions
+from metasampler.ensemble._teams import RECIPES, Plan, TreeTable, has_few_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import BoosterLearner, Stream, make_learners, resolve_leaf_smoothing
+from metasampler.growth import Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -81,8 +81,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses mu:
 
-        - ``"universal"``: what was learned on other tables. For the teams of a recipe mu follows
-          from `signal_`. For members of your own it is the sampler that comes with the package:
+        - ``"universal"``: what was learned on other tables. For teams mu follows from `signal_`.
+          Without teams it is the sampler that comes with the package:
           if the validation rows hold at least 30 of every class it meets rivals, see
           :class:`~metasampler.policy.WithRivals`; where there are no validation rows, mu is the
           constant 0.9;
@@ -101,12 +101,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Rows drawn of each larger class per row of the smallest class; three times as many for the
         boosters of a recipe.
 
-    validation_fraction : float, default=0.1
+    validation_fraction : float or "auto", default="auto"
         Part of each class that members do not see if `fit` gets no validation rows: for early
-        stopping, the state, `scores_`, calibration and threshold. The members of a recipe leave
-        such parts out in rotation, so that every row is used. For members of your own the same
-        rows are held out from all. None trains on all rows; only policies that look at no state,
-        constant and random mu, can do without (``"universal"`` becomes one).
+        stopping, the state, `scores_`, calibration and threshold. Teams leave such parts out in
+        rotation, so that every row is used. From members of your own the same rows are held out.
+        ``"auto"`` means 0.1 for teams and 0.2 otherwise. None trains on all rows; only policies
+        that look at no state, constant and random mu, can do without (``"universal"`` becomes
+        one).
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
@@ -156,9 +157,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         For members of your own: whether to grow the ensemble a second time on all rows, training
         and validation rows together, once everything that needs held-out rows is chosen. The
         second growth has as many members and the same mu; its draws look at its own errors. A
-        refit excludes `warm_start`. ``"auto"`` refits where the validation rows were held out from
-        X and `warm_start` is off: rows that the user passed as X_val stay validation rows. Not
-        part of the paper.
+        refit excludes
+        `warm_start`. ``"auto"`` refits where the validation rows were held out from X and
+        `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
+        the paper.
 
     {n_jobs}
 
@@ -174,7 +176,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     signal_ : float or None
         How much there is to learn: the rounds of boosting, at a learning rate of 0.1, after which
-        scouts stop. Below 36 labels are mostly noise. None for members of your own.
+        scouts stop. Below 36 labels are mostly noise. None without teams.
 
     actions_ : ndarray
         The mu that was chosen for each member after the first of its team; teams with uniform
@@ -204,14 +206,17 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    **The teams of a recipe.** *Scouts* are LightGBM members on all rows that stop early by rows
-    they leave out. The round at which they stop tells noise from signal (`signal_`). *Boosters*
-    are LightGBM members on all minority rows and three majority rows for each; *trees* are
-    scikit-learn's on balanced rows. With much signal hard rows are drawn and members are long and
-    sharp; with little signal hard rows are noise, so draws are uniform and members short and
-    blunt. Fewer than 200 minority rows cannot tell, and count as much signal. The answer is the
-    mean of the teams' standardised log-odds, calibrated on rows that members left out. The stored
-    results of ``metasampler bench tables`` show what this buys and costs.
+    **Teams.** *Scouts* are LightGBM members on all rows that stop early by rows they leave
+    out. The round at which they stop tells noise from signal (`signal_`). *Boosters* are LightGBM
+    members on all minority rows and three majority rows for each; *trees* are scikit-learn's on
+    balanced rows. With much signal hard rows are drawn and members are long and sharp; with
+    little signal hard rows are noise, so draws are uniform and members short and blunt. The
+    answer is the mean of the teams' calibrated log-odds, calibrated on rows that members left
+    out. ``metasampler bench tables`` shows what this buys and costs.
+
+    **Few rows.** With fewer than 200 rows of the smallest class scouts cannot tell, and trees do
+    best: the recipe then is 50 trees of two kinds, drawn by the meta-sampler of the package, with
+    rows held out and given back by a `refit`.
 
     **Calibration.** Members are trained on rows that are more balanced than the world, so what
     they say together is calibrated once, for the whole ensemble; `staged_predict_proba` uses the
@@ -234,18 +239,23 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.model_selection import train_test_split
     >>> from metasampler import MesaClassifier
-    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> X, y = make_classification(4000, weights=[0.9], random_state=0)
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
     >>> clf = MesaClassifier(random_state=0).fit(X_train, y_train)
     >>> clf.predict_proba(X_test).shape
-    (500, 2)
-    >>> len(clf.estimators_), clf.estimators_[0].n_rounds_ > 0
-    (80, True)
+    (1000, 2)
+    >>> len(clf.estimators_), clf.signal_ > 36
+    (30, True)
     """
 
     _parameter_constraints: dict = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [
+            None,
+            StrOptions({"auto"}),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
@@ -259,7 +269,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         *,
         meta_sampler="universal",
         sampling_ratio=1.0,
-        validation_fraction=0.1,
+        validation_fraction="auto",
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -315,73 +325,69 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
-    def _recipe(self) -> Recipe | None:
-        """Return the recipe of the default's teams; None for members of the user's own."""
+    def _base_learner(self):
+        is_recipe = self.estimator is None or isinstance(self.estimator, str)
+        # The members of recipes take what trees take.
+        return DecisionTreeClassifier() if is_recipe else self.estimator
+
+    def _plan(self, y):
+        universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
+        # The default has to work where nothing can be held out.
+        must = not universal
+        n_members, part = self.n_estimators, self.validation_fraction
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
-            return None
+            kinds = resolve_kinds(self.estimator)
+            return Plan(
+                kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, False, must
+            )
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
-        return RECIPES[name]
-
-    def _base_learner(self):
-        recipe = self._recipe()
-        if recipe is None:
-            return self.estimator
-        return [recipe.scout(0, 1), *recipe.trees(1.0)]
-
-    def _n_members(self):
-        if self._recipe() is None and self.n_estimators is None:
-            return _N_MEMBERS
-        return self.n_estimators or 0
-
-    @property
-    def _rotates(self):
-        return self._recipe() is not None
-
-    @property
-    def _must_hold_out(self):
-        # The default has to work where nothing can be held out.
-        return not (isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL)
-
-    def _teams(self, data, streams, kinds):
-        recipe = self._recipe()
-        if recipe is None:
-            yield from super()._teams(data, streams, kinds)
-            return
-        known, n_positives = data.has_validation, len(data.class_rows[data.minority])
-        recipe = recipe.scaled(self.n_estimators, n_positives)
-        seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
-        options = {"track": not known}
-        table = data.tables[0]
-        categories = data.form.categorical_features
-        scout = recipe.scout(n_positives, table.shape[1], can_stop=known)
-        learner = BoosterLearner(scout, data.n_classes, self.n_jobs, categories)
-        learner.doubles_after = recipe.doubles_after
-        everything = data.for_team(np.inf)
-        scouts = self._team(
-            "scouts", everything, seeds[0], learner, None, recipe.n_scouts, **options
+        recipe = RECIPES[name].scaled(n_members)
+        if has_few_rows(y):
+            # A fast fit of few rows has none to spare.
+            usual = None if name == "fast" else 0.2
+            part = usual if part == "auto" else part
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
+        return Plan(
+            [recipe.scout(1), *recipe.trees(1.0)],
+            recipe.n_boosters + recipe.n_trees,
+            0.1 if part == "auto" else part,
+            rotates=True,
+            must_hold_out=must,
+            recipe=recipe,
         )
+
+    def _recipe_teams(self, plan, data, streams):
+        """Yield scouts, boosters and trees; what scouts find sets the others."""
+        recipe = plan.recipe
+        seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
+        table = data.tables[0]
+        scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
+        categories = data.form.categorical_features
+        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
+        learner.doubles_after = recipe.doubles_after
+        all_rows = data.for_team(np.inf)
+        scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
         yield scouts
-        signal = recipe.signal(scouts.growth, n_positives)
-        policies = self._team_policies(recipe, signal, data, streams)
+        signal = recipe.signal(scouts.growth)
+        policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
-            booster = learner.alike(recipe.booster(signal, n_positives))
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            yield self._team(
-                "boosters", rows, seeds[1], booster, policy, recipe.n_boosters, **options
-            )
+            learner = learner.alike(recipe.booster(signal))
+            yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             of_trees = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             policy = policies["trees"]
-            yield self._team("trees", rows, seeds[2], of_trees, policy, recipe.n_trees, **options)
+            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
 
-    def _team_policies(self, recipe: Recipe, signal: float, data, streams) -> dict:
+    def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
+        recipe = plan.recipe
         mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
             return {
@@ -392,10 +398,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
-        policy = self._make_policy(rows, streams, recipe.trees(signal))
+        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
         return {name: deepcopy(policy) for name in mus}
 
-    def _make_policy(self, data, streams, kinds):
+    def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
         if isinstance(given, str) and given == _UNIVERSAL:
@@ -412,7 +418,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
             given = MetaSampler(verbose=self.verbose)
         if hasattr(given, "fit_growth_data"):
-            policy = self._fitted_sampler(given, data, streams, kinds)
+            policy = self._fitted_sampler(given, plan, data, streams)
         elif isinstance(given, (str, os.PathLike)):
             policy = load_policy(given)
         elif callable(given):
@@ -430,16 +436,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             )
         return policy
 
-    def _fitted_sampler(self, given, data, streams, kinds):
+    def _fitted_sampler(self, given, plan, data, streams):
         """Return a copy of a `MetaSampler`, which is meta-trained first if need be."""
         # A copy, so that a later fit of the one given leaves the classifier alone.
         sampler = clone(given)
         if sampler.__sklearn_is_fitted__() or not data.has_validation:
             return sampler
         sampler.set_params(
-            estimator=clone(kinds, safe=False),
+            estimator=clone(plan.kinds, safe=False),
             sampling_ratio=self.sampling_ratio,
-            validation_fraction=self.validation_fraction or sampler.validation_fraction,
+            validation_fraction=plan.held_out_part or sampler.validation_fraction,
             scoring=self.scoring,
             random_state=streams.entropy,
         )
@@ -450,16 +456,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, teams, final, blend, decision, refits):
-        super()._become(teams, final, blend, decision, refits)
+    def _become(self, plan, teams, final, blend, decision, refits):
+        super()._become(plan, teams, final, blend, decision, refits)
         policy = self._policy = teams[-1].policy
         self._policies = {team.name: team.policy for team in teams}
-        self.signal_ = None
-        if (recipe := self._recipe()) is not None:
-            scouts = teams[0].growth
-            n_positives = len(scouts.data.class_rows[scouts.data.minority])
-            self.signal_ = recipe.signal(scouts, n_positives)
-            self._signal_is_measured = recipe.can_measure(scouts, n_positives)
+        self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         self.actions_ = np.array([step.mu for step in later], dtype=float)
         states = [step.state for step in later if step.state is not None]

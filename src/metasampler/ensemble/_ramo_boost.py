@@ -44,26 +44,11 @@ class RAMOBoostClassifier(BaseSyntheticBoosting):
 
     {synthetic_votes}
 
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------
-    estimators_ : list of classifier
-        The members; fewer than `n_estimators` if boosting stopped.
-
-    estimator_weights_ : ndarray of shape (n_members,)
-        The weight of each member's vote.
-
-    estimator_errors_ : ndarray of shape (n_members,)
-        The weighted part of the training rows that each member got wrong; synthetic rows do
-        not count.
-
-    n_training_rows_ : list of int
-        How many rows each member was trained on, synthetic ones included.
+    {boosted}
 
     n_synthetic_ : dict
         How many synthetic rows of each class a round has.
@@ -78,12 +63,9 @@ class RAMOBoostClassifier(BaseSyntheticBoosting):
     -----
     The published algorithm draws the rows of a round by their weights and then looks for
     neighbours among the rows drawn. Here all rows are kept with their weights, which enter the
-    draw of rows to start from; so all neighbours are computed once. The rows must be numbers,
-    and for neighbours to mean something the columns should be scaled alike.
+    draw of rows to start from.
 
-    With `sample_weight`, rows are started from in proportion to their weights, and a synthetic
-    row weighs as much as an average real one. Which rows are neighbours, and how many synthetic
-    rows a class lacks, is a matter of the rows alone, whatever they weigh.
+    {synthetic_notes}
 
     References
     ----------
@@ -143,22 +125,15 @@ class RAMOBoostClassifier(BaseSyntheticBoosting):
         self.verbose = verbose
 
     def _make_smote(self, data, wanted):
-        return Smote(
-            data.tables[0],
-            data.class_rows,
-            data.classes,
-            wanted,
-            self.k_neighbors_2,
-            name="k_neighbors_2",
-            n_jobs=self.n_jobs,
-        )
+        k_neighbors = self.k_neighbors_2
+        return Smote(data, wanted, k_neighbors, name="k_neighbors_2", n_jobs=self.n_jobs)
 
     def _start_factors(self, data, wanted):
-        X = data.tables[0]
-        counts = {
-            k: others_nearby(
-                X, data.class_rows[k], data.codes, self.k_neighbors_1, n_jobs=self.n_jobs
+        factors = {}
+        for k in wanted:
+            rows = data.class_rows[k]
+            counts = others_nearby(
+                data.tables[0], rows, data.codes, self.k_neighbors_1, n_jobs=self.n_jobs
             )
-            for k in wanted
-        }
-        return {k: expit(self.alpha * count) for k, count in counts.items()}
+            factors[k] = expit(self.alpha * counts)
+        return factors

@@ -41,28 +41,14 @@ class RUSBoostClassifier(BaseBoosting):
         Whether to stop after a member that makes no mistake on the training rows. By default
         boosting goes on, since the next member is trained on other rows.
 
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------
-    estimators_ : list of classifier
-        The members; fewer than `n_estimators` if boosting stopped.
-
-    estimator_weights_ : ndarray of shape (n_members,)
-        The weight of each member's vote.
-
-    estimator_errors_ : ndarray of shape (n_members,)
-        The weighted part of the training rows that each member got wrong.
+    {boosted}
 
     estimators_samples_ : list of ndarray
         The rows of X each member was trained on.
-
-    n_training_rows_ : list of int
-        How many rows each member was trained on.
 
     {fitted}
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble._base import BaseEnsemble
-from metasampler.growth import is_plain_tree
+from metasampler.growth import GrowthData, is_plain_tree
 
 __all__ = ["NumericRowsMixin", "Smote", "dense_table", "others_nearby"]
 
@@ -19,70 +19,34 @@ __all__ = ["NumericRowsMixin", "Smote", "dense_table", "others_nearby"]
 class Smote:
     """The neighbours of the rows of some classes, and synthetic rows between them.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    class_rows : list of ndarray
-        The rows of each class.
-    classes : ndarray
-        The class labels, for messages.
-    wanted : sequence of int
-        The numbers of the classes that rows are drawn of.
-    k_neighbors : int
-        Neighbours of the same class that a row is joined with.
-    name : str, default="k_neighbors"
-        What the user calls ``k_neighbors``.
-    n_jobs : int or None, default=None
+    Rows are drawn of the classes with the numbers in ``wanted``; the user calls their number of
+    neighbours by ``name``.
     """
 
     def __init__(
-        self,
-        X: np.ndarray,
-        class_rows: list[np.ndarray],
-        classes: np.ndarray,
-        wanted,
-        k_neighbors: int,
-        *,
-        name: str = "k_neighbors",
-        n_jobs=None,
+        self, data: GrowthData, wanted, k_neighbors: int, *, name="k_neighbors", n_jobs=None
     ):
-        self.X = X
-        self.class_rows = class_rows
+        self.X = data.tables[0]
+        self.class_rows = data.class_rows
         self.neighbors: dict[int, np.ndarray] = {}
         for k in wanted:
-            rows = class_rows[k]
+            rows = data.class_rows[k]
             if len(rows) <= k_neighbors:
                 raise ValueError(
-                    f"Class {classes.tolist()[k]!r} has n_samples = {len(rows)}, but SMOTE with "
-                    f"{name}={k_neighbors} needs at least {k_neighbors + 1} rows of it. "
+                    f"Class {data.classes.tolist()[k]!r} has n_samples = {len(rows)}, but SMOTE "
+                    f"with {name}={k_neighbors} needs at least {k_neighbors + 1} rows of it. "
                     + (
                         f"Set {name} to {len(rows) - 1} or less."
                         if len(rows) > 1
                         else "Pass more rows of this class, or leave it out."
                     )
                 )
-            graph = NearestNeighbors(n_neighbors=k_neighbors, n_jobs=n_jobs).fit(X[rows])
+            graph = NearestNeighbors(n_neighbors=k_neighbors, n_jobs=n_jobs).fit(self.X[rows])
             # Without an argument no row is its own neighbour.
             self.neighbors[k] = graph.kneighbors(return_distance=False)
 
     def draw(self, k: int, size: int, rng: np.random.Generator, weights=None) -> np.ndarray:
-        """Draw synthetic rows of one class.
-
-        Parameters
-        ----------
-        k : int
-            Number of the class.
-        size : int
-            How many rows.
-        rng : numpy Generator
-        weights : ndarray, default=None
-            How often each row of the class is a row to start from; None means equally often.
-
-        Returns
-        -------
-        rows : ndarray of shape (size, n_features)
-            Each lies between a row of the class and one of its neighbours.
-        """
+        """Draw rows between rows of class k and their neighbours; heavy rows start more of them."""
         rows, neighbors = self.class_rows[k], self.neighbors[k]
         share = None if weights is None else weights / weights.sum()
         base = rng.choice(len(rows), size, p=share)
@@ -94,23 +58,7 @@ class Smote:
 
 
 def others_nearby(X, rows: np.ndarray, codes: np.ndarray, k_neighbors: int, *, n_jobs=None):
-    """Count the nearest rows that are of another class than the row itself.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    rows : ndarray of int
-        The rows to count for.
-    codes : ndarray of shape (n_rows,)
-        Class of every row.
-    k_neighbors : int
-        How many nearest rows to look at; all others, if there are fewer.
-    n_jobs : int or None, default=None
-
-    Returns
-    -------
-    counts : ndarray of shape (len(rows),)
-    """
+    """Count, for some rows, how many of their nearest rows are of another class."""
     n_neighbors = min(k_neighbors, len(X) - 1)
     graph = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
     found = graph.kneighbors(X[rows], return_distance=False)

@@ -38,13 +38,12 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
     Parameters
     ----------
     estimator : classifier with `predict_proba`, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
+        The base learner; None means a :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
         trained on class numbers 0, 1, ..., the positions in `classes_`.
 
     {n_estimators}
 
-    k_neighbors : int, default=5
-        Nearest neighbours of the same class that a synthetic row can lie towards.
+    {k_neighbors}
 
     {n_jobs_members}
 
@@ -124,11 +123,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows: numbers.
-
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
+        {training_rows}
 
         Returns
         -------
@@ -152,7 +147,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         # Rates below 1 need synthetic rows, of every class that is smaller than the largest.
         sizes = np.array([len(rows) for rows in data.class_rows])
         smaller = np.flatnonzero(sizes < sizes.max())
-        smote = Smote(data.tables[0], data.class_rows, data.classes, smaller, self.k_neighbors)
+        smote = Smote(data, smaller, self.k_neighbors)
 
         learner = make_learners(estimator, data.tables, data.n_classes).of(0)
         n_jobs = min(effective_n_jobs(self.n_jobs), self.n_estimators)

@@ -79,33 +79,17 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
 
     {synthetic}
 
-    k_neighbors : int, default=5
-        Nearest neighbours of the same class that a synthetic row can lie towards.
+    {k_neighbors}
 
     {boosting}
 
     {synthetic_votes}
 
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------
-    estimators_ : list of classifier
-        The members; fewer than `n_estimators` if boosting stopped.
-
-    estimator_weights_ : ndarray of shape (n_members,)
-        The weight of each member's vote.
-
-    estimator_errors_ : ndarray of shape (n_members,)
-        The weighted part of the training rows that each member got wrong; synthetic rows do
-        not count.
-
-    n_training_rows_ : list of int
-        How many rows each member was trained on, synthetic ones included.
+    {boosted}
 
     n_synthetic_ : dict
         How many synthetic rows of each class a round has.
@@ -120,12 +104,7 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
 
     Notes
     -----
-    The neighbours are computed once. The rows must be numbers, and for neighbours to mean
-    something the columns should be scaled alike.
-
-    With `sample_weight`, rows are started from in proportion to their weights, and a synthetic
-    row weighs as much as an average real one. Which rows are neighbours, and how many synthetic
-    rows a class lacks, is a matter of the rows alone, whatever they weigh.
+    {synthetic_notes}
 
     References
     ----------
@@ -179,11 +158,4 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
         self.verbose = verbose
 
     def _make_smote(self, data, wanted):
-        return Smote(
-            data.tables[0],
-            data.class_rows,
-            data.classes,
-            wanted,
-            self.k_neighbors,
-            n_jobs=self.n_jobs,
-        )
+        return Smote(data, wanted, self.k_neighbors, n_jobs=self.n_jobs)

@@ -98,14 +98,13 @@ def _notes(ensemble) -> Iterator[str]:
             "validation rows. Both are before calibration."
         )
     if (signal := getattr(ensemble, "signal_", None)) is not None:
-        if ensemble._signal_is_measured:
-            how = "the rounds of boosting that pay on rows that scouts leave out."
-        else:
-            how = (
-                "what did best in development. Fewer than 200 rows of the smallest class, or no "
-                "left-out rows, cannot tell how much there is to learn."
+        yield f"Signal: {signal:.0f} rounds of boosting pay on rows that scouts leave out."
+    elif ensemble.estimator is None or isinstance(ensemble.estimator, str):
+        if hasattr(ensemble, "signal_"):
+            yield (
+                "The smallest class has fewer than 200 rows, too few for teams: trees, which did "
+                "best in development, took their place."
             )
-        yield f"Signal: {signal:.0f}, {how}"
     if rivals := getattr(ensemble, "rivals_", ()):
         met = " and ".join(f"{mu:g}" for mu in rivals)
         if ensemble.rival_ is None:

@@ -14,7 +14,7 @@ from metasampler.ensemble._base import BaseEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._summary import summarise
-from metasampler.ensemble._teams import Blend, FittedTeam, Team
+from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
 from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
 from metasampler.growth import (
     Growth,
@@ -141,33 +141,40 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         # Everything that can be checked is checked before any member is fitted.
-        data, streams, kinds = self._start(X, y, X_val, y_val, sample_weight)
-        refits = self._refits(data)
+        plan = self._plan(y)
+        data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
+        refits = self._refits(plan, data)
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
         teams = []
-        for team in self._teams(data, streams, kinds):
+        for team in self._teams(plan, data, streams):
             self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
             teams.append(team)
         # Rows that members have not seen decide about probabilities and labels.
         blend = Blend.of([team.growth for team in teams]) if len(teams) > 1 else None
-        held_out, drawn = self._left_out(teams, blend)
+        answers = teams[0].growth if blend is None else blend
+        held_out = HeldOut(*answers.held_out()) if data.has_validation else None
+        drawn = answers.drawn_shares()
         if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
             held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
-        of_log_odds = blend is not None
-        decision = decide(data, drawn, held_out, self.calibration, self.threshold, of_log_odds)
+        decision = decide(
+            data, drawn, held_out, self.calibration, self.threshold, blend is not None
+        )
         # Then these rows are given back: the same rules draw from all rows.
         final = teams
         if refits:
             final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
-        self._become(teams, final, blend, decision, refits)
+        self._become(plan, teams, final, blend, decision, refits)
         return self
 
-    def _start(self, X, y, X_val, y_val, sample_weight) -> tuple:
-        """Check what `fit` got; return the rows, the random streams and the kinds of members."""
-        resumes = self._resumes()
-        must_hold_out, rotate = self._must_hold_out, self._rotates
+    def _plan(self, y) -> Plan:
+        """Return what the fit is going to do; the labels may matter, the rows do not."""
         kinds = resolve_kinds(self._base_learner())
         resolve_leaf_smoothing(self.leaf_smoothing, kinds)
+        return Plan(kinds, self.n_estimators, self.validation_fraction)
+
+    def _start(self, plan: Plan, X, y, X_val, y_val, sample_weight) -> tuple:
+        """Check what `fit` got; return the rows and the random streams."""
+        resumes = self._resumes()
         if resumes:
             streams = RandomStreams(self._entropy)
         else:
@@ -178,44 +185,47 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             X_val,
             y_val,
             sample_weight=sample_weight,
-            estimator=kinds,
-            validation_fraction=self.validation_fraction,
+            estimator=plan.kinds,
+            validation_fraction=plan.held_out_part,
             sampling_ratio=self.sampling_ratio,
             scoring=self.scoring,
             streams=streams,
             owner=self,
-            must_hold_out=must_hold_out,
-            rotate=rotate,
+            must_hold_out=plan.must_hold_out,
+            rotate=plan.rotates,
         )
-        self._check_settings(data, kinds)
+        self._check_settings(plan, data)
         self._check_features(X, reset=not resumes)
         if X_val is not None:
             self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
         if resumes:
-            self._check_resumable(data)
-        return data, streams, kinds
+            self._check_resumable(plan, data)
+        return data, streams
 
-    def _teams(self, data: GrowthData, streams: RandomStreams, kinds) -> Iterator[Team]:
+    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[Team]:
         """Yield the parts of the ensemble; each is grown before the next is asked for."""
-        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, kinds)
-        categories = data.form.categorical_features
+        if plan.recipe is not None:
+            yield from self._recipe_teams(plan, data, streams)
+            return
+        smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
         learner = make_learners(
-            kinds, data.tables, data.n_classes, self.n_jobs, smoothing, categories
+            plan.kinds,
+            data.tables,
+            data.n_classes,
+            self.n_jobs,
+            smoothing,
+            data.form.categorical_features,
         )
         if self._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
             policy = deepcopy(self._policy)
         else:
-            policy = self._make_policy(data, streams, kinds)
-        yield self._team("members", data, streams, learner, policy, self._n_members())
+            policy = self._make_policy(plan, data, streams)
+        yield self._team("members", data, streams, learner, policy, plan.n_members)
 
-    def _n_members(self) -> int:
-        return self.n_estimators
-
-    def _team(self, name, data, streams, learner, policy, n_members, *, track=False) -> Team:
+    def _team(self, name, data, streams, learner, policy, n_members) -> Team:
         """Return a team that is ready to grow; a warm start begins with the members there are."""
-        track = track or policy is not None or (data.has_validation and not data.n_folds)
-        growth = Growth(data, learner, streams, track=track)
+        growth = Growth(data, learner, streams)
         if self._resumes():
             grown = self._grown.get(name, ([], [], []))
             if n_members < len(grown[0]):
@@ -226,7 +236,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             growth.resume(*grown)
         return Team(name, growth, policy, n_members)
 
-    def _make_policy(self, data: GrowthData, streams: RandomStreams, kinds) -> Policy | None:
+    def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
         return None
 
@@ -244,35 +254,24 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
         # A part of the rows may lack a class: its steps are not scored.
-        track = team.policy is not None or data.has_validation
-        again = team.growth.anew(data, track=track, score_steps=False)
+        again = team.growth.anew(data, score_steps=False)
         self._grow(again, repeated, len(team.growth.members), title)
         return team._replace(growth=again)
 
-    def _left_out(self, teams: list[Team], blend: Blend | None) -> tuple:
-        """Return the held-out rows, if there are any, and the share of each class in the draws."""
-        growth = teams[0].growth
-        if blend is not None:
-            # Standardised answers have no prior of their own.
-            n_classes = growth.data.n_classes
-            held_out = None if blend.left_out is None else HeldOut(*blend.left_out)
-            return held_out, np.full(n_classes, 1 / n_classes)
-        held_out = HeldOut(*growth.held_out()) if growth.data.has_validation else None
-        return held_out, growth.drawn_shares()
-
     def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""
-        growth, parts = team.growth, list[tuple]()
+        growth = team.growth
+        parts: list[tuple] = []
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
             parts.append(again.growth.held_out())
-        numbers, proba = zip(*parts, strict=True)
-        return HeldOut(np.concatenate(numbers), np.concatenate(proba))
+        return HeldOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _become(
         self,
+        plan: Plan,
         teams: list[Team],
         final: list[Team],
         blend: Blend | None,
@@ -284,10 +283,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._entropy = teams[0].growth.streams.entropy
         self._facts = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
         self._facts["the number of rows"] = len(data.codes)
-        self._n_grown = self._n_members()
+        self._n_grown = plan.n_members
         self._form = data.form
         self._blend = None if blend is None else blend.without_rows()
-        self._members_of = [FittedTeam.of(team.growth) for team in final]
+        self._members_of = [
+            FittedTeam(
+                growth.learner.estimator,
+                len(growth.members),
+                growth.learner.leaf_smoothing,
+                growth.data.table_maker,
+            )
+            for growth in growths
+        ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self._rule = self.threshold
@@ -317,14 +324,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ checks
 
-    def _refits(self, data: GrowthData) -> bool:
+    def _refits(self, plan: Plan, data: GrowthData) -> bool:
         """Return whether to refit: "auto" does where rows were taken from X."""
         if self.refit != "auto":
             return bool(self.refit)
         taken_from_X = data.has_validation and not data.validation_is_apart
-        return taken_from_X and not self.warm_start and not self._rotates
+        return taken_from_X and not self.warm_start and not plan.rotates
 
-    def _check_settings(self, data: GrowthData, kinds) -> None:
+    def _check_settings(self, plan: Plan, data: GrowthData) -> None:
         """Refuse, before any work, what the rows or other parameters make impossible."""
         check_threshold(self.threshold, data.n_classes)
         if not data.has_validation:
@@ -339,7 +346,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 raise ValueError(
                     f"{needs} validation rows: pass X_val and y_val, or a validation_fraction."
                 )
-        if self.refit is True and self._rotates:
+        if self.refit is True and plan.rotates:
             raise ValueError(
                 "refit=True has no rows to give back: the default members leave rows out in "
                 "rotation, so that every row is used. Set refit='auto', or an estimator."
@@ -352,7 +359,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if self.refit is True and data.validation_is_apart:
             # Whether they can be put into one is seen from a row of each.
             join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
-        kinds = [] if data.weights is None else kinds_of(kinds)
+        kinds = [] if data.weights is None else kinds_of(plan.kinds)
         unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
         if unweighted:
             warnings.warn(
@@ -365,7 +372,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
 
-    def _check_resumable(self, data: GrowthData) -> None:
+    def _check_resumable(self, plan: Plan, data: GrowthData) -> None:
         """Refuse a warm start that cannot continue the fit before it."""
         if self.refit_:
             raise ValueError(
@@ -380,7 +387,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                     f"warm_start=True grows the same fit further, but {name} was "
                     f"{self._facts[name]!r} and is now {value!r}."
                 )
-        if self._n_members() < self._n_grown:
+        if plan.n_members < self._n_grown:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least {self._n_grown}, the "
                 "number of members there are, when warm_start=True."
@@ -393,12 +400,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ answers
 
-    def _staged_totals(self, X):
-        totals: list[np.ndarray | None] = [None] * len(self._members_of)
+    def _staged_totals(self, X, *, soft_leaves=True):
+        totals: list = [None] * len(self._members_of)
         start = 0
         for number, team in enumerate(self._members_of):
             members = self.estimators_[start : start + team.n_members]
             start += team.n_members
+            team = team if soft_leaves else team._replace(leaf_smoothing=0.0)
             for total in team.staged_totals(members, X, len(self.classes_), self.n_jobs):
                 totals[number] = total
                 yield totals

@@ -4,7 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
+from metasampler.growth._boosters import BoostedMember, is_plain_booster
 from metasampler.growth._check import (
     check_labels,
     check_table,

@@ -1,7 +1,5 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
-from functools import cached_property
-
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
@@ -60,21 +58,20 @@ class BoostedMember:
 
     def __init__(self, booster, n_classes: int):
         self.n_classes = n_classes
-        self.n_rounds_ = (
-            booster.best_iteration if booster.best_iteration > 0 else (booster.current_iteration())
-        )
-        self._model = booster.model_to_string(num_iteration=self.n_rounds_)
+        stopped = booster.best_iteration > 0
+        self.n_rounds_ = booster.best_iteration if stopped else booster.current_iteration()
+        self.booster_ = booster
 
     def __getstate__(self):
         # LightGBM's objects live outside of Python; the text of the model is all there is to keep.
-        return {"n_classes": self.n_classes, "n_rounds_": self.n_rounds_, "_model": self._model}
+        text = self.booster_.model_to_string(num_iteration=self.n_rounds_)
+        return {"n_classes": self.n_classes, "n_rounds_": self.n_rounds_, "model": text}
 
-    @cached_property
-    def booster_(self):
-        """The trees, as LightGBM knows them."""
+    def __setstate__(self, state):
         import lightgbm
 
-        return lightgbm.Booster(model_str=self._model)
+        self.n_classes, self.n_rounds_ = state["n_classes"], state["n_rounds_"]
+        self.booster_ = lightgbm.Booster(model_str=state["model"])
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the probability of each class.
@@ -88,7 +85,9 @@ class BoostedMember:
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
-        raw = self.booster_.predict(_known_table(X), raw_score=True, num_threads=1)
+        raw = self.booster_.predict(
+            _known_table(X), num_iteration=self.n_rounds_, raw_score=True, num_threads=1
+        )
         if self.n_classes > 2:
             return softmax(raw, axis=1)
         positive = expit(raw)
@@ -97,7 +96,7 @@ class BoostedMember:
     @property
     def feature_importances_(self) -> np.ndarray:
         """Gain of the splits on each column, as parts of all."""
-        gains = self.booster_.feature_importance("gain")
+        gains = self.booster_.feature_importance("gain", self.n_rounds_)
         return gains / (gains.sum() or 1.0)
 
 
@@ -192,8 +191,11 @@ class BoosterLearner(MemberLearner):
             options["valid_sets"] = [binned.subset(unseen.tolist()).construct()]
             options["callbacks"].append(lightgbm.early_stopping(self.patience, verbose=False))
         settings["random_state"] = seed
-        booster = lightgbm.train(settings, training, n_rounds, **options)
-        return BoostedMember(booster, self.n_classes)
+        # Kept as it is: LightGBM would write the model to a text and read it again.
+        booster = lightgbm.train(
+            settings, training, n_rounds, keep_training_booster=True, **options
+        )
+        return BoostedMember(booster.free_dataset(), self.n_classes)
 
     def _rates(self, learning_rate: float):
         return lambda number: learning_rate * (1 if number < self.doubles_after else 2)

@@ -150,6 +150,7 @@ def make_growth_data(
     and no validation rows. With ``rotate`` no rows are held out from all members: each member
     leaves out another part of them.
     """
+    y = check_labels(y, X, owner=owner)
     form = make_table_form(estimator, _weighted_rows(X, sample_weight))
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
@@ -160,7 +161,6 @@ def make_growth_data(
         if both_named and list(form.ordered(table).columns) != list(X.columns):
             raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
     X = form(X, owner=owner)
-    y = check_labels(y, X, owner=owner)
     original_rows, n_passed = None, X.shape[0]
     if sample_weight is not None:
         X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)

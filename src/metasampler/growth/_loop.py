@@ -36,22 +36,18 @@ class GrowthStep(NamedTuple):
         Rows the member was trained on.
     class_errors : ndarray of shape (n_classes,) or None
         Mean error of the validation rows of each class after the step.
+    mu : float or None
+        The error that the draw favoured, if it was drawn around one.
+    state : ndarray or None
+        The state that mu was chosen in, if a policy looked at one.
     """
 
     rule: Any
     score: float | None
     n_rows: int
     class_errors: np.ndarray | None
-
-    @property
-    def mu(self) -> float | None:
-        """The error that the draw favoured, if it was drawn around one."""
-        return getattr(self.rule, "mu", None)
-
-    @property
-    def state(self) -> np.ndarray | None:
-        """The state that mu was chosen in, if a policy looked at one."""
-        return getattr(self.rule, "state", None)
+    mu: float | None = None
+    state: np.ndarray | None = None
 
 
 def replay(steps: Sequence[GrowthStep]) -> Policy:
@@ -72,8 +68,6 @@ class Growth:
         What fits and scores the members: ``learner.of(i)`` the one with number i.
     streams : RandomStreams
         Where the draws and the members take their randomness from.
-    track : bool, default=True
-        Whether to score each new member. A loop that never looks at errors has no need to.
     score_steps : bool, default=True
         Whether each step records the score of the validation rows, if there are any.
 
@@ -93,13 +87,11 @@ class Growth:
         learner: MemberLearner | Members,
         streams: RandomStreams,
         *,
-        track: bool = True,
         score_steps: bool = True,
     ):
         self.data = data
         self.learner = learner
         self.streams = streams
-        self.track = track
         self.score_steps = score_steps
         self.members: list = []
         self.subsets: list[np.ndarray] = []
@@ -115,6 +107,8 @@ class Growth:
         self._unseen_total = np.zeros_like(self._total) if data.n_folds else None
         self._n_unseen = np.zeros(max(data.n_folds, 1), dtype=np.intp)
         self._errors: np.ndarray | None = None
+        # Rows are scored when somebody asks: uniform draws never do, nor does a last member.
+        self._n_scored = 0
 
     @property
     def n_members(self) -> int:
@@ -154,7 +148,8 @@ class Growth:
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
-        self.add(*self.fit_member(self.n_members, rule), rule)
+        member, subset = self.fit_member(self.n_members, rule)
+        self.add(member, subset, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple[Any, np.ndarray]:
         """Fit the member with this number, without adding it to the ensemble.
@@ -177,7 +172,7 @@ class Growth:
 
     def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:
         """Add a fitted member and record the step."""
-        self._add_scores(member)
+        self._add_unseen(member)
         self.members.append(member)
         self.subsets.append(subset)
         # With rotation the score waits until every row was left out by some member.
@@ -190,24 +185,33 @@ class Growth:
                 self.score("valid") if known else None,
                 len(subset),
                 self._class_errors() if known else None,
+                getattr(rule, "mu", None),
+                getattr(rule, "state", None),
             )
         )
 
-    def _add_scores(self, member) -> None:
-        """Add a member's probabilities to the running sums."""
-        learner, start = self.learner.of(self.n_members), 0
-        for X in self.data.tables if self.track else []:
-            stop = start + X.shape[0]
-            soft = None if self._soft_total is None else self._soft_total[start:stop]
-            learner.add_probabilities(member, X, self._total[start:stop], soft)
-            start = stop
-        rows = self.data.unseen(self.n_members)
-        if self._unseen_total is not None and rows is not None:
+    def _add_unseen(self, member) -> None:
+        """Add a new member's probabilities of the rows it leaves out in rotation."""
+        if self._unseen_total is not None:
+            number = self.n_members
+            rows = np.flatnonzero(self.data.folds == number % self.data.n_folds)
             part = np.zeros_like(self._total[rows])
-            learner.add_scores(member, take_rows(self.data.tables[0], rows), part)
+            table = take_rows(self.data.tables[0], rows)
+            self.learner.of(number).add_scores(member, table, part)
             self._unseen_total[rows] += part
-            self._n_unseen[self.n_members % self.data.n_folds] += 1
+            self._n_unseen[number % self.data.n_folds] += 1
         self._errors = None
+
+    def _score_new_members(self) -> None:
+        """Add the probabilities of members that were not asked for yet to the running sums."""
+        for number in range(self._n_scored, self.n_members):
+            learner, start = self.learner.of(number), 0
+            for X in self.data.tables:
+                stop = start + X.shape[0]
+                soft = None if self._soft_total is None else self._soft_total[start:stop]
+                learner.add_probabilities(self.members[number], X, self._total[start:stop], soft)
+                start = stop
+        self._n_scored = self.n_members
 
     def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
         """Fit batches of members at once; each depends on its number alone."""
@@ -240,7 +244,7 @@ class Growth:
     def resume(self, members: list, subsets: list[np.ndarray], steps: list[GrowthStep]) -> None:
         """Begin with the members of an earlier fit, as a warm start does."""
         for member, subset, step in zip(members, subsets, steps, strict=True):
-            self._add_scores(member)
+            self._add_unseen(member)
             self.members.append(member)
             self.subsets.append(self.data.from_original(subset))
             self.steps.append(step)
@@ -273,6 +277,7 @@ class Growth:
         if other._unseen_total is not None:
             self._unseen_total = other._unseen_total.copy()
         self._n_unseen = other._n_unseen.copy()
+        self._n_scored = other._n_scored
         self._errors = None
 
     # ------------------------------------------------------------------ what is known of the rows
@@ -306,6 +311,7 @@ class Growth:
         """Return the mean over the members that have not seen a row."""
         assert self._unseen_total is not None
         counts = self._n_unseen[self.data.folds[rows]]
+        assert self._unseen_total is not None
         total = self._unseen_total[rows]
         return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
 
@@ -315,6 +321,7 @@ class Growth:
 
     def _all_errors(self) -> np.ndarray:
         if self._errors is None:
+            self._score_new_members()
             self._errors = self._errors_by(self._total, self.data.codes, self.n_members)
         return self._errors
 
@@ -337,6 +344,7 @@ class Growth:
         if self.data.n_folds:
             errors = self._errors_by(self._unseen_mean(rows), codes, 1)
         else:
+            self._score_new_members()
             errors = self._errors_by(self._total[rows], codes, self.n_members)
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
@@ -367,6 +375,7 @@ class Growth:
     def _mean(self, role: str) -> np.ndarray:
         if role == "valid" and self.data.n_folds:
             return self._unseen_mean(self._judged())
+        self._score_new_members()
         total = self._total if self._soft_total is None else self._soft_total
         smoothing = self.learner.leaf_smoothing
         return running_mean(total[self.data.rows[role]], self.n_members, smoothing)

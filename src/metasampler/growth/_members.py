@@ -196,7 +196,7 @@ class MemberLearner:
         parameters = _seed_parameters(member, seed)
         if parameters:
             member.set_params(**parameters)
-        options = {}
+        options: dict = {}
         if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
         if rows is not None:
@@ -391,7 +391,7 @@ def make_learners(
     numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
     learners: list[MemberLearner] = []
     for kind in kinds:
-        if numbers and is_plain_booster(kind):
+        if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
             learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner

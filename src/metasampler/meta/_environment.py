@@ -200,7 +200,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
         if not np.isfinite(mu):
             raise ValueError(f"action must be a number in [0, 1], got {action!r}.")
         mu = min(max(mu, 0.0), 1.0)
-        self._growth.step(GaussianDraw(mu, self.sigma))
+        rule: Any = GaussianDraw(mu, self.sigma)
+        self._growth.step(rule)
         before, self._score = self._score, self._growth.score("valid")
         terminated = self._growth.n_members == self.n_estimators
         return self._observe(), self._score - before, terminated, False, self._info()
@@ -219,17 +220,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
 
 
 def policy_of_actor(actor: Any) -> GaussianPolicy:
-    """Return a policy that acts as an actor of Stable-Baselines3's SAC does.
-
-    Parameters
-    ----------
-    actor : stable_baselines3.sac.policies.Actor
-        With ReLU hidden layers and an action on [0, 1].
-
-    Returns
-    -------
-    policy : GaussianPolicy
-    """
+    """Return a policy that acts as an actor of Stable-Baselines3's SAC does."""
     # Nothing of torch is imported: a layer is known by the arrays it has.
     if not hasattr(actor.log_std, "weight"):
         raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")

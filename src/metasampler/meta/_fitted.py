@@ -163,15 +163,14 @@ class FittedSampler(BaseEstimator):
             :func:`metasampler.policy.check_writable` finds out before the training.
         """
         check_is_fitted(self)
-        settings = _plain_entries(self.get_params(deep=False))
-        for name in _NOT_STORED:
-            settings.pop(name, None)
-        # The kind of state is that of the policy, whatever was set after the fit.
-        settings |= {
+        settings = {
+            **self.get_params(deep=False),
+            # The kind of state is that of the policy, whatever was set after the fit.
             "state": self.encoder_.kind,
             "n_bins": self.encoder_.n_bins,
             "hidden_layer_sizes": self.policy_.hidden,
         }
+        settings = _plain_entries({n: v for n, v in settings.items() if n not in _NOT_STORED})
         name = type(self.learner).__name__
         if name in _LEARNERS:
             params = _plain_entries(self.learner.get_params())

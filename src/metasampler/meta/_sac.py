@@ -30,17 +30,7 @@ class Batch(NamedTuple):
 
 
 class ReplayMemory:
-    """Keep the last ``capacity`` transitions, as rows of one ring array.
-
-    Parameters
-    ----------
-    capacity : int
-        Number of transitions kept; a new one then replaces the oldest.
-    state_size : int
-        Length of a state.
-    dtype : dtype, default=numpy.float32
-        Type of the rows.
-    """
+    """Keep the last ``capacity`` transitions, as rows of one ring array."""
 
     def __init__(self, capacity: int, state_size: int, dtype: Any = np.float32) -> None:
         if capacity < 1:
@@ -139,54 +129,16 @@ class Adam:
 class SAC:
     """Learn one action in [0, 1] by soft actor-critic.
 
-    Parameters
-    ----------
-    state_size : int
-        Length of a state.
-    hidden : tuple of int, default=(50,)
-        Hidden layers of the policy.
-    critic_hidden : tuple of int, default=(50, 50)
-        Hidden layers of each critic.
-    gamma : float, default=0.99
-        Discount of the next state's value.
-    tau : float, default=0.01
-        Share of the critics that moves into their target copies at each update.
-    alpha : float or "auto", default=0.1
-        Temperature: the price of one nat of entropy in units of reward. It is meant for rewards
-        already scaled. ``"auto"`` starts at 0.1 and adapts it to hold the policy's entropy at the
-        usual target of minus one per action dimension. That target is for actions on [-1, 1]; the
-        unit interval is half as long, which makes the same policy's entropy smaller by log 2, so
-        the target here is -1 - log 2.
-    learning_rate : float, default=1e-3
-        Initial step size of every optimiser.
-    lr_decay : float, default=0.99
-        Factor on the step size after every ``lr_decay_steps`` updates.
-    lr_decay_steps : int, default=10
-        Updates between two decays.
-    batch_size : int, default=64
-        Transitions in one update.
-    memory_size : int, default=1000
-        Capacity of the replay memory.
-    rng : numpy.random.Generator
-        Source of the initial weights, of the batches and of the noise.
-    dtype : dtype, default=numpy.float32
-        Type of all networks; float64 serves the tests of the gradients.
-    policy : GaussianPolicy or None, default=None
-        Policy to start from, which is changed in place and whose type the critics take; None
-        makes one of ``hidden`` layers.
+    The settings are those of :class:`~metasampler.meta.SoftActorCritic`. Rewards come in at the
+    scale that ``alpha``, the price of one nat of entropy, is meant for. ``"auto"`` starts at 0.1
+    and adapts it to hold the policy's entropy at the usual target of minus one per action
+    dimension. That target is for actions on [-1, 1]. The unit interval is half as long, which makes
+    the same policy's entropy smaller by log 2, so the target here is -1 - log 2.
 
-    Attributes
-    ----------
-    policy : GaussianPolicy
-        The actor.
-    memory : ReplayMemory
-        The transitions to learn from.
-    critics, target_critics : MLP
-        Two stacked networks each, from (state, action) to a value.
-    alpha : float
-        The current temperature.
-    n_updates_ : int
-        Number of updates done.
+    A ``policy`` to start from is changed in place, and the critics take its type. Without one, a
+    new one gets ``hidden`` layers and the ``dtype``; float64 serves the tests of the gradients.
+    ``critics`` and ``target_critics`` are two stacked networks each, from (state, action) to a
+    value.
 
     Examples
     --------
@@ -256,18 +208,7 @@ class SAC:
         next_state: np.ndarray,
         done: bool,
     ) -> None:
-        """Store one transition.
-
-        Parameters
-        ----------
-        state, next_state : ndarray of shape (state_size,)
-        action : float
-            In [0, 1].
-        reward : float
-            Already at the scale that ``alpha`` is meant for.
-        done : bool
-            Whether the episode truly ended: the next state then has no value.
-        """
+        """Store one transition; ``done`` says that the next state has no value."""
         self.memory.add(state, action, reward, next_state, done)
 
     def update(self) -> None:
@@ -279,12 +220,8 @@ class SAC:
     def learn(self, batch: Batch, noise: np.ndarray) -> None:
         """Do one gradient step on a given batch, with given noise.
 
-        Parameters
-        ----------
-        batch : Batch
-            Of n transitions.
-        noise : ndarray of shape (2 * n,)
-            Standard normal; the first half for the states, the second for the next states.
+        The noise is standard normal, twice as long as the batch: the first half is for the states,
+        the second for the next states.
         """
         rate = self.current_learning_rate
         log_prob = self.compute_gradients(batch, noise)
@@ -305,21 +242,11 @@ class SAC:
         self.n_updates_ += 1
 
     def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
-        """Write the gradients of both losses, and change nothing else.
+        """Write the gradients of both losses; return the log densities of the actions drawn.
 
         The critics' loss is the mean squared error against the soft Bellman targets, summed over
         the two; the policy's loss is the mean of alpha log pi - min Q. Both are taken at the
         parameters that the update starts from, so one pass through each network serves both.
-
-        Parameters
-        ----------
-        batch, noise
-            As in :meth:`learn`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Log densities of the actions drawn at the states.
         """
         n = len(batch.reward)
         draw = self.policy.draw(np.concatenate((batch.state, batch.next_state)), noise)

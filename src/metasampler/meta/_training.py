@@ -71,31 +71,11 @@ def play_episode(
 ) -> Episode:
     """Grow one ensemble, by random actions at first and then by actions of an actor.
 
-    Parameters
-    ----------
-    assignment : Assignment
-        Who acts, and how.
-    data, members
-        The task: its rows, and what fits members.
-    encoder : StateEncoder
-        What the actor reads.
-    streams : RandomStreams
-        The episode's randomness.
-    n_members : int
-        Members of the ensemble; there is one action less.
-    sigma : float
-        Width of the Gaussian.
-    mu_min : float, default=0.0
-        The mu of action 0; that of action 1 is 1.
-    score_on : {"valid", "test"}, default="valid"
-        The rows of `Episode.mean_score`.
-
-    Returns
-    -------
-    episode : Episode
+    There is one action less than members. `Episode.mean_score` is of the rows that ``score_on``
+    names.
     """
     rng = streams.generator(Stream.POLICY)
-    acting = _Acting(assignment, encoder, rng, mu_min=mu_min, sigma=sigma)
+    acting: Any = _Acting(assignment, encoder, rng, mu_min=mu_min, sigma=sigma)
     growth = Growth(data, members, streams)
     compared = [
         step.score if score_on == "valid" else growth.score(score_on)
@@ -123,18 +103,9 @@ def _play_in_worker(**job) -> Episode:
 class MetaTraining:
     """Train a policy on one or more tasks, in rounds.
 
-    Parameters
-    ----------
-    settings : MetaSampler
-        What the episodes are like, and what learns from them.
-    data : list of GrowthData
-        The tasks.
-    names : list of str
-        What they are called in the history.
-    streams : RandomStreams
-        The randomness of the whole training.
-    start : GaussianPolicy or None, default=None
-        Policy to start from, which is changed; None starts from a random one.
+    ``settings``, a `MetaSampler`, says what the episodes are like and what learns from them;
+    ``names`` are those of the tasks in the history. The policy ``start`` is changed; None starts
+    from a random one.
 
     Attributes
     ----------

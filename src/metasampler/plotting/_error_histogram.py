@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler._docs import shared_docs
 from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
 from metasampler.policy import error_histogram
 
@@ -11,6 +12,7 @@ __all__ = ["ErrorHistogramDisplay"]
 _SHOWN = 5
 
 
+@shared_docs()
 class ErrorHistogramDisplay:
     """Histograms of the errors by class, one panel for each number of members shown.
 
@@ -24,14 +26,11 @@ class ErrorHistogramDisplay:
         The number of members of each panel.
     class_names : sequence
         Names of the classes.
-    title : str, default=""
-        Written above the panels.
+    {title}
 
     Attributes
     ----------
-    figure_ : matplotlib Figure
-    axes_ : ndarray of matplotlib Axes
-        The panels.
+    {panels}
 
     See Also
     --------
@@ -70,10 +69,7 @@ class ErrorHistogramDisplay:
         ----------
         estimator : classifier
             A fitted ensemble of this package, or any classifier with `staged_predict_proba`.
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        {test_rows}
         members : sequence of int, default=None
             After how many members to look; None means up to five numbers from the first member
             to the last.
@@ -81,14 +77,10 @@ class ErrorHistogramDisplay:
             Bins of each histogram.
         log : bool, default=False
             Whether the fractions are shown on a logarithmic scale.
-        title : str, default=""
-            Written above the panels.
-        figure : matplotlib Figure or SubFigure, default=None
-            Where to draw; None makes a new figure.
+        {title}
+        {figure}
 
-        Returns
-        -------
-        display : ErrorHistogramDisplay
+        {drawn}
         """
         check_is_fitted(estimator)
         n_members = len(estimator.estimators_)
@@ -129,12 +121,9 @@ class ErrorHistogramDisplay:
         log : bool, default=False
             Whether the fractions are shown on a logarithmic scale, on which a fraction of zero
             has no bar.
-        figure : matplotlib Figure or SubFigure, default=None
-            Where to draw; None makes a new figure.
+        {figure}
 
-        Returns
-        -------
-        display : ErrorHistogramDisplay
+        {drawn}
         """
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
@@ -184,11 +173,12 @@ class ErrorHistogramDisplay:
 
 
 def _fractions(errors, n_bins):
-    """A class without rows has no fractions."""
+    """Return the histogram of a class, without fractions if it has no rows."""
     return error_histogram(errors, n_bins) if len(errors) else np.full(n_bins, np.nan)
 
 
 def _staged_means(estimator, X):
-    """Yield probabilities after each member before calibration, where there is one."""
-    staged = getattr(estimator, "staged_mean_proba", estimator.staged_predict_proba)
-    yield from staged(X)
+    """Return the probabilities after each member as draws see them: plain, and not calibrated."""
+    if hasattr(estimator, "staged_mean_proba"):
+        return estimator.staged_mean_proba(X, soft_leaves=False)
+    return estimator.staged_predict_proba(X)

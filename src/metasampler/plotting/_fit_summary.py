@@ -3,13 +3,15 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting.style import COLORS, MARKERS, import_pyplot, tidy
+from metasampler._docs import shared_docs
+from metasampler.plotting.style import COLORS, MARKERS, legend_beside, make_panels, tidy
 
 __all__ = ["FitSummaryDisplay"]
 
 _ERROR_OF = "error of "
 
 
+@shared_docs()
 class FitSummaryDisplay:
     """The rows of `summary()` in up to three panels: mu, validation score, errors by class.
 
@@ -20,16 +22,11 @@ class FitSummaryDisplay:
     ----------
     rows : list of dict
         One entry a member, see :class:`FitSummary`'s ``rows``.
-    title : str, default=""
-        Written above the panels.
+    {title}
 
     Attributes
     ----------
-    figure_ : matplotlib Figure
-        The figure with the panels.
-
-    axes_ : ndarray of matplotlib Axes
-        The panels, from top to bottom.
+    {panels}
 
     See Also
     --------
@@ -61,12 +58,9 @@ class FitSummaryDisplay:
         ----------
         estimator : classifier
             A fitted ensemble with `summary`, such as :class:`~metasampler.MesaClassifier`.
-        figure : matplotlib Figure or SubFigure, default=None
-            Where to draw; None makes a new figure.
+        {figure}
 
-        Returns
-        -------
-        display : FitSummaryDisplay
+        {drawn}
         """
         check_is_fitted(estimator)
         summary = estimator.summary()
@@ -77,23 +71,19 @@ class FitSummaryDisplay:
 
         Parameters
         ----------
-        figure : matplotlib Figure or SubFigure, default=None
-            Where to draw; None makes a new figure.
+        {figure}
 
-        Returns
-        -------
-        display : FitSummaryDisplay
+        {drawn}
         """
-        pyplot = import_pyplot("FitSummaryDisplay.plot")
         panels = self._panels()
         if not panels:
             raise ValueError(
                 "There is nothing to draw: the members were drawn by a rule without mu, and "
                 "without validation rows there are no scores; set validation_fraction."
             )
-        if figure is None:
-            figure = pyplot.figure(figsize=(7, 0.6 + 1.9 * len(panels)), layout="constrained")
-        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        figure, axes = make_panels(
+            "FitSummaryDisplay.plot", len(panels), figure, size=(7, 2.1), columns=1, sharex=True
+        )
         members = [row["member"] for row in self.rows]
         for panel, (label, lines) in zip(axes, panels, strict=True):
             self._draw(panel, members, label, lines)
@@ -101,31 +91,29 @@ class FitSummaryDisplay:
         axes[-1].set_xlabel("members")
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
         self.figure_ = figure
-        self.axes_ = axes
+        self.axes_ = np.array(axes)
         return self
 
     def _panels(self):
-        """Label of each panel, and the lines in it by name."""
-        names = [name for name in self.rows[0] if name not in ("member", "team", "rows")]
-        columns = {name: self._column(name) for name in names}
-        errors = {
-            name.removeprefix(_ERROR_OF): values
-            for name, values in columns.items()
-            if name.startswith(_ERROR_OF)
-        }
-        panels = [
-            ("mu", {"": columns["mu"]} if "mu" in columns else {}),
-            ("validation score", {"": columns["score"]} if "score" in columns else {}),
-            ("mean error", errors),
-        ]
-        return [(label, lines) for label, lines in panels if lines]
+        """Return the label of each panel, and the lines in it by name."""
+        panels: dict[str, dict] = {"mu": {}, "validation score": {}, "mean error": {}}
+        for name in self.rows[0]:
+            if name == "mu":
+                panels["mu"][""] = self._column(name)
+            elif name == "score":
+                panels["validation score"][""] = self._column(name)
+            elif name.startswith(_ERROR_OF):
+                panels["mean error"][name.removeprefix(_ERROR_OF)] = self._column(name)
+        return [(label, lines) for label, lines in panels.items() if lines]
 
     def _column(self, name):
+        """Return a column of the summary as floats."""
         values = [row[name] for row in self.rows]
         return np.array([np.nan if value is None else value for value in values], dtype=float)
 
     @staticmethod
     def _draw(panel, members, label, lines):
+        """Draw the lines of one panel."""
         for number, (name, values) in enumerate(lines.items()):
             panel.plot(
                 members,
@@ -142,12 +130,5 @@ class FitSummaryDisplay:
             panel.set_ylim(-0.05, 1.05)
         if len(lines) > 1:
             panel.set_ylim(bottom=0)
-            # Beside the panel, where it covers no line.
-            panel.legend(
-                loc="center left",
-                bbox_to_anchor=(1, 0.5),
-                frameon=False,
-                title="class",
-                alignment="left",
-            )
+            legend_beside(panel, title="class")
         tidy(panel)

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler._docs import shared_docs
 from metasampler.plotting.style import (
     COLORS,
     DASHES,
@@ -18,6 +19,7 @@ _PARTS = ("train", "valid", "test")
 _COLUMNS = 4
 
 
+@shared_docs()
 class MetaTrainingDisplay:
     """Sliding means of the scores of a meta-training's episodes, one panel a task.
 
@@ -32,14 +34,11 @@ class MetaTrainingDisplay:
         Episodes in a mean; half of the episodes where there are fewer than two windows.
     references : dict of str to dict of str to float, default=None
         By task, and then by label, scores to compare with, drawn as horizontal lines.
-    title : str, default=""
-        Written above the panels.
+    {title}
 
     Attributes
     ----------
-    figure_ : matplotlib Figure
-    axes_ : ndarray of matplotlib Axes
-        The panels.
+    {panels}
 
     See Also
     --------
@@ -50,9 +49,11 @@ class MetaTrainingDisplay:
     >>> import matplotlib.pyplot as plt
     >>> from sklearn.datasets import make_classification
     >>> from metasampler import MetaSampler
+    >>> from metasampler.meta import SoftActorCritic
     >>> from metasampler.plotting import MetaTrainingDisplay
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> sampler = MetaSampler(n_random_steps=30, n_updates=60, random_state=0).fit(X, y)
+    >>> learner = SoftActorCritic(n_random_steps=30, n_updates=60)
+    >>> sampler = MetaSampler(learner=learner, random_state=0).fit(X, y)
     >>> display = MetaTrainingDisplay.from_sampler(sampler, window=5)
     >>> [line.get_label() for line in display.axes_[0].lines]
     ['train', 'valid']
@@ -77,14 +78,10 @@ class MetaTrainingDisplay:
             Episodes in a mean.
         references : dict of str to dict of str to float, default=None
             By task, and then by label, scores to compare with.
-        title : str, default=""
-            Written above the panels.
-        figure : matplotlib Figure or SubFigure, default=None
-            Where to draw; None makes a new figure.
+        {title}
+        {figure}
 
-        Returns
-        -------
-        display : MetaTrainingDisplay
+        {drawn}
         """
         check_is_fitted(sampler)
         if not sampler.history_:
@@ -107,12 +104,9 @@ class MetaTrainingDisplay:
 
         Parameters
         ----------
-        figure : matplotlib Figure or SubFigure, default=None
-            Where to draw; None makes a new figure.
+        {figure}
 
-        Returns
-        -------
-        display : MetaTrainingDisplay
+        {drawn}
         """
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
@@ -169,11 +163,11 @@ class MetaTrainingDisplay:
         return self
 
     def _draw_part(self, panel, part, scores):
-        """Draw a line, and say how many episodes its points are means of."""
+        """Draw a line; return how many episodes its points are means of."""
         scores = np.asarray(scores, dtype=float)
         window = min(self.window, max(1, len(scores) // 2))
         number = _PARTS.index(part) if part in _PARTS else len(_PARTS)
-        means = _sliding_mean(scores, window)
+        means = np.lib.stride_tricks.sliding_window_view(scores, window).mean(axis=1)
         panel.plot(
             np.arange(window, len(scores) + 1),
             means,
@@ -185,8 +179,3 @@ class MetaTrainingDisplay:
             label=part,
         )
         return window
-
-
-def _sliding_mean(values, window):
-    """Means of all runs of `window` values."""
-    return np.lib.stride_tricks.sliding_window_view(values, window).mean(axis=1)

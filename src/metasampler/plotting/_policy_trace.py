@@ -3,11 +3,13 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler._docs import shared_docs
 from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
 
 __all__ = ["PolicyTraceDisplay"]
 
 
+@shared_docs()
 class PolicyTraceDisplay:
     """The mu that was chosen for each member: mean and standard deviation over fits.
 
@@ -18,8 +20,7 @@ class PolicyTraceDisplay:
     traces : dict of str to array-like of shape (n_fits, n_actions) or (n_actions,)
         By name, the mu of each fit from the second member on. NaN stands for members that a fit
         does not have.
-    title : str, default=""
-        Written above the axes.
+    {title}
 
     Attributes
     ----------
@@ -64,14 +65,10 @@ class PolicyTraceDisplay:
         ----------
         estimators : dict of str to MesaClassifier or list of MesaClassifier
             Fitted ensembles by name; those of a list are shown by their mean.
-        title : str, default=""
-            Written above the axes.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {title}
+        {ax}
 
-        Returns
-        -------
-        display : PolicyTraceDisplay
+        {drawn}
         """
         traces = {}
         for name, fits in estimators.items():
@@ -89,14 +86,10 @@ class PolicyTraceDisplay:
             A fitted ensemble.
         name : str, default=None
             Name of the line; None means that of the class.
-        title : str, default=""
-            Written above the axes.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {title}
+        {ax}
 
-        Returns
-        -------
-        display : PolicyTraceDisplay
+        {drawn}
         """
         name = type(estimator).__name__ if name is None else name
         return cls.from_estimators({name: estimator}, title=title, ax=ax)
@@ -106,12 +99,9 @@ class PolicyTraceDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {ax}
 
-        Returns
-        -------
-        display : PolicyTraceDisplay
+        {drawn}
         """
         size = beside_size(self.traces, 6.3, 3.6)
         ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
@@ -153,6 +143,7 @@ class PolicyTraceDisplay:
 
 
 def _actions(estimator):
+    """Return the mu of a fit, or a clear error."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "actions_"):
         raise ValueError(
@@ -162,7 +153,7 @@ def _actions(estimator):
 
 
 def _stack(rows):
-    """One row a fit; a fit that stopped early is filled up with NaN."""
+    """Return one row a fit; shorter fits are filled up with NaN."""
     stacked = np.full((len(rows), max((len(row) for row in rows), default=0)), np.nan)
     for place, row in zip(stacked, rows, strict=True):
         place[: len(row)] = row
@@ -170,7 +161,7 @@ def _stack(rows):
 
 
 def _mean_and_spread(values):
-    """Over the fits that have a member; NaN where there are too few to say."""
+    """Return both over the fits that have a member; NaN where there are too few to say."""
     known = ~np.isnan(values)
     counts = known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

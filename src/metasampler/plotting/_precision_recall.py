@@ -4,11 +4,13 @@ import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.utils.validation import check_is_fitted
 
+from metasampler._docs import shared_docs
 from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
 
 __all__ = ["PrecisionRecallComparisonDisplay"]
 
 
+@shared_docs()
 class PrecisionRecallComparisonDisplay:
     """Precision over recall of several classifiers, the best named first.
 
@@ -21,8 +23,7 @@ class PrecisionRecallComparisonDisplay:
         gives them) and the average precision.
     chance : float, default=None
         Share of the class to find, which is the precision of chance; None draws no line.
-    title : str, default=""
-        Written above the axes.
+    {title}
 
     Attributes
     ----------
@@ -80,24 +81,16 @@ class PrecisionRecallComparisonDisplay:
         estimators : dict of str to classifier
             Fitted classifiers by name, with `predict_proba` or, for two classes,
             `decision_function`.
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows, best those of a test set.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        {test_rows}
         pos_label : object, default=None
             The class to find, against all others; None means the rarest in y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        {row_weights}
         styles : dict of str to dict, default=None
             See `plot`.
-        title : str, default=""
-            Written above the axes.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {title}
+        {ax}
 
-        Returns
-        -------
-        display : PrecisionRecallComparisonDisplay
+        {drawn}
         """
         y = np.asarray(y)
         if pos_label is None:
@@ -124,25 +117,19 @@ class PrecisionRecallComparisonDisplay:
             By name, how strongly each row is taken for one of the class to find.
         found : array-like of bool of shape (n_samples,)
             Which rows are of this class.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        {row_weights}
         styles : dict of str to dict, default=None
             See `plot`.
-        title : str, default=""
-            Written above the axes.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {title}
+        {ax}
 
-        Returns
-        -------
-        display : PrecisionRecallComparisonDisplay
+        {drawn}
         """
         curves = {}
         for name, values in scores.items():
-            precision, recall, _ = precision_recall_curve(
-                found, values, sample_weight=sample_weight
-            )
-            average = average_precision_score(found, values, sample_weight=sample_weight)
+            weights = {"sample_weight": sample_weight}
+            precision, recall, _ = precision_recall_curve(found, values, **weights)
+            average = average_precision_score(found, values, **weights)
             curves[name] = (precision, recall, float(average))
         chance = float(np.average(found, weights=sample_weight))
         return cls(curves=curves, chance=chance, title=title).plot(styles=styles, ax=ax)
@@ -154,12 +141,9 @@ class PrecisionRecallComparisonDisplay:
         ----------
         styles : dict of str to dict, default=None
             By name, what to set differently in a line, as ``{"MESA": {"linewidth": 3}}``.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {ax}
 
-        Returns
-        -------
-        display : PrecisionRecallComparisonDisplay
+        {drawn}
         """
         labels = {name: f"{name} (AP {curve[2]:.3f})" for name, curve in self.curves.items()}
         size = beside_size([*labels.values(), "chance (AP 0.000)"], 5.8, 4.5)
@@ -205,13 +189,13 @@ class PrecisionRecallComparisonDisplay:
 
 
 def rarest(y):
-    """The label with the fewest rows; of equal ones the last, as scikit-learn would call it."""
+    """Return the label with the fewest rows; of equal ones the last."""
     labels, counts = np.unique(y, return_counts=True)
     return labels[np.flatnonzero(counts == counts.min())[-1]]
 
 
 def class_scores(estimator, X, label):
-    """How strongly a fitted classifier believes in a class, row by row."""
+    """Return how strongly a fitted classifier believes in a class, row by row."""
     check_is_fitted(estimator)
     places = np.flatnonzero(estimator.classes_ == label)
     if not len(places):

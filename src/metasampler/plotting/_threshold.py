@@ -4,11 +4,14 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.plotting.style import COLORS, import_pyplot, tidy
+from metasampler._docs import shared_docs
+from metasampler.plotting._precision_recall import class_scores
+from metasampler.plotting.style import COLORS, make_axes, tidy
 
 __all__ = ["ThresholdDisplay"]
 
 
+@shared_docs()
 class ThresholdDisplay:
     """Precision and recall against the threshold, with the one in use marked.
 
@@ -62,20 +65,13 @@ class ThresholdDisplay:
         ----------
         estimator : classifier
             A fitted ensemble with `threshold_`, of two classes.
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows, best those of a test set.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        {test_rows}
+        {row_weights}
         scale : {"log", "linear"}, default="log"
             Scale of the thresholds: those of a rare class are small.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {ax}
 
-        Returns
-        -------
-        display : ThresholdDisplay
+        {drawn}
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "threshold_"):
@@ -84,10 +80,9 @@ class ThresholdDisplay:
                 "package that were fitted on two classes. from_predictions draws any scores."
             )
         rare = estimator.minority_class_
-        column = int(np.flatnonzero(estimator.classes_ == rare)[0])
         return cls.from_predictions(
             y,
-            estimator.predict_proba(X)[:, column],
+            class_scores(estimator, X, rare),
             threshold=estimator.threshold_,
             pos_label=rare,
             sample_weight=sample_weight,
@@ -119,16 +114,12 @@ class ThresholdDisplay:
             The threshold to mark.
         pos_label : object, default=None
             The class to call; None means 1.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        {row_weights}
         scale : {"log", "linear"}, default="log"
             Scale of the thresholds.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {ax}
 
-        Returns
-        -------
-        display : ThresholdDisplay
+        {drawn}
         """
         precision, recall, thresholds = precision_recall_curve(
             y_true, y_score, pos_label=pos_label, sample_weight=sample_weight
@@ -150,16 +141,11 @@ class ThresholdDisplay:
         ----------
         scale : {"log", "linear"}, default="log"
             Scale of the thresholds; a threshold of 0 has no place on the logarithmic one.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        {ax}
 
-        Returns
-        -------
-        display : ThresholdDisplay
+        {drawn}
         """
-        pyplot = import_pyplot("ThresholdDisplay.plot")
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        ax = make_axes("ThresholdDisplay.plot", ax, size=(7, 4))
         shown = self.thresholds > 0 if scale == "log" else np.ones(len(self.thresholds), bool)
         called = None
         if self.threshold is not None:

@@ -27,11 +27,11 @@ HATCHES = ("", "////", "....", "xxxx", "----", "++++", "oo")
 
 # Inches in a legend: of a line, of what stands before a name, and of a letter of it.
 _LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.2, 0.75, 0.077
-_LEGEND_FONT = 9
+_LEGEND = {"frameon": False, "handlelength": 3, "fontsize": 9, "title_fontsize": 9}
 
 
 def import_pyplot(what: str):
-    """pyplot, or an error that says how to get it."""
+    """Return pyplot, or an error that says how to get it."""
     try:
         import matplotlib.pyplot
     except ImportError as error:
@@ -40,14 +40,14 @@ def import_pyplot(what: str):
 
 
 def tidy(axes) -> None:
-    """The look that all pictures share."""
+    """Set the look that all pictures share."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#EEEEEE", zorder=0)
     axes.set_axisbelow(True)
 
 
 def line_style(number: int) -> dict:
-    """Colour, dashes and marker of a line by its number.
+    """Return colour, dashes and marker of a line by its number.
 
     No two of the first 196 are the same, and neighbours differ in all three: one of them is
     enough to tell lines apart, in print without colours as well.
@@ -62,7 +62,7 @@ def line_style(number: int) -> dict:
 
 
 def make_axes(what: str, ax, *, size: tuple[float, float]):
-    """The axes given, or those of a new figure."""
+    """Return the axes given, or those of a new figure."""
     if ax is None:
         _, ax = import_pyplot(what).subplots(figsize=size, layout="constrained")
     return ax
@@ -80,7 +80,7 @@ def make_panels(
     sharex=False,
     sharey=False,
 ):
-    """Panels row by row, in the figure given or in a new one.
+    """Make panels row by row, in the figure given or in a new one.
 
     Parameters
     ----------
@@ -140,32 +140,31 @@ def plain_legend(legend) -> None:
 
 
 def width_of(figure) -> float:
-    """Width of a figure or of a part of one, in inches."""
+    """Return the width of a figure or of a part of one, in inches."""
     return figure.bbox.width / figure.dpi
 
 
 def beside_size(names, width: float, height: float) -> tuple[float, float]:
-    """Size of a figure that has room for a legend beside axes of the size given."""
+    """Return the size of a figure with room for a legend beside axes of the size given."""
     longest = max((len(str(name)) for name in names), default=0)
     room = _LEGEND_HANDLE + _LEGEND_LETTER * longest
     return width + room, max(height, 0.5 + _LEGEND_LINE * len(names))
 
 
-def legend_beside(ax) -> None:
-    """A legend to the right of the axes, where it covers no line."""
+def legend_beside(ax, *, title=None) -> None:
+    """Put a legend to the right of the axes, where it covers no line."""
     legend = ax.legend(
         loc="center left",
         bbox_to_anchor=(1, 0.5),
         alignment="left",
-        frameon=False,
-        handlelength=3,
-        fontsize=_LEGEND_FONT,
+        title=title,
+        **_LEGEND,
     )
     plain_legend(legend)
 
 
 def legend_below(figure, axes, *, title=None) -> None:
-    """One legend for all panels below them, each name once."""
+    """Put one legend for all panels below them, each name once."""
     entries: dict = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -176,17 +175,14 @@ def legend_below(figure, axes, *, title=None) -> None:
             list(entries),
             loc="outside lower center",
             ncols=_legend_columns(list(entries), width_of(figure)),
-            frameon=False,
-            handlelength=3,
-            fontsize=_LEGEND_FONT,
             title=title,
-            title_fontsize=_LEGEND_FONT,
+            **_LEGEND,
         )
         plain_legend(legend)
 
 
 def _legend_columns(names, width: float) -> int:
-    """How many names have room side by side; few enough that the last line is not short."""
+    """Return how many names have room side by side, with lines of about equal length."""
     longest = max(len(str(name)) for name in names)
     room = max(1, int(width / (_LEGEND_HANDLE + 0.15 + _LEGEND_LETTER * longest)))
     return ceil(len(names) / ceil(len(names) / room))

@@ -134,9 +134,9 @@ def check_writable(path) -> Path:
     FileNotFoundError: There is no folder 'nowhere' to save into.
     """
     path = Path(path)
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise FileNotFoundError(f"There is no folder {os.fspath(path.parent)!r} to save into.")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; name a file in it.")
     temporary = _beside(path)
     with _naming_the_output(path), open(temporary, "xb"):
@@ -242,7 +242,7 @@ def read_archive(
             raise ValueError(f"it is larger than {largest >> 20} MB")
         # From memory: a damaged file must not stay open.
         with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
-            members = _check_members(archive, names, largest)
+            members = _check_members(archive, largest)
             header = _read_text(archive, members.pop("header"))
             if header.get("format") != format:
                 raise ValueError(f"its format is {header.get('format')!r}, not {format!r}")
@@ -252,6 +252,9 @@ def read_archive(
                     f"its version is {header.get('version')!r}; this release reads version {known}"
                 )
             content = _read_text(archive, members.pop("content"))
+            for name in members:
+                if not re.fullmatch(names, name):
+                    raise ValueError(f"it holds {name[:100]!r}, which is no part of such a file")
             arrays = {name: _read_array(archive, info) for name, info in members.items()}
     return header, content, arrays
 
@@ -267,22 +270,17 @@ def _naming_the_input(path, what: str) -> Iterator[None]:
         raise ValueError(f"{os.fspath(path)!r} is not a usable {what}: {reason}.") from error
 
 
-def _check_members(
-    archive: zipfile.ZipFile, names: str, largest: int
-) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by name, if they are those of an archive of ours and small enough."""
+def _check_members(archive: zipfile.ZipFile, largest: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the members by name, if they are few and small enough."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
-        if name == info.filename or not re.fullmatch(rf"header|content|{names}", name):
-            raise ValueError(f"it holds {info.filename[:100]!r}, which is no part of such a file")
         if name in members:
-            raise ValueError(f"it holds {name!r} twice")
+            raise ValueError(f"it holds {name[:100]!r} twice")
         members[name] = info
     missing = sorted({"header", "content"} - members.keys())
     if missing:
         raise ValueError(f"it has no {missing[0]}")
-    # A member never unpacks to more than it says here: zipfile stops there.
     size = sum(info.file_size for info in members.values())
     if size > largest or len(members) > _MOST_ARRAYS + 2:
         raise ValueError(
@@ -294,7 +292,9 @@ def _check_members(
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     """Return one array of numbers or a text; nothing else has a form that is read."""
-    stored = io.BytesIO(archive.read(info))
+    with archive.open(info) as member:
+        # Not all that is there: a member may unpack to more than it said.
+        stored = io.BytesIO(member.read(info.file_size))
     version = npy.read_magic(stored)
     if version == (1, 0):
         shape, in_columns, dtype = npy.read_array_header_1_0(stored)
@@ -380,7 +380,7 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         settings = content["settings"]
         encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
         state_size = encoder.size
-        n_layers = header.get("n_layers")
+        n_layers: Any = header.get("n_layers")
         names = [f"{part}_{i}" for part in ("weights", "biases") for i in range(len(arrays) // 2)]
         if len(arrays) != 2 * n_layers or set(names) != arrays.keys():
             raise ValueError(f"it says n_layers = {n_layers!r} and has {sorted(arrays)}")

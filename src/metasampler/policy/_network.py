@@ -32,7 +32,7 @@ _MOST_LAYERS, _WIDEST_LAYER = 10, 10_000
 
 def layer_sizes(sizes: Any, name: str = "hidden_layer_sizes") -> tuple[int, ...]:
     """Return the widths of hidden layers as a tuple of int, or raise a ValueError."""
-    listed = list(sizes) if isinstance(sizes, (tuple, list, np.ndarray)) else [None]
+    listed: list[Any] = list(sizes) if isinstance(sizes, (tuple, list, np.ndarray)) else [None]
     whole = all(isinstance(size, Integral) and not isinstance(size, bool) for size in listed)
     if not whole or not all(1 <= size <= _WIDEST_LAYER for size in listed):
         raise ValueError(

@@ -257,13 +257,17 @@ class WithRivals:
     Examples
     --------
     >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from metasampler import MesaClassifier
     >>> from metasampler.policy import ConstantPolicy, WithRivals
-    >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+    >>> X, y = make_classification(
+    ...     2000, 8, n_informative=4, weights=[0.9], class_sep=0.6, flip_y=0.1, random_state=3
+    ... )
     >>> policy = WithRivals(ConstantPolicy(0.0), rivals=[0.9])
-    >>> clf = MesaClassifier(n_estimators=12, meta_sampler=policy, random_state=0).fit(X, y)
-    >>> float(clf.actions_[0])
-    0.9
+    >>> tree = DecisionTreeClassifier()
+    >>> clf = MesaClassifier(tree, 12, meta_sampler=policy, random_state=0).fit(X, y)
+    >>> clf.rival_, float(clf.actions_[0])
+    (0.9, 0.9)
     """
 
     #: A gentle draw and the hardest. The number of members and the margin below were chosen with
@@ -320,14 +324,13 @@ class WithRivals:
         if not self.rivals_:
             return self.policy
         constants = [ConstantPolicy(mu, self.sigma, self.encoder) for mu in self.rivals_]
-        own, *others = (self._begin(growth, policy) for policy in (self.policy, *constants))
-        scores = [begun.steps[-1].score for begun in others]
-        best = int(np.argmax(scores))
-        score = own.steps[-1].score
-        if scores[best] - score <= self._MARGIN * _standard_error(score, growth.data):
-            growth.adopt(own)
+        begun = [self._begin(growth, policy) for policy in (self.policy, *constants)]
+        own, *others = np.array([twin.steps[-1].score for twin in begun], dtype=float)
+        best = int(np.argmax(others))
+        if others[best] - own <= self._MARGIN * _standard_error(own, growth.data):
+            growth.adopt(begun[0])
             return self.policy
-        growth.adopt(others[best])
+        growth.adopt(begun[best + 1])
         self.rival_ = self.rivals_[best]
         return constants[best]
 
@@ -364,10 +367,10 @@ def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
 
 def _standard_error(score: float, data: GrowthData) -> float:
     """Return that of a share of the positives among the validation rows; 0 outside of [0, 1]."""
-    n_positives = np.count_nonzero(data.codes[data.rows["valid"]] == data.minority)
+    n_positives = int(np.sum(data.codes[data.rows["valid"]] == data.minority))
     return float(np.sqrt(max(score * (1 - score), 0.0) / max(n_positives, 1)))
 
 
 def _check_mu(mu: Any, rule: str) -> None:
-    if not isinstance(mu, Real) or isinstance(mu, bool) or not 0 <= mu <= 1:
+    if not isinstance(mu, Real) or isinstance(mu, bool) or not 0 <= float(mu) <= 1:
         raise ValueError(f"{rule}, got {mu!r}.")

@@ -79,18 +79,7 @@ _ENTRY: dict[str, type | tuple[type, ...]] = {
 def check_content(content: Mapping[str, Any], version: int) -> dict[str, Any]:
     """Return the content of a sampler file in the form of this release.
 
-    Parameters
-    ----------
-    content : dict
-        What the file holds.
-    version : int
-        Version of its format.
-
-    Returns
-    -------
-    content : dict
-        ``settings`` (of which ``learner`` is None or a dict of ``name`` and ``params``),
-        ``history``, ``summary`` and ``n_updates``.
+    Its ``settings`` then have a ``learner`` that is None or a dict of ``name`` and ``params``.
 
     Raises
     ------

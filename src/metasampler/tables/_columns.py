@@ -193,19 +193,19 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
         values = column.tolist()
     # As texts from the start: True and 1 are the same key, but not the same level.
     position: dict = {}
-    numbers = [
+    found_at = [
         -1 if _is_missing(value) else position.setdefault(_as_text(value), len(position))
         for value in values
     ]
-    return np.array(list(position), dtype=object), np.array(numbers, dtype=np.intp)
+    return np.array(list(position), dtype=object), np.array(found_at, dtype=np.intp)
 
 
 def _as_text(value) -> str:
     """Return a value as text; a whole number is the same as an integer and as a float."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value)) if abs(float(value)) < 2**53 else str(value)
     return str(value)
 
 

@@ -45,22 +45,21 @@ class TableForm:
         self.allow_nan = allow_nan
         self.fill_missing = fill_missing
         self.encoder: TableEncoder | None = None
+        #: Positions of the columns whose numbers are codes.
+        self.categorical_features: list[int] = []
         self._fill: np.ndarray | None = None
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
-        if self.wants != "as it is" and is_frame(X) and X.shape[0] and X.shape[1]:
+        has_names = hasattr(X, "columns")
+        if self.wants != "as it is" and has_names and is_frame(X) and X.shape[0] and X.shape[1]:
             columns = columns_of(X)
             if not all(is_plain_number(column) for column in columns.values()):
                 self.encoder = TableEncoder().fit(X)
+                self.categorical_features = self.encoder.categorical_features_
                 if self.fill_missing:
                     self._fill = values_for_missing(self.encoder.transform(X))
         return self
-
-    @property
-    def categorical_features(self) -> list[int]:
-        """Positions of the columns whose numbers are codes."""
-        return [] if self.encoder is None else self.encoder.categorical_features_
 
     def ordered(self, X):
         """Return a frame with the columns of the training table, in their order.
@@ -97,6 +96,10 @@ class TableForm:
             input_name=name,
             estimator=owner,
         )
+
+    def _encoded_names(self) -> list:
+        assert self.encoder is not None
+        return [name for name, kind in self.encoder.kinds_.items() if kind != "number"][:10]
 
     @staticmethod
     def _as_it_is(X, name: str, owner):

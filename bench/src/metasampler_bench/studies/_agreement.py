@@ -14,10 +14,10 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import ensemble
-from metasampler.datasets import load
 from metasampler_bench._progress import tracked
 from metasampler_bench._statistics import standard_error, with_error
 from metasampler_bench._tables import ResultTable
+from metasampler_bench.datasets import load
 from metasampler_bench.studies import _agreement_worker
 from metasampler_bench.studies._agreement_worker import N_MEMBERS, fit_splits
 from metasampler_bench.studies._study import Options, Row, Study

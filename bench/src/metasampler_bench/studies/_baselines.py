@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.datasets import load_mesa_mammography
 from metasampler_bench._methods import METHODS
 from metasampler_bench._progress import tracked
 from metasampler_bench._statistics import standard_error
 from metasampler_bench._tables import ResultTable
+from metasampler_bench.datasets import load_mesa_mammography
 from metasampler_bench.studies._study import Options, Row, Study
 
 __all__ = ["BASELINES"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from metasampler.datasets import ZENODO_NAMES, load
 from metasampler_bench._progress import tracked
+from metasampler_bench.datasets import ZENODO_NAMES, load
 from metasampler_bench.studies._study import Options
 
 __all__ = ["LARGE_SETS", "LEFT_OUT", "Table", "each_split", "join", "small_sets", "split_in_three"]

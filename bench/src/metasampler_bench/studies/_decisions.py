@@ -44,7 +44,13 @@ RETIRED_CALIBRATIONS = {
 
 def make_mesa(seed: int, n_estimators: int = min(SIZES), **options: Any) -> MesaClassifier:
     """Return what is measured: the paper's members with a constant mu, and no refit."""
-    settings = {"meta_sampler": 0.9, "leaf_smoothing": 0, "refit": False, **options}
+    settings = {
+        "meta_sampler": 0.9,
+        "validation_fraction": 0.2,
+        "leaf_smoothing": 0,
+        "refit": False,
+        **options,
+    }
     return MesaClassifier(DecisionTreeClassifier(), n_estimators, random_state=seed, **settings)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler.datasets import load
+from metasampler_bench.datasets import load
 
 __all__ = ["TASKS", "load_task", "title_of_task"]
 

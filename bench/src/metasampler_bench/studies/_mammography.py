@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.datasets import load_mesa_mammography
 from metasampler.meta import ConstantPolicy
 from metasampler_bench._progress import tracked
 from metasampler_bench._statistics import standard_error, with_error
 from metasampler_bench._tables import ResultTable
+from metasampler_bench.datasets import load_mesa_mammography
 from metasampler_bench.studies._study import Options, Row, Study
 
 __all__ = ["MAMMOGRAPHY"]

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from metasampler.meta._policy import LOG_STD_MAX, LOG_STD_MIN, GaussianPolicy, squashed_log_prob
 from scipy.integrate import trapezoid
+
+from metasampler.policy import GaussianPolicy, layer_sizes, squashed_log_prob
+from metasampler.policy._network import LOG_STD_MAX, LOG_STD_MIN
 
 
 def random_policy(seed=0, state_size=10, hidden=(50,), dtype=np.float32):
@@ -135,6 +137,9 @@ def test_from_layers_round_trip():
         ([np.ones((3, 4)), np.ones((5, 2))], [np.ones(4), np.ones(2)], "takes 5 inputs"),
         ([np.ones((3, 4))], [np.ones(4)], "2 outputs"),
         ([np.full((3, 2), np.nan)], [np.ones(2)], "not finite"),
+        ([np.ones((3, 2), complex)], [np.ones(2)], "real numbers, got complex128"),
+        ([np.ones((3, 2))], [np.array(["a", "b"])], "real numbers"),
+        ([np.ones((3, 2), object)], [np.ones(2)], "real numbers"),
     ],
 )
 def test_from_layers_rejects(weights, biases, match):
@@ -152,3 +157,17 @@ def test_copies_keep_layers_tied_to_their_own_vector(clone):
     twin.parameters[:] = 0.0
     assert twin.predict(state) == 0.5
     assert policy.predict(state) == before
+
+
+def test_widths_of_layers():
+    assert layer_sizes([np.int64(3), 4]) == (3, 4)
+    assert layer_sizes(np.array([5])) == (5,)
+    assert layer_sizes(()) == ()
+
+
+@pytest.mark.parametrize(
+    "bad", ["abc", (0,), (2.5,), (True,), (10**12,), 50, None, {5: 1}, (5,) * 11, [[3]]], ids=repr
+)
+def test_no_widths_of_layers(bad):
+    with pytest.raises(ValueError, match="critics must hold"):
+        layer_sizes(bad, "critics")

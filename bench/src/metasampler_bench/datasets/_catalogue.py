@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from metasampler.datasets._bundled import BUNDLED
-from metasampler.datasets._local import find_extra, has_mesa_mammography, known_data_home
-from metasampler.datasets._synthetic import ARCH_NOISE
-from metasampler.datasets._zenodo import ZENODO
+from metasampler_bench.datasets._bundled import BUNDLED
+from metasampler_bench.datasets._local import find_extra, has_mesa_mammography, known_data_home
+from metasampler_bench.datasets._synthetic import ARCH_NOISE
+from metasampler_bench.datasets._zenodo import ZENODO
 
 __all__ = ["AUTHORS_SPLIT", "SYNTHETIC", "DatasetInfo", "list_datasets"]
 
@@ -38,7 +38,7 @@ class DatasetInfo:
 
     Examples
     --------
-    >>> from metasampler.datasets import list_datasets
+    >>> from metasampler_bench.datasets import list_datasets
     >>> info = {info.name: info for info in list_datasets()}["protein_homo"]
     >>> info.rows, info.columns, round(info.imbalance_ratio)
     (145751, 74, 111)
@@ -71,7 +71,7 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[Datas
 
     Examples
     --------
-    >>> from metasampler.datasets import list_datasets
+    >>> from metasampler_bench.datasets import list_datasets
     >>> [info.name for info in list_datasets() if info.source == "synthetic"]
     ['arch-high', 'arch-low', 'arch-mid']
     """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metasampler.datasets import flip_labels
+from metasampler_bench.datasets import flip_labels
 
 
 @given(

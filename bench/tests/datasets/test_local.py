@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metasampler.datasets import load_mesa_mammography, resolve_data_home
+from metasampler_bench.datasets import load_mesa_mammography, resolve_data_home
 
 
 def test_the_folder_is_named_or_in_the_environment(tmp_path, monkeypatch):

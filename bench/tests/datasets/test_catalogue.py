@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metasampler.datasets import DatasetInfo, list_datasets, load
+from metasampler_bench.datasets import DatasetInfo, list_datasets, load
 
 
 def test_without_a_folder_all_that_needs_none_is_listed(monkeypatch):

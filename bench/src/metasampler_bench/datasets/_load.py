@@ -9,26 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from metasampler.datasets._bundled import BUNDLED, load_bundled
-from metasampler.datasets._catalogue import AUTHORS_SPLIT, SYNTHETIC, list_datasets
-from metasampler.datasets._labels import encode_labels, near_matches
-from metasampler.datasets._local import (
+from metasampler.datasets import TABLE_SUFFIXES, near_matches, read_table, split_target
+from metasampler.tables import is_frame
+from metasampler_bench.datasets._bunch import is_bunch, split_bunch
+from metasampler_bench.datasets._bundled import BUNDLED, load_bundled
+from metasampler_bench.datasets._catalogue import AUTHORS_SPLIT, SYNTHETIC, list_datasets
+from metasampler_bench.datasets._labels import encode_labels
+from metasampler_bench.datasets._local import (
     ENVIRONMENT_VARIABLE,
     find_extra,
     known_data_home,
     load_mesa_mammography,
     read_npz,
 )
-from metasampler.datasets._synthetic import make_arch
-from metasampler.datasets._tables import (
-    TABLE_SUFFIXES,
-    is_bunch,
-    is_frame,
-    read_table,
-    split_bunch,
-    split_frame,
-)
-from metasampler.datasets._zenodo import ZENODO, load_zenodo
+from metasampler_bench.datasets._synthetic import make_arch
+from metasampler_bench.datasets._zenodo import ZENODO, load_zenodo
 
 __all__ = ["load"]
 
@@ -107,7 +102,7 @@ def load(
 
     Examples
     --------
-    >>> from metasampler.datasets import load
+    >>> from metasampler_bench.datasets import load
     >>> dataset = load("digits-8")
     >>> dataset.data.shape, int(dataset.target.sum()), dataset.source
     ((1677, 64), 54, 'scikit-learn')
@@ -121,7 +116,7 @@ def load(
     ([0, 1, 0], ['no', 'yes'])
     """
     if is_frame(name):
-        raw = _Raw(*split_frame(name, target, "The table"), "DataFrame", "table", False)
+        raw = _Raw(*split_target(name, target, "The table"), "DataFrame", "table", False)
     elif is_bunch(name):
         raw = _Raw(*split_bunch(name, target), "bunch", False)
     elif isinstance(name, os.PathLike) or (
@@ -167,14 +162,12 @@ class _Raw(NamedTuple):
 
 
 def _from_file(path: Path, target: Any) -> _Raw:
-    if not path.name.lower().endswith(SUFFIXES):
-        raise ValueError(f"{path.name!r} must end in {', '.join(SUFFIXES)}.")
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
     if not path.name.lower().endswith(".npz"):
-        return _Raw(*split_frame(read_table(path), target, path.name), path.name, "file", False)
+        return _Raw(*split_target(read_table(path), target, path.name), path.name, "file", False)
     if target is not None:
         raise ValueError(f"target={target!r} names a column of a table; {path.name} has none.")
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
     return _Raw(*read_npz(path), path.name, "file")
 
 
@@ -202,6 +195,6 @@ def _by_name(name: str, data_home: str | os.PathLike[str] | None, download: bool
     )
     raise ValueError(
         f"There is no data set {name!r}.{near_matches(name, known)} "
-        f"metasampler.datasets.list_datasets() lists the names; files end in "
+        f"metasampler_bench.datasets.list_datasets() lists the names; files end in "
         f"{', '.join(SUFFIXES)}.{more}"
     )

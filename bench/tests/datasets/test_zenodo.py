@@ -5,7 +5,7 @@ import imblearn.datasets._zenodo as imblearn_zenodo
 import numpy as np
 import pytest
 
-from metasampler.datasets import ZENODO_NAMES, list_datasets, load
+from metasampler_bench.datasets import ZENODO_NAMES, list_datasets, load
 
 # "oil" is number 18 in imbalanced-learn's layout.
 OIL = "x18data.npz"

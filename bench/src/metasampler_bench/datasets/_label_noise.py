@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from metasampler.datasets._labels import find_classes, smallest_class
+from metasampler_bench.datasets._labels import find_classes, smallest_class
 
 __all__ = ["flip_labels"]
 
@@ -46,7 +46,7 @@ def flip_labels(
     Examples
     --------
     >>> import numpy as np
-    >>> from metasampler.datasets import flip_labels
+    >>> from metasampler_bench.datasets import flip_labels
     >>> y = np.repeat([0, 1], [90, 10])
     >>> noisy = flip_labels(y, 0.4, random_state=0)
     >>> int(noisy.sum()), int(np.sum(noisy != y))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from metasampler.datasets import load, load_mesa_mammography, make_arch, make_imbalanced_digits
+from metasampler.datasets import make_imbalanced_digits
+from metasampler_bench.datasets import load, load_mesa_mammography, make_arch
 
 
 @pytest.fixture

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["encode_labels", "find_classes", "near_matches", "smallest_class"]
+from metasampler.datasets import near_matches
+
+__all__ = ["encode_labels", "find_classes", "smallest_class"]
 
 # What people write for "no" and "yes": here 1 is the class to find, whatever its size.
 YES_NO = ([-1, 1], [0, 1])
 
 
 def find_classes(labels: Any, what: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct labels in ascending order, and the position of each row's label among them.
+    """Find the distinct labels, in ascending order, and each row's position among them.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def find_classes(labels: Any, what: str) -> tuple[NDArray[Any], NDArray[np.int64
 
 
 def smallest_class(codes: NDArray[np.int64]) -> int:
-    """The class with fewest rows; of equally small ones the last, as 1 is of 0 and 1."""
+    """Return the class with fewest rows; of equally small ones the last, as 1 is of 0 and 1."""
     counts = np.bincount(codes)
     return len(counts) - 1 - int(np.argmin(counts[::-1]))
 
@@ -115,15 +115,6 @@ def encode_labels(
         others[0] if len(others) == 1 else "rest",
         names[index],
     ]
-
-
-def near_matches(wanted: Any, known: Iterable[Any]) -> str:
-    """Sentence with the names most like the wanted one; empty if none is."""
-    by_folded = {str(name).casefold(): name for name in known}
-    near = difflib.get_close_matches(str(wanted).casefold(), by_folded, n=3)
-    if not near:
-        return ""
-    return f" Did you mean {' or '.join(repr(by_folded[name]) for name in near)}?"
 
 
 def _find_label(positive: Any, names: list[Any], what: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from metasampler.datasets._local import ENVIRONMENT_VARIABLE, known_data_home
+from metasampler_bench.datasets._local import ENVIRONMENT_VARIABLE, known_data_home
 
 __all__ = ["ZENODO", "ZENODO_NAMES", "load_zenodo"]
 
@@ -52,7 +52,7 @@ ZENODO_NAMES = tuple(ZENODO)
 def load_zenodo(
     name: str, data_home: str | os.PathLike[str] | None, *, download: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows and labels (-1, 1) of one set, from the folder or by imbalanced-learn's download."""
+    """Return rows and labels (-1, 1) of a set, from the folder or by a download."""
     # Its import takes a noticeable time, which no other data set needs.
     from imblearn.datasets import fetch_datasets
 

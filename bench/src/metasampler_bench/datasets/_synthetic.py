@@ -52,7 +52,7 @@ def make_arch(
 
     Examples
     --------
-    >>> from metasampler.datasets import make_arch
+    >>> from metasampler_bench.datasets import make_arch
     >>> X, y = make_arch("high", random_state=0)
     >>> X.shape, int(y.sum())
     ((2200, 2), 200)

@@ -4,7 +4,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from metasampler.datasets import make_arch
+from metasampler_bench.datasets import make_arch
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from metasampler.growth._learner import make_learner
-from metasampler.growth._random import RandomStreams
-from metasampler.growth._validation import make_growth_data
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.growth._loop import Growth
-from metasampler.meta import StateEncoder, error_histogram
+from metasampler.growth import Growth, RandomStreams, make_growth_data, make_learners
+from metasampler.policy import StateEncoder, error_histogram
 
 
 @given(
@@ -89,9 +86,9 @@ def _grown(X, y, weights=None, n_members=1):
         scoring="average_precision",
         streams=streams,
     )
-    growth = Growth(data, make_learner(tree, data.tables, data.n_classes), streams)
+    growth = Growth(data, make_learners(tree, data.tables, data.n_classes), streams)
     for _ in range(n_members):
-        growth.grow()
+        growth.step()
     return growth
 
 

@@ -24,7 +24,7 @@ PARTS = ("train", "valid", "test")
 
 
 def resolve_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """Folder of the real data sets.
+    """Return the folder of the real data sets.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def resolve_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
 
     Examples
     --------
-    >>> from metasampler.datasets import resolve_data_home
+    >>> from metasampler_bench.datasets import resolve_data_home
     >>> resolve_data_home(".").is_dir()
     True
     """
@@ -61,7 +61,7 @@ def resolve_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 
 def known_data_home(data_home: str | os.PathLike[str] | None) -> Path | None:
-    """As ``resolve_data_home``, but None if no folder is named anywhere."""
+    """Return the folder of ``resolve_data_home``; None if no folder is named anywhere."""
     if not data_home and not os.environ.get(ENVIRONMENT_VARIABLE):
         return None
     return resolve_data_home(data_home)
@@ -88,7 +88,7 @@ def load_mesa_mammography(
 
     Examples
     --------
-    >>> from metasampler.datasets import list_datasets, load_mesa_mammography
+    >>> from metasampler_bench.datasets import list_datasets, load_mesa_mammography
     >>> if "mammography-authors" in [info.name for info in list_datasets()]:
     ...     X, y = load_mesa_mammography()["train"]
     ...     assert X.shape == (6709, 6)
@@ -107,17 +107,17 @@ def load_mesa_mammography(
 
 
 def has_mesa_mammography(folder: Path) -> bool:
-    """Whether all parts of the authors' split are there."""
+    """Return whether all parts of the authors' split are there."""
     return all((folder / "extra" / f"mesa_Mammo_{part}.npz").is_file() for part in PARTS)
 
 
 def find_extra(folder: Path) -> dict[str, Path]:
-    """Files of the folder's ``extra``, by the name of the set; none is opened."""
+    """Return the files of the folder's ``extra`` by the name of the set; none is opened."""
     return {path.stem: path for path in sorted((folder / "extra").glob("*.npz"))}
 
 
 def read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows and labels of a file with the arrays ``data`` and ``label``."""
+    """Return rows and labels of a file with the arrays ``data`` and ``label``."""
     with np.load(path, allow_pickle=False) as archive:
         if not {"data", "label"} <= set(archive.files):
             raise ValueError(
