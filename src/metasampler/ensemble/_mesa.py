@@ -381,7 +381,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
-            of_trees = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
+            learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             policy = policies["trees"]
             yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
 

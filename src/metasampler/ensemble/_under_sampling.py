@@ -100,16 +100,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _must_hold_out(self) -> bool:
-        """Whether a class with a single row, of which none can be held out, is an error."""
-        return True
-
-    @property
-    def _rotates(self) -> bool:
-        """Whether members leave parts of the rows out in rotation, instead of the same rows."""
-        return False
-
     # ------------------------------------------------------------------ fit
 
     # The base learner is checked in fit, with a message of its own.

@@ -151,7 +151,7 @@ class Growth:
         member, subset = self.fit_member(self.n_members, rule)
         self.add(member, subset, rule)
 
-    def fit_member(self, number: int, rule: Rule | None = None) -> tuple[Any, np.ndarray]:
+    def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
         """Fit the member with this number, without adding it to the ensemble.
 
         Without a rule it depends on its number alone, not on the members before it.
@@ -309,7 +309,6 @@ class Growth:
 
     def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
         """Return the mean over the members that have not seen a row."""
-        assert self._unseen_total is not None
         counts = self._n_unseen[self.data.folds[rows]]
         assert self._unseen_total is not None
         total = self._unseen_total[rows]

@@ -177,10 +177,10 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
         if str(column.dtype).split("(")[0] in ("String", "Categorical", "Enum"):
             texts = column.cast(polars.String)
             levels = texts.unique().drop_nulls()
-            positions = polars.Series(np.arange(len(levels)), dtype=polars.Int64)
+            numbers = polars.Series(np.arange(len(levels)), dtype=polars.Int64)
             if len(levels) == 0:
                 return np.empty(0, dtype=object), np.full(len(column), -1)
-            codes = texts.replace_strict(levels, positions, default=None, return_dtype=polars.Int64)
+            codes = texts.replace_strict(levels, numbers, default=None, return_dtype=polars.Int64)
             return levels.to_numpy().astype(object), codes.fill_null(-1).to_numpy()
         values = column.to_list()
     elif str(column.dtype) == "category":

@@ -82,7 +82,7 @@ class TableForm:
             if not is_frame(X):
                 raise TypeError(
                     f"{name} must be a data frame, as the training table was: its columns "
-                    f"{_encoded_names(self.encoder)} are encoded by name. Got {type(X).__name__}."
+                    f"{self._encoded_names()} are encoded by name. Got {type(X).__name__}."
                 )
             X = self.encoder.transform(X)
             if self._fill is not None:
@@ -117,7 +117,3 @@ class TableForm:
             input_name=name,
             estimator=owner,
         )
-
-
-def _encoded_names(encoder: TableEncoder) -> list:
-    return [name for name, kind in encoder.kinds_.items() if kind != "number"][:10]
