@@ -99,12 +99,11 @@ def _notes(ensemble) -> Iterator[str]:
         )
     if (signal := getattr(ensemble, "signal_", None)) is not None:
         yield f"Signal: {signal:.0f} rounds of boosting pay on rows that scouts leave out."
-    elif ensemble.estimator is None or isinstance(ensemble.estimator, str):
-        if hasattr(ensemble, "signal_"):
-            yield (
-                "The smallest class has fewer than 200 rows, too few for teams: trees, which did "
-                "best in development, took their place."
-            )
+    elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
+        yield (
+            "The smallest class has fewer than 200 rows, too few for teams: trees, which did "
+            "best in development, took their place."
+        )
     if rivals := getattr(ensemble, "rivals_", ()):
         met = " and ".join(f"{mu:g}" for mu in rivals)
         if ensemble.rival_ is None:
