@@ -19,7 +19,7 @@ ALLOWED = {
     "growth": ({"tables"}, set()),
     "policy": ({"growth"}, set()),
     "meta": ({"policy", "growth"}, set()),
-    "ensemble": ({"policy", "growth"}, {"meta"}),
+    "ensemble": ({"policy", "growth", "tables"}, {"meta"}),
 }
 
 
