@@ -26,6 +26,14 @@ def imbalanced():
 
 
 @pytest.fixture(scope="session")
+def for_teams():
+    """Two overlapping classes, 1 : 2, with enough rows of the smaller one for teams."""
+    return make_classification(
+        800, n_features=8, n_informative=5, weights=[0.67], flip_y=0.02, random_state=0
+    )
+
+
+@pytest.fixture(scope="session")
 def three_classes():
     """Real data, three classes of 60, 20 and 170 rows; by name the smallest comes first."""
     X, y = load_digits(return_X_y=True)

@@ -24,10 +24,10 @@ from metasampler.ensemble._teams import RECIPES
 from metasampler.policy import ConstantPolicy, WithRivals, load_policy
 
 
-def test_the_default_grows_three_teams(imbalanced):
-    X, y = imbalanced
+def test_the_default_grows_three_teams(for_teams):
+    X, y = for_teams
     clf = MesaClassifier(random_state=0).fit(X, y)
-    scaled = RECIPES["default"].scaled(None, int(y.sum()))
+    scaled = RECIPES["default"]
     kinds = [type(member).__name__ for member in clf.estimators_]
     n_boosted = scaled.n_scouts + scaled.n_boosters
     assert kinds[:n_boosted] == ["BoostedMember"] * n_boosted

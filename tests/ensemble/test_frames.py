@@ -21,11 +21,14 @@ from metasampler.ensemble import (
     RUSBoostClassifier,
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
+    _teams,
 )
 
 ENSEMBLES = {
     "default": lambda: MesaClassifier(n_estimators=6, random_state=0),
     "fast": lambda: MesaClassifier.from_preset("fast", random_state=0),
+    "teams": lambda: MesaClassifier(n_estimators=6, random_state=0),
+    "fast teams": lambda: MesaClassifier("fast", random_state=0),
     "trees": lambda: tree_mesa(n_estimators=4, random_state=0),
     "under-bagging": lambda: UnderBaggingClassifier(n_estimators=3, random_state=0),
     "self-paced": lambda: SelfPacedEnsembleClassifier(n_estimators=3, random_state=0),
@@ -36,6 +39,14 @@ ENSEMBLES = {
     ),
     "RUSBoost": lambda: RUSBoostClassifier(n_estimators=3, random_state=0),
 }
+
+
+@pytest.fixture(autouse=True)
+def _few_rows_are_enough_for_teams(request, monkeypatch):
+    """Let the teams grow on the few rows of these tests."""
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name", "")
+    if name and "teams" in name:
+        monkeypatch.setattr(_teams, "_ENOUGH_ROWS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +98,7 @@ def test_both_libraries_give_the_same(tables, name):
     assert list(clf.feature_names_in_) == list(of_pandas.columns)
 
 
-@pytest.mark.parametrize("name", ["default", "fast", "trees", "self-paced"])
+@pytest.mark.parametrize("name", ["default", "fast", "teams", "fast teams", "trees", "self-paced"])
 def test_validation_rows_as_frames(tables, name):
     of_pandas, of_polars, y = tables
     clf, twin, crossed = (
@@ -103,7 +114,7 @@ def test_validation_rows_as_frames(tables, name):
     assert_array_equal(crossed.predict_proba(of_pandas[350:]), proba)
 
 
-@pytest.mark.parametrize("name", ["default", "trees", "RUSBoost"])
+@pytest.mark.parametrize("name", ["default", "teams", "trees", "RUSBoost"])
 def test_levels_come_from_training_rows_that_count(tables, name):
     of_pandas, _, y = tables
     options = [
@@ -137,7 +148,7 @@ def test_unseen_levels_and_missing_columns(tables):
         clf.predict(np.zeros((2, 9)))
 
 
-@pytest.mark.parametrize("name", ["default", "under-bagging", "RUSBoost"])
+@pytest.mark.parametrize("name", ["default", "teams", "under-bagging", "RUSBoost"])
 def test_what_cannot_be_used_is_named(tables, name):
     of_pandas, _, y = tables
     with pytest.raises(TypeError, match=r"Column 'pairs' holds values that are neither.*drop it"):

@@ -140,7 +140,7 @@ def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatc
         "fit",
         lambda X, codes, rows, seed, weights, unseen: seen.append((rows, unseen)) or copy(base),
     )
-    growth = Growth(data, learner, RandomStreams(0), track=False)
+    growth = Growth(data, learner, RandomStreams(0))
     for number in range(5):
         growth.fit_member(number)
     for number, (rows, unseen) in enumerate(seen):

@@ -131,7 +131,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         # Everything that can be checked is checked before any member is fitted.
-        plan = self._plan(y)
+        plan = self._plan(_labels_that_count(y, sample_weight))
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
         refits = self._refits(plan, data)
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
@@ -448,6 +448,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)
+
+
+def _labels_that_count(y, sample_weight):
+    """Return the labels of rows that have a weight; what is no proper weight is refused later."""
+    if y is None or sample_weight is None:
+        return y
+    labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
+    return labels[counts] if counts.shape == labels.shape[:1] else y
 
 
 def _comparable(value):

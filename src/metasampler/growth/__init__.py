@@ -41,6 +41,7 @@ from metasampler.growth._scoring import average_precision, running_mean
 __all__ = [
     "DEFAULT_SIGMA",
     "BoostedMember",
+    "BoosterLearner",
     "GaussianDraw",
     "Growth",
     "GrowthData",
