@@ -338,6 +338,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
+            resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             return Plan(
                 kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, False, must
             )
