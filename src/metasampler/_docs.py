@@ -140,7 +140,7 @@ _TEXTS = {
     "decided": """
         scores_ : ndarray of shape (n_estimators,)
             Score on the validation rows after each member, before calibration; empty without
-            such rows.
+            such rows. With teams: of the trees alone, once every row was left out by some tree.
 
         leaf_smoothing_ : float
             Rows of each class added to every leaf.

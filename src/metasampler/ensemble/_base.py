@@ -154,7 +154,11 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             # Some count splits and some add up gains: the means would be those of the larger unit.
             totals = importances.sum(axis=1, keepdims=True)
             importances = importances / np.where(totals > 0, totals, 1)
-        return np.average(importances, axis=0, weights=getattr(self, "estimator_weights_", None))
+        return np.average(importances, axis=0, weights=self._vote_weights())
+
+    def _vote_weights(self) -> np.ndarray | None:
+        """Return the weight of each member's vote; None if all count the same."""
+        return getattr(self, "estimator_weights_", None)
 
     def __sklearn_tags__(self):
         return copy_input_tags(super().__sklearn_tags__(), self._base_learner())

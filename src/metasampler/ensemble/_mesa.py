@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._teams import RECIPES, Plan, TreeTable, has_few_rows
+from metasampler.ensemble._threshold import needs_held_out_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
@@ -105,9 +106,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Part of each class that members do not see if `fit` gets no validation rows: for early
         stopping, the state, `scores_`, calibration and threshold. Teams leave such parts out in
         rotation, so that every row is used. From members of your own the same rows are held out.
-        ``"auto"`` means 0.1 for teams and 0.2 otherwise. None trains on all rows; only policies
-        that look at no state, constant and random mu, can do without (``"universal"`` becomes
-        one).
+        ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for ``"fast"`` with few rows). Teams
+        leave out one part in n, at most half, with n the nearest whole number. None trains on all
+        rows; only policies that look at no state, constant and random mu, can do without
+        (``"universal"`` becomes one).
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
@@ -124,7 +126,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``"auto"``: the sigmoid if every class has at least five such rows, otherwise the
           prior. With a refit, and fewer than 30 validation rows of some class, quarters of the
           training rows are held out in turn as well, which takes four more growths;
-        - None: the mean of the members' probabilities, as in the paper.
+        - None: what the members say together: the mean of their probabilities, as in the paper, or
+          the joint answer of the teams.
 
     threshold : None, "balanced", float, str or tuple, default="balanced"
         The probability from which `predict` returns the minority class:
@@ -215,8 +218,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     out. ``metasampler bench tables`` shows what this buys and costs.
 
     **Few rows.** With fewer than 200 rows of the smallest class scouts cannot tell, and trees do
-    best: the recipe then is 50 trees of two kinds, drawn by the meta-sampler of the package, with
-    rows held out and given back by a `refit`.
+    best: the recipe then is 50 trees of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the
+    meta-sampler of the package, with rows held out and given back by a `refit`.
 
     **Calibration.** Members are trained on rows that are more balanced than the world, so what
     they say together is calibrated once, for the whole ensemble; `staged_predict_proba` uses the
@@ -304,7 +307,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
             - ``"fast"``: one scout and two boosters, in the time of one LightGBM fit;
-            - ``"best"``: four times the members, longer ones, and five times the cost;
+            - ``"best"``: three times the members, longer ones, and some five times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
               calibration, soft leaves, rivals or refit.
@@ -347,8 +350,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
         recipe = RECIPES[name].scaled(n_members)
         if has_few_rows(y):
-            # A fast fit of few rows has none to spare.
-            usual = None if name == "fast" else 0.2
+            # A fast fit of few rows has none to spare, unless a setting needs them.
+            needs = self.calibration == "sigmoid" or needs_held_out_rows(self.threshold)
+            usual = None if name == "fast" and universal and not needs else 0.2
             part = usual if part == "auto" else part
             return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
         return Plan(

@@ -234,8 +234,9 @@ class TreeTable:
     """
 
     def __init__(self, X):
-        self.fill: np.ndarray | None = None
         if issparse(X):
+            known = X.data[~np.isnan(X.data)]
+            self.fill = np.float32(known.min() - 1 if len(known) else -1)
             return
         self.fill = np.clip(values_for_missing(X), _LOWEST, _HIGHEST).astype(np.float32)
 
@@ -246,7 +247,8 @@ class TreeTable:
             X = X.astype(np.float32)
         values = X.data if issparse(X) else X
         np.clip(values, _LOWEST, _HIGHEST, out=values)
-        if self.fill is None:
+        if issparse(X):
+            values[np.isnan(values)] = self.fill
             return X
         rows, columns = np.nonzero(np.isnan(X))
         X[rows, columns] = self.fill[columns]
@@ -288,6 +290,9 @@ class Blend:
         The rows, if members have not seen them.
     codes : ndarray of int, default=None
         Their classes.
+    shares : sequence of ndarray, default=None
+        For each team the share of each class in what it was trained on: log-odds are counted from
+        there, so that the joint answer is that of a balanced world. None counts from their mean.
     """
 
     def __init__(
@@ -295,12 +300,19 @@ class Blend:
         answers: Sequence[np.ndarray],
         rows: np.ndarray | None = None,
         codes: np.ndarray | None = None,
+        shares: Sequence[np.ndarray] | None = None,
     ):
         self.centres, self.scales = [], []
-        for answer in answers:
+        for number, answer in enumerate(answers):
             odds = _log_odds(answer)
-            self.centres.append(odds.mean(axis=0))
-            self.scales.append(_scale(odds, codes))
+            if shares is None:
+                self.centres.append(odds.mean(axis=0))
+            else:
+                share = shares[number]
+                self.centres.append(
+                    _log_odds(share[1:] if len(share) == 2 else share[np.newaxis])[0]
+                )
+            self.scales.append(_scale(odds, codes, 1.0 if shares is not None else None))
         self._left_out = None if rows is None else (rows, self(answers))
 
     @classmethod
@@ -308,9 +320,10 @@ class Blend:
         """Return the blend of grown teams, by the rows that all can judge."""
         data = growths[0].data
         if not data.has_validation:
-            return cls([_vector(growth.proba("train")) for growth in growths])
+            answers = [_vector(growth.proba("train")) for growth in growths]
+            return cls(answers, shares=[growth.drawn_shares() for growth in growths])
         rows, answers = _left_out_answers(growths)
-        return cls(answers, rows, data.codes[rows])
+        return cls(answers, rows, data.codes[rows], [growth.drawn_shares() for growth in growths])
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that all teams can judge, and their joint probabilities."""
@@ -342,12 +355,14 @@ class Blend:
         return softmax(mean, axis=1)
 
 
-def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
-    """Return what a team's log-odds are multiplied by."""
+def _scale(odds: np.ndarray, codes: np.ndarray | None, usual: float | None) -> float:
+    """Return what a team's log-odds are multiplied by; ``usual`` where rows cannot tell."""
     spread = float(odds.std())
     if spread < 1e-9:
         return 0.0  # a team that says the same of all rows says nothing
-    if codes is None or odds.ndim > 1 or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
+    if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
+        return 1 / spread if usual is None else usual
+    if odds.ndim > 1:
         return 1 / spread
     # At least a little, whatever the rows say: a team is never ignored or turned round.
     return max(fit_sigmoid(odds / spread, codes == 1).slope, 0.05) / spread

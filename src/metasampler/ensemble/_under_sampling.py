@@ -412,6 +412,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         proba = answers[0]
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
+    def _vote_weights(self):
+        # Each team has one vote.
+        return np.concatenate([np.full(t.n_members, 1 / t.n_members) for t in self._members_of])
+
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
 

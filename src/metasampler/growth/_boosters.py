@@ -172,7 +172,7 @@ class BoosterLearner(MemberLearner):
             self._binned = X, binned
         return binned
 
-    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None):
+    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         import lightgbm
 
@@ -188,7 +188,10 @@ class BoosterLearner(MemberLearner):
             rates = self._rates(settings["learning_rate"])
             options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
         if self.patience is not None and unseen is not None and len(unseen):
-            options["valid_sets"] = [binned.subset(unseen.tolist()).construct()]
+            judging = binned.subset(unseen.tolist()).construct()
+            if unseen_weight is not None:
+                judging.set_weight(unseen_weight)
+            options["valid_sets"] = [judging]
             options["callbacks"].append(lightgbm.early_stopping(self.patience, verbose=False))
         settings["random_state"] = seed
         # Kept as it is: LightGBM would write the model to a text and read it again.

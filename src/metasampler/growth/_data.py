@@ -334,11 +334,11 @@ def join_tables(X, below):
             for name, kind in X.dtypes.items():
                 if kind == "category" and joined[name].dtype != "category":
                     raise ValueError(
-                        f"refit=True puts X and X_val into one table, but the categories of column "
+                        f"X and X_val are put into one table, but the categories of column "
                         f"{name!r} differ between them; give both the same."
                     )
             return joined
     raise ValueError(
-        f"refit=True puts X and X_val into one table; X is a {type(X).__name__} and X_val a "
+        f"X and X_val are put into one table; X is a {type(X).__name__} and X_val a "
         f"{type(below).__name__}. Pass both as the same kind of table."
     )

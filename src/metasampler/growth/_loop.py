@@ -167,8 +167,11 @@ class Growth:
         subset = data.draw(key, number, None if rule is None else partial(rule, self))
         weights = None if data.weights is None else data.member_weights(subset)
         learner = self.learner.of(number)
-        unseen = data.unseen(number) if learner.stops_early else None
-        return learner.fit(data.tables[0], data.codes, subset, seed, weights, unseen), subset
+        options = {}
+        if learner.stops_early and (unseen := data.unseen(number)) is not None:
+            of_unseen = None if data.weights is None else data.weights[unseen]
+            options = {"unseen": unseen, "unseen_weight": of_unseen}
+        return learner.fit(data.tables[0], data.codes, subset, seed, weights, **options), subset
 
     def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:
         """Add a fitted member and record the step."""

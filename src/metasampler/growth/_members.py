@@ -185,12 +185,13 @@ class MemberLearner:
         seed: int,
         sample_weight: np.ndarray | None = None,
         unseen: np.ndarray | None = None,
+        unseen_weight: np.ndarray | None = None,
     ):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
         ``sample_weight`` holds a weight for each of these rows; a base learner that takes none
         does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
-        by them.
+        by them, with their weights.
         """
         member = clone(self.estimator)
         parameters = _seed_parameters(member, seed)
@@ -300,7 +301,7 @@ class TreeLearner(MemberLearner):
         twin.__dict__.pop("_builder", None)
         return twin
 
-    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None):
+    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
             X, codes = X[rows], codes[rows]

@@ -44,7 +44,7 @@ def _is_polars(column) -> bool:
 
 
 def is_plain_number(column) -> bool:
-    """Return whether NumPy reads a column as numbers without help: no booleans, no own types."""
+    """Return whether NumPy reads a column as numbers without help."""
     if _is_polars(column):
         return column.dtype.is_numeric() and column.null_count() == 0
     return isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
