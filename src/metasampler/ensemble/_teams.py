@@ -12,7 +12,7 @@ their calibrated log-odds. `metasampler bench tables` has the figures.
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -236,7 +236,7 @@ class TreeTable:
     def __init__(self, X):
         if issparse(X):
             known = X.data[~np.isnan(X.data)]
-            self.fill = np.float32(known.min() - 1 if len(known) else -1)
+            self.fill: Any = np.float32(known.min() - 1 if len(known) else -1)
             return
         self.fill = np.clip(values_for_missing(X), _LOWEST, _HIGHEST).astype(np.float32)
 
