@@ -82,6 +82,23 @@ def test_how_sure_a_team_is_does_not_matter(known):
     assert_allclose(*blended, atol=1e-5)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_log_odds_are_counted_from_what_a_team_was_trained_on(n_classes):
+    rng = np.random.default_rng(0)
+    share = np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()
+    proba = softmax(rng.normal(size=(60, n_classes)), axis=1)
+    answers = [proba[:, 1] if n_classes == 2 else proba]
+    # What a team says of a row it knows nothing of is that all classes are alike.
+    unknown = [np.tile(share[1] if n_classes == 2 else share, (4, 1))]
+    if n_classes == 2:
+        unknown = [unknown[0][:, 0]]
+    blend = Blend(answers, shares=[share])
+    assert_allclose(blend(unknown), np.full((4, n_classes), 1 / n_classes), atol=1e-12)
+    # Rows that members have seen cannot tell how sure a team may be: its answers stay theirs.
+    balanced = proba / share
+    assert_allclose(blend(answers), balanced / balanced.sum(axis=1, keepdims=True), atol=1e-9)
+
+
 def test_a_team_that_knows_more_says_more():
     rng = np.random.default_rng(0)
     codes = np.arange(400) % 2
@@ -106,7 +123,8 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
     expected = sorted(set.intersection(*(set(rows) for rows, _ in judged)))
     assert_array_equal(rows, expected)
     answers = [said[np.isin(of, rows), 1] for of, said in judged]
-    assert_allclose(Blend(answers, rows, y[rows])(answers), proba, atol=1e-12)
+    shares = [team.growth.drawn_shares() for team in grown["teams"]]
+    assert_allclose(Blend(answers, rows, y[rows], shares)(answers), proba, atol=1e-12)
     # What is kept answers the same of new rows: the mean of each team, blended and calibrated.
     parts, members = [], iter(clf.estimators_)
     for team in grown["teams"]:

@@ -160,6 +160,10 @@ def test_members_stop_by_exactly_the_rows_they_must_not_see(imbalanced, name):
         whole.booster_.predict(X, num_iteration=member.n_rounds_),
         rtol=1e-12,
     )
+    # Their weights count: those of weight zero do not.
+    counts = np.where(np.arange(150) < 40, 0.0, 1.0)
+    part = learner.fit(X, y, rows, 0, None, unseen, counts)
+    assert part.n_rounds_ == learner.fit(X, y, rows, 0, None, unseen[40:]).n_rounds_
     # Without such rows there is nothing to stop by.
     assert learner.fit(X, y, rows, 0).n_rounds_ == 200
 

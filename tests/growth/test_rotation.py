@@ -132,19 +132,22 @@ def test_forks_and_warm_starts_keep_the_left_out_answers(make, imbalanced):
 def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatch):
     X, y = imbalanced
     base = LGBMClassifier(n_estimators=5, early_stopping_round=2, verbose=-1)
-    data = make.data(X, y, estimator=base, validation_fraction=0.25, rotate=True)
+    options = {"validation_fraction": 0.25, "rotate": True, "sample_weight": np.arange(600) + 1}
+    data = make.data(X, y, estimator=base, **options)
     learner = make_learners(base, data.tables, 2)
     seen = []
-    monkeypatch.setattr(
-        learner,
-        "fit",
-        lambda X, codes, rows, seed, weights, unseen: seen.append((rows, unseen)) or copy(base),
-    )
+
+    def fit(X, codes, rows, seed, weights, unseen, unseen_weight):
+        seen.append((rows, unseen, unseen_weight))
+        return copy(base)
+
+    monkeypatch.setattr(learner, "fit", fit)
     growth = Growth(data, learner, RandomStreams(0))
     for number in range(5):
         growth.fit_member(number)
-    for number, (rows, unseen) in enumerate(seen):
+    for number, (rows, unseen, weights) in enumerate(seen):
         assert_array_equal(unseen, np.flatnonzero(data.folds == number % 4))
+        assert_array_equal(weights, data.weights[unseen])
         assert not np.isin(rows, unseen).any()
 
 

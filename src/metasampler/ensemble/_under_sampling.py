@@ -159,11 +159,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, y) -> Plan:
         """Return what the fit is going to do; the labels may matter, the rows do not."""
         kinds = resolve_kinds(self._base_learner())
-        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _start(self, plan: Plan, X, y, X_val, y_val, sample_weight) -> tuple:
         """Check what `fit` got; return the rows and the random streams."""
+        resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
         resumes = self._resumes()
         if resumes:
             streams = RandomStreams(self._entropy)
