@@ -197,10 +197,6 @@ class GrowthData:
             self._parts[role, part] = numbers[is_minority == (part == "minority")]
         return self._parts[role, part]
 
-    def class_counts(self, role: str) -> np.ndarray:
-        """Return the number of rows of each class in a role."""
-        return np.bincount(self.codes[self.rows[role]], minlength=self.n_classes)
-
     def scorer(self, role: str):
         """Return the function that scores the probabilities of the rows in a role."""
         if role not in self.scorers:
