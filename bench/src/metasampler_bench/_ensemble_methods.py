@@ -142,6 +142,7 @@ def ensemble_methods() -> Iterator[Method]:
         rows_recorded,
         _SEIFFERT_2010,
         prefix=True,
+        reads_tables=True,
     )
     yield Method(
         "rusboost-paper",
