@@ -81,7 +81,7 @@ def compare(
 
     from rich.console import Console
 
-    from metasampler.cli import _evaluation, _report, _table_input
+    from metasampler.cli import _comparison, _evaluation, _table_input
 
     task = _table_input.bundled() if file is None else _table_input.read(file, target)
     if positive is not None:
@@ -92,11 +92,11 @@ def compare(
     if not console.is_terminal:
         # A pipe has no width of its own; the table should not be folded there.
         console.width = 120
-    console.print(_report.describe(task), soft_wrap=True)
+    console.print(_comparison.describe(task), soft_wrap=True)
     results = _evaluation.cross_validate(
         task, chosen, folds=folds, n_estimators=n_estimators, seed=seed, n_jobs=jobs
     )
-    console.print(_report.table(task, results, folds=folds, n_estimators=n_estimators))
+    console.print(_comparison.table(task, results, folds=folds, n_estimators=n_estimators))
 
     if all(result.failure for result in results):
         raise typer.Exit(code=1)
