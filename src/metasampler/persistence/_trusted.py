@@ -46,8 +46,10 @@ _OWN = {
         "WithRivals",
     ),
     "policy._state": ("StateEncoder",),
+    "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
     "tables._form": ("TableForm",),
+    "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 
 #: What searches keep: how rows were split and scored. The functions of scorers are pure ones.
