@@ -1,10 +1,12 @@
 """Data for a first look, and tables from files; metasampler-bench has many named data sets."""
 
 from metasampler.datasets._bundled import make_imbalanced_digits
+from metasampler.datasets._claims import make_claims
 from metasampler.datasets._tables import TABLE_SUFFIXES, near_matches, read_table, split_target
 
 __all__ = [
     "TABLE_SUFFIXES",
+    "make_claims",
     "make_imbalanced_digits",
     "near_matches",
     "read_table",
