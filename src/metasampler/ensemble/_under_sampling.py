@@ -12,6 +12,7 @@ from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
+from metasampler.ensemble._resume import check_facts, facts_of
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
 from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
@@ -271,8 +272,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._entropy = teams[0].growth.streams.entropy
-        self._facts = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        self._facts["the number of rows"] = len(data.codes)
+        # After a refit no warm start goes on.
+        self._facts = {} if refits else facts_of(self, self._resume_parameters, data)
         self._n_grown = plan.n_members
         self._form = data.form
         self._blend = None if blend is None else blend.without_rows()
@@ -369,23 +370,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 "warm_start=True cannot grow on: the members were refitted on all rows. Set "
                 "warm_start=True, or refit=False, before the first fit."
             )
-        now = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        now["the number of rows"] = len(data.codes)
-        for name, value in now.items():
-            if value != self._facts[name]:
-                raise ValueError(
-                    f"warm_start=True grows the same fit further, but {name} was "
-                    f"{self._facts[name]!r} and is now {value!r}."
-                )
+        check_facts(self._facts, facts_of(self, self._resume_parameters, data))
         if plan.n_members < self._n_grown:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least {self._n_grown}, the "
                 "number of members there are, when warm_start=True."
-            )
-        if not np.array_equal(data.classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True needs the classes of the first fit, {self.classes_.tolist()}; "
-                f"y has {data.classes.tolist()}."
             )
 
     # ------------------------------------------------------------------ answers
@@ -460,11 +449,3 @@ def _labels_that_count(y, sample_weight):
         return y
     labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
     return labels[counts] if counts.shape == labels.shape[:1] else y
-
-
-def _comparable(value):
-    """Return a parameter in a form that a later one can be compared with."""
-    if isinstance(value, list):
-        return [_comparable(entry) for entry in value]
-    plain = value is None or callable(value) or isinstance(value, (str, Real))
-    return value if plain else f"a {type(value).__name__}"
