@@ -23,6 +23,7 @@ from metasampler.growth._draw import (
     race_keys_of,
     spread_action,
 )
+from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
 from metasampler.growth._members import (
     MemberLearner,
@@ -40,6 +41,8 @@ from metasampler.growth._scoring import average_precision, running_mean
 
 __all__ = [
     "DEFAULT_SIGMA",
+    "N_JOBS",
+    "SAMPLING_RATIO",
     "BoostedMember",
     "BoosterLearner",
     "GaussianDraw",
