@@ -9,9 +9,11 @@ from metasampler.ensemble._rus_boost import RUSBoostClassifier
 from metasampler.ensemble._self_paced import SelfPacedEnsembleClassifier
 from metasampler.ensemble._smote_bagging import SMOTEBaggingClassifier
 from metasampler.ensemble._smote_boost import SMOTEBoostClassifier
+from metasampler.ensemble._teams import RECIPES
 from metasampler.ensemble._under_bagging import UnderBaggingClassifier
 
 __all__ = [
+    "RECIPES",
     "AdaCostClassifier",
     "BalanceCascadeClassifier",
     "EasyEnsembleClassifier",
