@@ -27,14 +27,9 @@ from tree_mesa import tree_mesa
 
 from metasampler import MetaSampler
 from metasampler.ensemble import (
-    AdaCostClassifier,
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
-    RAMOBoostClassifier,
-    RUSBoostClassifier,
     SelfPacedEnsembleClassifier,
-    SMOTEBaggingClassifier,
-    SMOTEBoostClassifier,
     UnderBaggingClassifier,
 )
 
@@ -414,21 +409,6 @@ def test_lists_that_cannot_be_used(Ensemble, estimator, error, words):
     # No rows: what is wrong is said before anything is looked at.
     with pytest.raises(error, match=words):
         Ensemble(estimator).fit(None, None)
-
-
-@pytest.mark.parametrize(
-    "Other",
-    [
-        AdaCostClassifier,
-        RAMOBoostClassifier,
-        RUSBoostClassifier,
-        SMOTEBaggingClassifier,
-        SMOTEBoostClassifier,
-    ],
-)
-def test_others_take_one_base_learner(imbalanced, Other):
-    with pytest.raises(TypeError, match=r"estimator=\[Decision.*must be one classifier"):
-        Other(estimator=mix()).fit(*imbalanced)
 
 
 # --------------------------------------------------------------------------- meta-training

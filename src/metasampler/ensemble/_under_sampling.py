@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
-from metasampler.ensemble._base import BaseEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
 from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
+from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     Growth,
     GrowthData,

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.ensemble._base import BaseEnsemble
+from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import GrowthData, is_plain_tree
 
 __all__ = ["NumericRowsMixin", "Smote", "dense_table", "others_nearby"]

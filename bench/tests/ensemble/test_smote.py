@@ -12,12 +12,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from metasampler.ensemble import (
+from metasampler_bench.ensemble import (
     RAMOBoostClassifier,
     SMOTEBaggingClassifier,
     SMOTEBoostClassifier,
 )
-from metasampler.ensemble._smote import Smote, others_nearby
+from metasampler_bench.ensemble._smote import Smote, others_nearby
 
 ENSEMBLES = [RAMOBoostClassifier, SMOTEBaggingClassifier, SMOTEBoostClassifier]
 

@@ -8,10 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, softmax
 
-from metasampler._docs import shared_docs
-from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.ensemble._base import BaseEnsemble
+from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     GrowthData,
     MemberLearner,
@@ -22,6 +19,8 @@ from metasampler.growth import (
     resolve_estimator,
     weight_argument,
 )
+from metasampler_bench._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler_bench.ensemble._docs import shared_docs
 
 __all__ = ["BaseBoosting", "RoundMaker", "TrainingRows"]
 
@@ -148,7 +147,7 @@ class BaseBoosting(BaseEnsemble):
         subsets: list[np.ndarray] = []
         sizes: list[int] = []
 
-        with progress_bar("Boosting", self.n_estimators, enabled=self.verbose > 0) as advance:
+        with self._progress("Boosting", self.n_estimators) as advance:
             for number in range(self.n_estimators):
                 training = make_rows(number, weights)
                 seed = streams.integer(Stream.MEMBER, number)

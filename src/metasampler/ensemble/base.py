@@ -1,4 +1,7 @@
-"""What all ensembles share: how tables are checked, and how members become a prediction."""
+"""What all ensembles share: how tables are checked, and how members become a prediction.
+
+Ensembles of other packages stand on it too: `metasampler_bench.ensemble` has five.
+"""
 
 from abc import ABCMeta
 from collections.abc import Iterator
@@ -8,19 +11,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from metasampler._docs import shared_docs
+from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval
 from metasampler.growth import copy_input_tags, make_learners, running_mean
 
-__all__ = ["BaseEnsemble"]
+__all__ = ["BaseEnsemble", "shared_docs"]
 
 
+@shared_docs()
 class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the classifiers that sum up what their members say.
 
     A subclass has the parameters `estimator`, `n_estimators`, `n_jobs`, `random_state` and
-    `verbose`. Its `fit` sets `estimators_`,
-    `estimator_`, `classes_` and what ``_check_features`` sets. By default the sum is that of the
-    members' probabilities, and the answer their mean.
+    `verbose`. Its `fit` sets `estimators_`, `estimator_`, `classes_` and what ``_check_features``
+    sets. By default the sum is that of the members' probabilities, and the answer their mean.
     """
 
     _parameter_constraints: dict = {
@@ -34,6 +39,10 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _base_learner(self):
         """Return the base learner, or a list of them; None means a decision tree."""
         return self.estimator
+
+    def _progress(self, title: str, total: int):
+        """Return the context of a progress bar, which shows if `verbose` asks for it."""
+        return progress_bar(title, total, enabled=self.verbose > 0)
 
     def _check_features(self, X, *, reset: bool, name: str = "X") -> None:
         """Set, or compare with, the number and the names of the columns."""
@@ -74,8 +83,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
+        {rows}
 
         Returns
         -------
@@ -90,8 +98,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
+        {rows}
 
         Yields
         ------
@@ -107,8 +114,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
+        {rows}
         soft_leaves : bool, default=True
             Whether trees answer by soft leaves, as in prediction, or by plain ones, as draws and
             states see them.
@@ -127,8 +133,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
+        {rows}
 
         Returns
         -------

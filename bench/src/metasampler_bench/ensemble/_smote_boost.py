@@ -5,11 +5,11 @@ from numbers import Integral
 
 import numpy as np
 
-from metasampler._docs import shared_docs
-from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
-from metasampler.ensemble._smote import NumericRowsMixin, Smote
 from metasampler.growth import Stream
+from metasampler_bench._sklearn_compat import Interval, StrOptions
+from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler_bench.ensemble._docs import shared_docs
+from metasampler_bench.ensemble._smote import NumericRowsMixin, Smote
 
 __all__ = ["BaseSyntheticBoosting", "SMOTEBoostClassifier"]
 
@@ -116,7 +116,7 @@ class SMOTEBoostClassifier(BaseSyntheticBoosting):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from metasampler.ensemble import SMOTEBoostClassifier
+    >>> from metasampler_bench.ensemble import SMOTEBoostClassifier
     >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
     >>> clf = SMOTEBoostClassifier(random_state=0).fit(X, y)
     >>> clf.predict_proba(X).shape

@@ -5,11 +5,7 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from metasampler._docs import shared_docs
-from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import Interval, fit_context
-from metasampler.ensemble._base import BaseEnsemble
-from metasampler.ensemble._smote import NumericRowsMixin, Smote
+from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     RandomStreams,
     Stream,
@@ -18,6 +14,9 @@ from metasampler.growth import (
     make_learners,
     resolve_estimator,
 )
+from metasampler_bench._sklearn_compat import Interval, fit_context
+from metasampler_bench.ensemble._docs import shared_docs
+from metasampler_bench.ensemble._smote import NumericRowsMixin, Smote
 
 __all__ = ["SMOTEBaggingClassifier"]
 
@@ -85,7 +84,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from metasampler.ensemble import SMOTEBaggingClassifier
+    >>> from metasampler_bench.ensemble import SMOTEBaggingClassifier
     >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
     >>> clf = SMOTEBaggingClassifier(random_state=0).fit(X, y)
     >>> clf.predict_proba(X).shape
@@ -154,7 +153,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         prefer = "threads" if learner.fits_in_threads else "processes"
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         self.estimators_, self.estimators_samples_, self.n_training_rows_ = [], [], []
-        with progress_bar("Bagging", self.n_estimators, enabled=self.verbose > 0) as advance:
+        with self._progress("Bagging", self.n_estimators) as advance:
             for member, rows, n_rows in parallel(
                 delayed(_fit_member)(estimator, data, smote, float(rate), streams, number)
                 for number, rate in enumerate(rates)

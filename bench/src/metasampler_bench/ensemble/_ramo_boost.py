@@ -4,10 +4,10 @@ from numbers import Integral, Real
 
 from scipy.special import expit
 
-from metasampler._docs import shared_docs
-from metasampler._sklearn_compat import Interval
-from metasampler.ensemble._smote import Smote, others_nearby
-from metasampler.ensemble._smote_boost import BaseSyntheticBoosting
+from metasampler_bench._sklearn_compat import Interval
+from metasampler_bench.ensemble._docs import shared_docs
+from metasampler_bench.ensemble._smote import Smote, others_nearby
+from metasampler_bench.ensemble._smote_boost import BaseSyntheticBoosting
 
 __all__ = ["RAMOBoostClassifier"]
 
@@ -77,7 +77,7 @@ class RAMOBoostClassifier(BaseSyntheticBoosting):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from metasampler.ensemble import RAMOBoostClassifier
+    >>> from metasampler_bench.ensemble import RAMOBoostClassifier
     >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
     >>> clf = RAMOBoostClassifier(random_state=0).fit(X, y)
     >>> clf.predict_proba(X).shape

@@ -2,10 +2,10 @@
 
 from numbers import Real
 
-from metasampler._docs import shared_docs
-from metasampler._sklearn_compat import Interval
-from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler.growth import Stream
+from metasampler_bench._sklearn_compat import Interval
+from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler_bench.ensemble._docs import shared_docs
 
 __all__ = ["RUSBoostClassifier"]
 
@@ -88,7 +88,7 @@ class RUSBoostClassifier(BaseBoosting):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from metasampler.ensemble import RUSBoostClassifier
+    >>> from metasampler_bench.ensemble import RUSBoostClassifier
     >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
     >>> clf = RUSBoostClassifier(random_state=0).fit(X, y)
     >>> clf.predict_proba(X).shape

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from metasampler._docs import shared_docs
-from metasampler._sklearn_compat import StrOptions
-from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler_bench._sklearn_compat import StrOptions
+from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler_bench.ensemble._docs import shared_docs
 
 __all__ = ["AdaCostClassifier"]
 
@@ -71,7 +71,7 @@ class AdaCostClassifier(BaseBoosting):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from metasampler.ensemble import AdaCostClassifier
+    >>> from metasampler_bench.ensemble import AdaCostClassifier
     >>> X, y = make_classification(2000, weights=[0.95], flip_y=0, random_state=0)
     >>> clf = AdaCostClassifier(DecisionTreeClassifier(max_depth=3), random_state=0).fit(X, y)
     >>> clf.class_cost_.round(3)

@@ -20,14 +20,14 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.datasets import make_imbalanced_digits
-from metasampler.ensemble import (
+from metasampler_bench.ensemble import (
     AdaCostClassifier,
     RAMOBoostClassifier,
     RUSBoostClassifier,
     SMOTEBoostClassifier,
 )
-from metasampler.ensemble._boosting import BaseBoosting, TrainingRows
-from metasampler.ensemble._smote import Smote
+from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
+from metasampler_bench.ensemble._smote import Smote
 
 STUMP = DecisionTreeClassifier(max_depth=1)
 BOOSTERS = [AdaCostClassifier, RAMOBoostClassifier, RUSBoostClassifier, SMOTEBoostClassifier]
