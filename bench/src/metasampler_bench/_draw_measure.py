@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from metasampler.ensemble import RECIPES
+from metasampler.ensemble.teams import RECIPES
 from metasampler.growth import (
     GaussianDraw,
     Growth,

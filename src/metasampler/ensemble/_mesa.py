@@ -368,11 +368,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """Yield scouts, boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
-        table = data.tables[0]
-        scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
-        learner.doubles_after = recipe.doubles_after
+        learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
         yield scouts
@@ -380,11 +376,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = learner.alike(recipe.booster(signal))
+            learner = recipe.booster_learner(learner, scouts.growth)
             yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
-            rows = data.for_team(self.sampling_ratio, TreeTable(table))
+            rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             policy = policies["trees"]

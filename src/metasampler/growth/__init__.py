@@ -13,12 +13,15 @@ from metasampler.growth._check import (
 )
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import (
+    ACTION_KINDS,
     DEFAULT_SIGMA,
     GaussianDraw,
+    PowerDraw,
     RandomStreams,
     Stream,
     draw_rows,
     gaussian_log_weights,
+    make_draw,
     race_keys,
     race_keys_of,
     spread_action,
@@ -37,8 +40,10 @@ from metasampler.growth._members import (
     weight_argument,
 )
 from metasampler.growth._scoring import average_precision, running_mean
+from metasampler.growth._scouted import Scouted, learned_share
 
 __all__ = [
+    "ACTION_KINDS",
     "DEFAULT_SIGMA",
     "BoostedMember",
     "BoosterLearner",
@@ -49,8 +54,10 @@ __all__ = [
     "MemberLearner",
     "Members",
     "Policy",
+    "PowerDraw",
     "RandomStreams",
     "Rule",
+    "Scouted",
     "Stream",
     "average_precision",
     "check_labels",
@@ -62,6 +69,8 @@ __all__ = [
     "is_plain_tree",
     "join_tables",
     "kinds_of",
+    "learned_share",
+    "make_draw",
     "make_growth_data",
     "make_learners",
     "make_table_form",

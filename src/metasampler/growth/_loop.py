@@ -38,6 +38,8 @@ class GrowthStep(NamedTuple):
         Mean error of the validation rows of each class after the step.
     mu : float or None
         The error that the draw favoured, if it was drawn around one.
+    power : float or None
+        The power of errors that rows were drawn by, if they were.
     state : ndarray or None
         The state that mu was chosen in, if a policy looked at one.
     """
@@ -48,6 +50,7 @@ class GrowthStep(NamedTuple):
     class_errors: np.ndarray | None
     mu: float | None = None
     state: np.ndarray | None = None
+    power: float | None = None
 
 
 def replay(steps: Sequence[GrowthStep]) -> Policy:
@@ -190,6 +193,7 @@ class Growth:
                 self._class_errors() if known else None,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
+                getattr(rule, "power", None),
             )
         )
 

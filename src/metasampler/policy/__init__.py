@@ -12,6 +12,7 @@ from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squash
 from metasampler.policy._policies import (
     ConstantPolicy,
     LearnedPolicy,
+    PowerPolicy,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -27,6 +28,7 @@ __all__ = [
     "ConstantPolicy",
     "GaussianPolicy",
     "LearnedPolicy",
+    "PowerPolicy",
     "StateEncoder",
     "UniformPolicy",
     "WithRivals",
