@@ -21,6 +21,7 @@ from metasampler.policy import (
     WithRivals,
     blind_policy,
     load_policy,
+    warn_of_other_kind,
 )
 
 __all__ = ["MesaClassifier"]
@@ -182,8 +183,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         scouts stop. Below 36 labels are mostly noise. None without teams.
 
     actions_ : ndarray
-        The mu that was chosen for each member after the first of its team; teams with uniform
-        draws have none.
+        The mu that was chosen for each member after the first of its team, or the power of errors
+        where rows are drawn by one; teams with uniform draws have none.
 
     states_ : ndarray of shape (n_actions, state_size)
         The state each mu was chosen in; empty where no policy looked at one.
@@ -390,16 +391,22 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """Return what draws the rows of each team: by the signal, or as the user says."""
         recipe = plan.recipe
         mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
+        by_signal = {
+            name: None if mu is None else ConstantPolicy(mu, encoder=None)
+            for name, mu in mus.items()
+        }
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return {
-                name: None if mu is None else ConstantPolicy(mu, encoder=None)
-                for name, mu in mus.items()
-            }
+            return by_signal
         if self._resumes() and mus.keys() <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
-        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
+        trees = recipe.trees(signal)
+        policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
+        if getattr(getattr(policy, "encoder", None), "kind", None) == "scouted":
+            warn_of_other_kind(policy, recipe.scout(1))
+            return {"boosters": policy, "trees": by_signal["trees"]}
+        warn_of_other_kind(policy, [recipe.scout(1), *trees])
         return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
@@ -435,6 +442,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
+        if plan.recipe is None:
+            warn_of_other_kind(policy, plan.kinds)
         return policy
 
     def _fitted_sampler(self, given, plan, data, streams):
@@ -463,7 +472,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
-        self.actions_ = np.array([step.mu for step in later], dtype=float)
+        chosen = [step.mu if step.power is None else step.power for step in later]
+        # A power of next to nothing is a uniform draw, which has no number.
+        self.actions_ = np.array([0.0 if action is None else action for action in chosen])
         states = [step.state for step in later if step.state is not None]
         encoder = getattr(policy, "encoder", None)
         size = 0 if encoder is None else encoder.size

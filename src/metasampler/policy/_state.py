@@ -110,8 +110,9 @@ def _scouted(growth) -> np.ndarray:
     found = growth.learner.scouted
     if found is None:
         raise ValueError(
-            "A state of kind 'scouted' is of members that scouts went before: the boosters and "
-            "trees of MesaClassifier's recipes. For other members take another sampler."
+            "A state of kind 'scouted' is of members that scouts went before: the boosters of "
+            "MesaClassifier's recipes, for tables with 200 rows of the smallest class. For other "
+            "members take another sampler."
         )
     signal = np.log2(found.signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL
     return np.clip([signal, found.learned, *_size_of_task(growth)], -1.0, 1.0)
