@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._teams import RECIPES, Plan, TreeTable, has_few_rows
+from metasampler.ensemble._teams import RECIPES, Plan, Team, TreeTable, has_few_rows
 from metasampler.ensemble._threshold import needs_held_out_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -329,11 +329,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
-    def _base_learner(self):
-        is_recipe = self.estimator is None or isinstance(self.estimator, str)
-        # The members of recipes take what trees take.
-        return DecisionTreeClassifier() if is_recipe else self.estimator
-
     def _plan(self, y):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         # The default has to work where nothing can be held out.
@@ -352,9 +347,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         recipe = RECIPES[name].scaled(n_members)
         if has_few_rows(y):
             # A fast fit of few rows has none to spare, unless a setting needs them.
-            needs = self.calibration == "sigmoid" or needs_held_out_rows(self.threshold)
-            usual = None if name == "fast" and universal and not needs else 0.2
-            part = usual if part == "auto" else part
+            spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
+            if part == "auto":
+                part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
             return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
         return Plan(
             [recipe.scout(1), *recipe.trees(1.0)],
@@ -371,21 +366,22 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
         learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
-        scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
-        yield scouts
-        signal = recipe.signal(scouts.growth)
+        scouts = Growth(all_rows, learner, seeds[0])
+        yield Team("scouts", scouts, None, recipe.n_scouts)
+        signal = recipe.signal(scouts)
         policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = recipe.booster_learner(learner, scouts.growth)
-            yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
+            learner = recipe.booster_learner(learner, scouts)
+            growth = Growth(rows, learner, seeds[1])
+            yield Team("boosters", growth, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = policies["trees"]
-            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
+            growth = Growth(rows, learner, seeds[2])
+            yield Team("trees", growth, policies["trees"], recipe.n_trees)
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
@@ -403,10 +399,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
-        if getattr(getattr(policy, "encoder", None), "kind", None) == "scouted":
-            warn_of_other_kind(policy, recipe.scout(1))
+        if _reads_scouts(policy):
             return {"boosters": policy, "trees": by_signal["trees"]}
-        warn_of_other_kind(policy, [recipe.scout(1), *trees])
         return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
@@ -442,8 +436,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
-        if plan.recipe is None:
-            warn_of_other_kind(policy, plan.kinds)
+        if not (hasattr(given, "fit_growth_data") and not given.__sklearn_is_fitted__()):
+            warn_of_other_kind(policy, _drawn_for(policy, plan))
         return policy
 
     def _fitted_sampler(self, given, plan, data, streams):
@@ -482,3 +476,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
         self.meta_sampler_ = getattr(policy, "policy", policy)
+
+
+def _reads_scouts(policy) -> bool:
+    """Return whether a policy reads what scouts found, and so is for boosters only."""
+    return getattr(getattr(policy, "encoder", None), "kind", None) == "scouted"
+
+
+def _drawn_for(policy, plan):
+    """Return the kinds of members whose rows a policy is to draw."""
+    if plan.recipe is None:
+        return plan.kinds
+    boosters = plan.recipe.scout(1)
+    return boosters if _reads_scouts(policy) else [boosters, *plan.kinds]

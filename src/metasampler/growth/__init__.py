@@ -4,6 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler.growth._actions import ACTION_KINDS, PowerDraw, make_draw, spread_action
 from metasampler.growth._boosters import BoostedMember, is_plain_booster
 from metasampler.growth._check import (
     check_labels,
@@ -13,20 +14,22 @@ from metasampler.growth._check import (
 )
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import (
-    ACTION_KINDS,
     DEFAULT_SIGMA,
-    GaussianDraw,
-    PowerDraw,
     RandomStreams,
     Stream,
     draw_rows,
     gaussian_log_weights,
-    make_draw,
     race_keys,
     race_keys_of,
-    spread_action,
 )
-from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
+from metasampler.growth._loop import (
+    GaussianDraw,
+    Growth,
+    GrowthStep,
+    Policy,
+    Rule,
+    replay,
+)
 from metasampler.growth._members import (
     MemberLearner,
     Members,

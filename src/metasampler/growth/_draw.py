@@ -6,45 +6,24 @@ and a row's random number does not depend on how the rows are split into chunks.
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-if TYPE_CHECKING:
-    from metasampler.growth._loop import Growth
-
 __all__ = [
-    "ACTION_KINDS",
     "DEFAULT_SIGMA",
-    "GaussianDraw",
-    "PowerDraw",
     "RandomStreams",
     "Stream",
     "deal_folds",
     "draw_rows",
     "gaussian_log_weights",
     "hold_out_rows",
-    "make_draw",
     "race_keys",
     "race_keys_of",
-    "spread_action",
 ]
 
 #: Width of the Gaussian over errors that the paper recommends.
 DEFAULT_SIGMA = 0.2
-
-#: What the action of a policy can mean: the mu of a Gaussian, or the power of errors.
-ACTION_KINDS = ("mu", "power")
-
-#: The power of action 1; action 0 draws uniformly.
-_MAX_POWER = 4.0
-
-# Nobody can tell such a draw from a uniform one, which needs no errors.
-_LEAST_POWER = 0.1
-
-# An error of nought would have no weight at all.
-_LEAST_ERROR = 1e-6
 
 # Philox yields four 64-bit words per value of its counter.
 _WORDS_PER_COUNT = 4
@@ -251,98 +230,6 @@ def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
     # A fixed order makes the member independent of how the smallest keys were found.
     positions.sort()
     return positions
-
-
-class GaussianDraw(NamedTuple):
-    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
-
-    This is the rule that a policy returns: a growth calls it once for every larger class.
-
-    Parameters
-    ----------
-    mu : float
-        The error that the draw favours, in [0, 1].
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    state : ndarray, default=None
-        What the policy saw when it chose mu.
-
-    Examples
-    --------
-    >>> from metasampler.growth import GaussianDraw
-    >>> GaussianDraw(0.9).sigma
-    0.2
-    """
-
-    mu: float
-    sigma: float = DEFAULT_SIGMA
-    state: np.ndarray | None = None
-
-    def __call__(
-        self, growth: "Growth", rows: np.ndarray, keys: np.ndarray, size: int
-    ) -> np.ndarray:
-        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
-        # The errors are a copy, and a long one: the weights take its place.
-        errors = growth.errors_of(rows)
-        if growth.data.n_classes == 2:
-            # Nobody reads them again before the new member changes them.
-            growth.free_errors()
-        keys -= gaussian_log_weights(errors, self.mu, self.sigma, out=errors)
-        return rows[draw_rows(keys, size)]
-
-
-class PowerDraw(NamedTuple):
-    """Draw rows of the larger classes with weights ``error ** power``.
-
-    The power says how hard a draw is, and means the same whatever the balance of the classes: what
-    counts is by which factor errors differ. At 0 the draw is uniform, at 1 rows count by the size
-    of their gradient in boosting.
-
-    Parameters
-    ----------
-    power : float
-        At least 0.
-    state : ndarray, default=None
-        What the policy saw when it chose the power.
-
-    Examples
-    --------
-    >>> from metasampler.growth import PowerDraw
-    >>> PowerDraw(2.0).power
-    2.0
-    """
-
-    power: float
-    state: np.ndarray | None = None
-
-    def __call__(
-        self, growth: "Growth", rows: np.ndarray, keys: np.ndarray, size: int
-    ) -> np.ndarray:
-        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
-        errors = growth.errors_of(rows)
-        if growth.data.n_classes == 2:
-            growth.free_errors()
-        np.maximum(errors, _LEAST_ERROR, out=errors)
-        np.log(errors, out=errors)
-        errors *= self.power
-        keys -= errors
-        return rows[draw_rows(keys, size)]
-
-
-def spread_action(action, mu_min: float, kind: str = "mu"):
-    """Return what an action in [0, 1] means: a mu in [mu_min, 1], or a power from 0 to 4."""
-    if kind == "power":
-        return (1 + _MAX_POWER) ** action - 1
-    return mu_min + (1 - mu_min) * action
-
-
-def make_draw(
-    value: float, kind: str, sigma: float, state: np.ndarray | None
-) -> GaussianDraw | PowerDraw | None:
-    """Return the rule of a mu or power, as `spread_action` gives it; None is a uniform draw."""
-    if kind == "mu":
-        return GaussianDraw(value, sigma, state)
-    return PowerDraw(value, state) if value >= _LEAST_POWER else None
 
 
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
