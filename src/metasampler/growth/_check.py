@@ -222,10 +222,10 @@ def make_growth_data(
         all_codes.append(_encode(labels, classes, f"y_{suffix}"))
         rows[role] = slice(start, start + table.shape[0])
         start += table.shape[0]
-    if rotate and len(tables) == 2:
+    if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
-        rows["valid"] = np.arange(X.shape[0], start)
-        tables = [join_tables(*tables)]
+        rows["valid"] = np.arange(X.shape[0], X.shape[0] + tables[1].shape[0])
+        tables = [join_tables(*tables[:2]), *tables[2:]]
     if isinstance(rows.get("valid"), np.ndarray):
         # A mask takes an eighth of the memory of the numbers. It speaks of all tables, as every
         # vector does.

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
+from metasampler.growth import ACTION_KINDS
 from metasampler.policy._state import STATE_KINDS
 
 __all__ = ["LEARNER_SETTINGS", "SAMPLER_SETTINGS", "check_content"]
@@ -20,6 +21,7 @@ SAMPLER_SETTINGS: dict[str, list] = {
     "sigma": [_POSITIVE],
     "mu_min": [Interval(Real, 0, 1, closed="left")],
     "sampling_ratio": [_POSITIVE],
+    "action": [StrOptions(set(ACTION_KINDS))],
     "state": [StrOptions(set(STATE_KINDS))],
     "n_bins": [_COUNT],
     "hidden_layer_sizes": ["array-like"],
@@ -54,6 +56,7 @@ LEARNER_SETTINGS: dict[str, dict[str, list]] = {
         "constant_min": [None, Interval(Real, 0, 1, closed="left")],
         "score_on": [StrOptions({"valid", "test"})],
         "penalty": [Interval(Real, 0, None, closed="left")],
+        "relative": ["boolean"],
         "tasks_per_round": [None, _COUNT],
     },
 }
