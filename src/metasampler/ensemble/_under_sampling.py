@@ -3,7 +3,9 @@
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import partial
 from numbers import Real
+from threading import Event
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -31,6 +33,7 @@ from metasampler.growth import (
     resolve_kinds,
     resolve_leaf_smoothing,
     running_mean,
+    side_by_side,
     weight_argument,
 )
 
@@ -137,12 +140,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
         refits = self._refits(plan, data)
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-        teams = []
-        for team in self._teams(plan, data, streams):
+        teams: list[Team] = []
+        for ready in self._teams(plan, data, streams):
             if self._resumes():
-                self._resume(team)
-            self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
-            teams.append(team)
+                self._resume(ready)
+            self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
+            teams += ready
         # Rows that members have not seen decide about probabilities and labels.
         blend = Blend.of([team.growth for team in teams]) if len(teams) > 1 else None
         answers = teams[0].growth if blend is None else blend
@@ -196,8 +199,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._check_resumable(plan, data)
         return data, streams
 
-    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[Team]:
-        """Yield the parts of the ensemble; each is grown before the next is asked for."""
+    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[list[Team]]:
+        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
         if plan.recipe is not None:
             yield from self._recipe_teams(plan, data, streams)
             return
@@ -216,17 +219,19 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(plan, data, streams)
-        yield Team("members", growth, policy, plan.n_members)
+        yield [Team("members", growth, policy, plan.n_members)]
 
-    def _resume(self, team: Team) -> None:
-        """Give a team the members that it has already, as a warm start does."""
-        grown = self._grown.get(team.name, ([], [], []))
-        if team.n_members < len(grown[0]):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but there "
-                f"are {len(grown[0])} of them already: warm_start=True needs at least as many."
-            )
-        team.growth.resume(*grown)
+    def _resume(self, teams: list[Team]) -> None:
+        """Give teams the members that they have already, as a warm start does."""
+        for team in teams:
+            grown = self._grown.get(team.name, ([], [], []))
+            if team.n_members < len(grown[0]):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
+                    f"there are {len(grown[0])} of them already: warm_start=True needs at least as "
+                    "many."
+                )
+            team.growth.resume(*grown)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -236,19 +241,27 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the policy that repeats a growth on other rows."""
         return None if policy is None else replay(growth.steps)
 
-    def _grow(self, growth: Growth, policy: Policy | None, n_members: int, title: str) -> None:
-        remaining = n_members - len(growth.members)
+    def _grow(self, teams: list[Team], title: str) -> None:
+        """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
+        remaining = sum(team.n_members - team.growth.n_members for team in teams)
+        stopped = Event()
         with progress_bar(title, remaining, enabled=self.verbose > 0) as advance:
-            for step in growth.grow(policy, n_members):
-                advance("" if step.score is None else f"validation score {step.score:.3f}")
+
+            def grow(team):
+                for step in team.growth.grow(team.policy, team.n_members):
+                    advance("" if step.score is None else f"validation score {step.score:.3f}")
+                    if stopped.is_set():
+                        return
+
+            side_by_side([partial(grow, team) for team in teams], self.n_jobs, stopped.set)
 
     def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
         # A part of the rows may lack a class: its steps are not scored.
-        again = team.growth.anew(data, score_steps=False)
-        self._grow(again, repeated, len(team.growth.members), title)
-        return team._replace(growth=again)
+        again = Team(team.name, team.growth.anew(data, score_steps=False), repeated, team.n_members)
+        self._grow([again], title)
+        return again
 
     def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""

@@ -13,10 +13,9 @@ paper.
 """
 
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -27,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
 from metasampler.growth._scouted import Scouted
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "PLAIN_TREES",
@@ -273,11 +273,8 @@ class MemberLearner:
         starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
             add(slice(None), X)
-        elif effective_n_jobs(self.n_jobs) == 1:
-            for start in starts:
-                add_from(start)
         else:
-            Parallel(self.n_jobs, require="sharedmem")(delayed(add_from)(start) for start in starts)
+            side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
