@@ -3,7 +3,7 @@
 import sys
 import warnings
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,21 +25,19 @@ class Threshold(NamedTuple):
     recall: float | None
 
 
-def check_threshold(threshold, n_classes: int) -> None:
+def check_threshold(threshold: Any, n_classes: int) -> None:
     """Refuse a threshold that means nothing, before any work."""
     if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
         return
     if isinstance(threshold, str):
         good = threshold in _GOALS
     elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = 0 < threshold < 1
+        good = _between(threshold, 1) and threshold != 1
     elif isinstance(threshold, (tuple, list)) and threshold:
         name, *values = threshold
         n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
         good = n_values == len(values) and all(
-            isinstance(value, Real)
-            # Compared as they are: a whole number may be too large for a float.
-            and 0 < value <= (sys.float_info.max if name == "cost" else 1)
+            isinstance(value, Real) and _between(value, sys.float_info.max if name == "cost" else 1)
             for value in values
         )
     else:
@@ -51,6 +49,11 @@ def check_threshold(threshold, n_classes: int) -> None:
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
             "work for any number."
         )
+
+
+def _between(value: Any, largest: float) -> bool:
+    # Compared as it is: a whole number may be too large for a float.
+    return 0 < value <= largest
 
 
 def needs_held_out_rows(threshold) -> bool:
