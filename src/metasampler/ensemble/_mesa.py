@@ -166,7 +166,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
         the paper.
 
-    {n_jobs}
+    {n_jobs_teams}
 
     {random_state}
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
 from numbers import Real
@@ -9,6 +10,7 @@ from threading import Event
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
@@ -245,7 +247,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
         remaining = sum(team.n_members - team.growth.n_members for team in teams)
         stopped = Event()
-        with progress_bar(title, remaining, enabled=self.verbose > 0) as advance:
+        # On the rows of a member threads of its own cost more than they gain.
+        limits = any(team.growth.learner.starts_threads for team in teams)
+        with (
+            threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
+            progress_bar(title, remaining, enabled=self.verbose > 0) as advance,
+        ):
 
             def grow(team):
                 for step in team.growth.grow(team.policy, team.n_members):

@@ -45,7 +45,7 @@ from metasampler.growth._members import (
 )
 from metasampler.growth._scoring import average_precision, running_mean
 from metasampler.growth._scouted import Scouted, learned_share
-from metasampler.growth._threads import one_thread_each, side_by_side
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "ACTION_KINDS",
@@ -81,7 +81,6 @@ __all__ = [
     "make_growth_data",
     "make_learners",
     "make_table_form",
-    "one_thread_each",
     "race_keys",
     "race_keys_of",
     "replay",

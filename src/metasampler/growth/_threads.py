@@ -2,16 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
-__all__ = ["one_thread_each", "side_by_side"]
-
-# From so many numbers on OpenBLAS shares a product among threads.
-_LONG = 10_000
+__all__ = ["side_by_side"]
 
 
 def side_by_side(
@@ -47,21 +42,3 @@ def side_by_side(
             stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def one_thread_each(n_rows: int, *, foreign: bool) -> AbstractContextManager:
-    """Return a context in which libraries use one thread for what a caller asks of them.
-
-    A sum that threads share depends, in its last bits, on how many they are; and members of some
-    hundred rows pay for more threads and gain nothing.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the fit; with few of them BLAS does not share its work.
-    foreign : bool
-        Whether some members are of other packages or kinds, which may start threads of their own.
-    """
-    if foreign:
-        return threadpool_limits(1)
-    return threadpool_limits(1, user_api="blas") if n_rows >= _LONG else nullcontext()
