@@ -138,6 +138,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
         teams = []
         for team in self._teams(plan, data, streams):
+            if self._resumes():
+                self._resume(team)
             self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
             teams.append(team)
         # Rows that members have not seen decide about probabilities and labels.
@@ -160,11 +162,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, y) -> Plan:
         """Return what the fit is going to do; the labels may matter, the rows do not."""
         kinds = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _start(self, plan: Plan, X, y, X_val, y_val, sample_weight) -> tuple:
         """Check what `fit` got; return the rows and the random streams."""
-        resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
         resumes = self._resumes()
         if resumes:
             streams = RandomStreams(self._entropy)
@@ -207,25 +209,23 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             smoothing,
             data.form.categorical_features,
         )
+        growth = Growth(data, learner, streams)
         if self._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
             policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(plan, data, streams)
-        yield self._team("members", data, streams, learner, policy, plan.n_members)
+        yield Team("members", growth, policy, plan.n_members)
 
-    def _team(self, name, data, streams, learner, policy, n_members) -> Team:
-        """Return a team that is ready to grow; a warm start begins with the members there are."""
-        growth = Growth(data, learner, streams)
-        if self._resumes():
-            grown = self._grown.get(name, ([], [], []))
-            if n_members < len(grown[0]):
-                raise ValueError(
-                    f"n_estimators={self.n_estimators} makes {n_members} {name}, but there are "
-                    f"{len(grown[0])} of them already: warm_start=True needs at least as many."
-                )
-            growth.resume(*grown)
-        return Team(name, growth, policy, n_members)
+    def _resume(self, team: Team) -> None:
+        """Give a team the members that it has already, as a warm start does."""
+        grown = self._grown.get(team.name, ([], [], []))
+        if team.n_members < len(grown[0]):
+            raise ValueError(
+                f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but there "
+                f"are {len(grown[0])} of them already: warm_start=True needs at least as many."
+            )
+        team.growth.resume(*grown)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
