@@ -30,8 +30,7 @@ _OWN = {
     "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
     "growth._boosters": ("BoostedMember",),
-    "growth._draw": ("GaussianDraw",),
-    "growth._loop": ("GrowthStep",),
+    "growth._loop": ("GaussianDraw", "GrowthStep"),
     "meta._sampler": ("MetaSampler",),
     "policy._network": ("GaussianPolicy", "MLP"),
     "policy._policies": (
