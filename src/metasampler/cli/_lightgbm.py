@@ -43,7 +43,8 @@ class PlainLightGBM(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """Return the probability of each class."""
         # By the booster: scikit-learn's names of columns play no part here.
-        proba = self.model_.booster_.predict(self._numbers(X), num_threads=self.n_jobs or 1)
+        booster = self.model_.booster_
+        proba = np.asarray(booster.predict(self._numbers(X), num_threads=self.n_jobs or 1))
         if proba.ndim == 2:
             return proba
         return np.column_stack([1 - proba, proba])

@@ -38,12 +38,19 @@ class TableFile:
         with self._clear_errors():
             #: The names of the columns.
             self.columns: list[str] = self._parquet_names() if self.is_parquet else self._names()
-        repeated = [name for name, count in Counter(self.columns).items() if count > 1]
+        # A column without a name is no other's twin.
+        counts = Counter(name for name in self.columns if name)
+        repeated = [name for name, count in counts.items() if count > 1]
         if repeated:
             raise ValueError(
-                f"{self.name} has several columns of one name: {', '.join(repeated[:10])}. Rename "
-                "or remove all but one of each."
+                f"{self.name} has several columns {', '.join(map(repr, repeated[:10]))}; give each "
+                "column a name of its own."
             )
+        if "" in self.columns:
+            import pandas as pd
+
+            # Columns without a name get one by pandas.
+            self.columns = list(pd.read_csv(self.path, sep=self._separator, nrows=0).columns)
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,14 +31,14 @@ class Threshold(NamedTuple):
     recall: float | None
 
 
-def check_threshold(threshold, n_classes: int) -> None:
+def check_threshold(threshold: Any, n_classes: int) -> None:
     """Refuse a threshold that means nothing, before any work."""
     if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
         return
     if isinstance(threshold, str):
         good = threshold in _GOALS
     elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = 0 < threshold < 1
+        good = _between(threshold, 1) and threshold != 1
     elif isinstance(threshold, (tuple, list)) and threshold:
         name, *values = threshold
         n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
@@ -54,13 +54,19 @@ def check_threshold(threshold, n_classes: int) -> None:
         )
 
 
-def _is_good(name: str, value) -> bool:
+def _is_good(name: str, value: Any) -> bool:
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
+    if name == "top" and isinstance(value, Integral):
+        return int(value) > 0
     if name == "top":
-        return value >= 1 if isinstance(value, Integral) else 0 < value < 1
-    # Compared as they are: a whole number may be too large for a float.
-    return bool(0 < value <= (sys.float_info.max if name == "cost" else 1))
+        return _between(value, 1) and value != 1
+    return _between(value, sys.float_info.max if name == "cost" else 1)
+
+
+def _between(value: Any, largest: float) -> bool:
+    # Compared as it is: a whole number may be too large for a float.
+    return 0 < value <= largest
 
 
 def needs_held_out_rows(threshold) -> bool:
@@ -186,7 +192,9 @@ def _tune(threshold, curve: _Curve, n_rows: int) -> float:
     elif name == "recall":
         return _threshold_for_recall(values[0], curve)
     elif name == "top":
-        share = min(1.0, values[0] / n_rows) if isinstance(values[0], Integral) else values[0]
+        share = values[0]
+        if isinstance(share, Integral):
+            share = min(1.0, int(share) / n_rows)
         called = (hits + alarms) / (curve.n_positive + curve.n_negative)
         # At least the first: where the highest scores are equal there may be more rows of them.
         few_enough = max(1, int(np.searchsorted(called, share + 1e-9, side="right")))

@@ -22,6 +22,7 @@ from metasampler.ensemble._threshold import (
 )
 from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
+    SAMPLING_RATIO,
     Growth,
     GrowthData,
     Policy,
@@ -58,7 +59,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     _parameter_constraints: dict = {
         **BaseEnsemble._parameter_constraints,
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "sampling_ratio": SAMPLING_RATIO,
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
         "scoring": [str, callable],
         "calibration": [None, StrOptions(set(CALIBRATIONS))],

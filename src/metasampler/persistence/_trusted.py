@@ -29,6 +29,7 @@ _OWN = {
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
     "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
+    "growth._actions": ("PowerDraw",),
     "growth._boosters": ("BoostedMember",),
     "growth._loop": ("GaussianDraw", "GrowthStep"),
     "meta._sampler": ("MetaSampler",),
@@ -36,6 +37,7 @@ _OWN = {
     "policy._policies": (
         "ConstantPolicy",
         "LearnedPolicy",
+        "PowerPolicy",
         "UniformPolicy",
         "WithRivals",
     ),
