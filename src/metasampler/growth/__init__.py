@@ -22,6 +22,7 @@ from metasampler.growth._draw import (
     race_keys,
     race_keys_of,
 )
+from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import (
     GaussianDraw,
     Growth,
@@ -48,6 +49,8 @@ from metasampler.growth._scouted import Scouted, learned_share
 __all__ = [
     "ACTION_KINDS",
     "DEFAULT_SIGMA",
+    "N_JOBS",
+    "SAMPLING_RATIO",
     "BoostedMember",
     "BoosterLearner",
     "GaussianDraw",
