@@ -116,6 +116,9 @@ _TEXTS = {
         refit_ : bool
             Whether the members were grown once more on all rows.
 
+        class_counts_ : ndarray of int of shape (n_classes,)
+            Rows of each class that `fit` saw, validation rows included.
+
         calibration_ : callable
             Maps the members' mean probabilities to those of `predict_proba`.
 

@@ -144,7 +144,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("precision", p)``: the lowest one with at least that precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
-          rows.
+          rows;
+        - ``("top", n)``: what a team can look at. A share, as 0.01, gives the threshold that so
+          many of the validation rows reach. With a number, as 200, `predict` returns the minority
+          class for exactly so many of the rows it gets, those with the highest probabilities;
+          `threshold_` and what is expected of it then speak of a table as large as that of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
         Rows of each class that are added to every leaf of tree members: a leaf with n training

@@ -19,7 +19,11 @@ from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._resume import check_facts, facts_of
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
-from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
+from metasampler.ensemble._threshold import (
+    called_rows,
+    check_threshold,
+    needs_held_out_rows,
+)
 from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     SAMPLING_RATIO,
@@ -40,6 +44,10 @@ from metasampler.growth import (
 )
 
 __all__ = ["BaseUnderSamplingEnsemble"]
+
+# With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
+# are held out.
+_FEW_ROWS = 10
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
@@ -317,6 +325,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.estimators_samples_ = [data.to_original(rows) for rows in self.estimators_samples_]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
+        self.class_counts_ = np.bincount(data.codes, minlength=data.n_classes)
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
@@ -380,6 +389,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 UserWarning,
                 stacklevel=4,
             )
+        counts = np.bincount(data.codes, minlength=data.n_classes)
+        if counts.min() < _FEW_ROWS:
+            label = data.classes[[int(np.argmin(counts))]].tolist()[0]
+            warnings.warn(
+                f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "
+                f"{_FEW_ROWS} the threshold, the calibration, what is expected of them and every "
+                "validation score are mostly chance: trust the order of the rows at most.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
@@ -441,13 +460,30 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         -------
         y : ndarray of shape (n_samples,)
         """
-        proba = self.predict_proba(X)
+        return self.decide(self.predict_proba(X))
+
+    def decide(self, proba):
+        """Return the class of each row, by the threshold, given its probabilities.
+
+        It saves those who need both probabilities and classes the second half of the work.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n_samples, n_classes)
+            What `predict_proba` returns.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What `predict` returns.
+        """
+        check_is_fitted(self)
         if self._rule is None:
             return self.classes_[np.argmax(proba, axis=1)]
         if len(self.classes_) > 2:
             return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
         minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
-        called = proba[:, minority] >= self.threshold_
+        called = called_rows(self._rule, self.threshold_, proba[:, minority])
         return self.classes_[np.where(called, minority, 1 - minority)]
 
     def summary(self):
@@ -456,9 +492,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Returns
         -------
         summary : FitSummary
-            Prints as a table: for each member its mu (where there is one), the rows it was
-            trained on, and after it joined the validation score and the mean validation error of
-            each class.
+            Prints as a table of at most a screen: for each member its mu (where there is one), the
+            rows it was trained on, and after it joined the validation score and the mean
+            validation error of each class. Of many members some are shown; its ``rows`` hold all,
+            and ``print(summary.to_text(all_members=True))`` shows them.
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)
