@@ -137,10 +137,12 @@ class TableForm:
             "estimator": owner,
         }
         try:
+            # Both infinities in one table have no sum, of which NumPy would warn first.
             if self.wants == "float32":
-                with np.errstate(over="raise"):
+                with np.errstate(over="raise", invalid="ignore"):
                     return check_array(X, dtype=np.float32, **options)
-            return check_array(X, dtype=[np.float64, np.float32], **options)
+            with np.errstate(invalid="ignore"):
+                return check_array(X, dtype=[np.float64, np.float32], **options)
         except FloatingPointError:  # some number is too large for float32
             return as_float32(check_array(X, dtype=np.float64, **options))
         except ValueError:
