@@ -69,6 +69,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # Not every subclass has this as a parameter; those that have keep their policy for it.
     warm_start = False
+    max_rows: int | None = None
     _policy: Policy | None = None
 
     def __init__(
@@ -144,8 +145,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         answers = teams[0].growth if blend is None else blend
         held_out = HeldOut(*answers.held_out()) if data.has_validation else None
         drawn = answers.drawn_shares()
-        if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
-            held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
+        if held_out and refits and self.calibration == "auto" and held_out.are_few(data.n_classes):
+            held_out = HeldOut.joined([held_out, *self._hold_out_in_turn(teams[0])])
         decision = decide(
             data, drawn, held_out, self.calibration, self.threshold, blend is not None
         )
@@ -183,6 +184,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             owner=self,
             must_hold_out=plan.must_hold_out,
             rotate=plan.rotates,
+            max_rows=self.max_rows,
         )
         self._check_settings(plan, data)
         self._check_features(X, reset=not resumes)
@@ -248,16 +250,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._grow(again, repeated, len(team.growth.members), title)
         return team._replace(growth=again)
 
-    def _hold_out_in_turn(self, team: Team) -> HeldOut:
+    def _hold_out_in_turn(self, team: Team) -> list[HeldOut]:
         """Return the training rows as held-out rows; each part costs one more growth."""
         growth = team.growth
-        parts: list[tuple] = []
+        parts: list[HeldOut] = []
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
-            parts.append(again.growth.held_out())
-        return HeldOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+            parts.append(HeldOut(*again.growth.held_out()))
+        return parts
 
     def _become(
         self,
@@ -272,7 +274,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._entropy = teams[0].growth.streams.entropy
         self._facts = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        self._facts["the number of rows"] = len(data.codes)
+        self._facts["the number of rows"] = data.n_rows
         self._n_grown = plan.n_members
         self._form = data.form
         self._blend = None if blend is None else blend.without_rows()
@@ -291,8 +293,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
         self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
-        if data.original_rows is not None:
-            self.estimators_samples_ = [data.to_original(rows) for rows in self.estimators_samples_]
+        self.estimators_samples_ = _original(data, self.estimators_samples_)
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
@@ -306,7 +307,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._grown = {
                 team.name: (
                     team.growth.members,
-                    [data.to_original(rows) for rows in team.growth.subsets],
+                    _original(data, team.growth.subsets),
                     team.growth.steps,
                 )
                 for team in teams
@@ -349,7 +350,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if self.refit is True and data.validation_is_apart:
             # Whether they can be put into one is seen from a row of each.
             join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
-        kinds = [] if data.weights is None else kinds_of(plan.kinds)
+        kinds = [] if not data.has_weights else kinds_of(plan.kinds)
         unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
         if unweighted:
             warnings.warn(
@@ -370,7 +371,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 "warm_start=True, or refit=False, before the first fit."
             )
         now = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        now["the number of rows"] = len(data.codes)
+        now["the number of rows"] = data.n_rows
         for name, value in now.items():
             if value != self._facts[name]:
                 raise ValueError(
@@ -460,6 +461,11 @@ def _labels_that_count(y, sample_weight):
         return y
     labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
     return labels[counts] if counts.shape == labels.shape[:1] else y
+
+
+def _original(data: GrowthData, subsets: list) -> list:
+    """Return row numbers among the rows the user passed, where they are known."""
+    return [None if rows is None else data.to_original(rows) for rows in subsets]
 
 
 def _comparable(value):

@@ -4,14 +4,15 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._boosters import BoostedMember, is_plain_booster
+from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
+from metasampler.growth._candidates import Candidates
 from metasampler.growth._check import (
     check_labels,
     check_table,
     make_growth_data,
     make_table_form,
 )
-from metasampler.growth._data import GrowthData, join_tables
+from metasampler.growth._data import GrowthData, join_arrays, join_tables
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     GaussianDraw,
@@ -42,6 +43,7 @@ __all__ = [
     "DEFAULT_SIGMA",
     "BoostedMember",
     "BoosterLearner",
+    "Candidates",
     "GaussianDraw",
     "Growth",
     "GrowthData",
@@ -60,6 +62,7 @@ __all__ = [
     "gaussian_log_weights",
     "is_plain_booster",
     "is_plain_tree",
+    "join_arrays",
     "join_tables",
     "kinds_of",
     "make_growth_data",

@@ -163,6 +163,7 @@ def make_growth_data(
     owner=None,
     must_hold_out: bool = True,
     rotate: bool = False,
+    max_rows: int | None = None,
 ) -> GrowthData:
     """Check what the user passed and put it in the form the growth loop takes.
 
@@ -248,6 +249,8 @@ def make_growth_data(
         minority=minority,
         sampling_ratio=sampling_ratio,
         scoring=scoring,
+        streams=streams,
+        max_rows=max_rows,
         # Validation and test rows of their own count one each.
         weights=None
         if sample_weight is None

@@ -33,6 +33,7 @@ __all__ = [
     "Members",
     "TreeLearner",
     "copy_input_tags",
+    "fit_on_pieces",
     "has_leaves",
     "is_plain_tree",
     "kinds_of",
@@ -177,6 +178,9 @@ class MemberLearner:
     def prepare(self, X, codes: np.ndarray) -> None:
         """Do what members on rows of X share, before copies fit them side by side."""
 
+    def look_at(self, data) -> None:
+        """See the rows that members will be fitted on, before the first of them is."""
+
     def fit(
         self,
         X,
@@ -224,25 +228,37 @@ class MemberLearner:
         """Return the leaves that rows end in: one a row, or one a row and tree."""
         return member.apply(X)
 
-    def add_probabilities(
-        self, member, X, total: np.ndarray, soft_total: np.ndarray | None = None
-    ) -> None:
+    def add_probabilities(self, member, X, total: np.ndarray, soft=()) -> None:
         """Add a member's probabilities of all rows of X to ``total``, in place.
 
-        With ``soft_total`` those of soft leaves are added to it; the rows go through the trees
-        once for both. Members without leaves add the same to both.
+        ``soft`` holds pairs of row positions and sums to which those of soft leaves are added; the
+        rows go through the trees once for all. Members without leaves add the same to both.
         """
 
         def add(rows, X):
-            if soft_total is None or not self.leaf_smoothing:
+            if not soft or not self.leaf_smoothing:
                 proba = self.probabilities(member, X)
                 total[rows] += proba
-                if soft_total is not None:
-                    soft_total[rows] += proba
+                add_soft(rows, proba)
                 return
             leaves = self.leaves(member, X)
             total[rows] += leaf_probabilities(member, leaves, 0)
-            soft_total[rows] += leaf_probabilities(member, leaves, self.leaf_smoothing)
+            add_soft(rows, leaves)
+
+        def add_soft(rows, found):
+            for at, soft_total in soft:
+                inside = rows
+                if not isinstance(at, slice):
+                    # The part of these rows that is in the chunk.
+                    start = rows.start or 0
+                    first, last = np.searchsorted(at, (start, start + len(found)))
+                    inside = slice(first, last)
+                    chosen = found[at[inside] - start]
+                else:
+                    chosen = found
+                if self.leaf_smoothing:
+                    chosen = leaf_probabilities(member, chosen, self.leaf_smoothing)
+                soft_total[inside] += chosen
 
         self._by_chunks(add, X)
 
@@ -272,6 +288,49 @@ class MemberLearner:
                 add_from(start)
         else:
             Parallel(self.n_jobs, require="sharedmem")(delayed(add_from)(start) for start in starts)
+
+
+def fit_on_pieces(pieces: list, learner: MemberLearner, seed: int) -> tuple:
+    """Fit a member on what parts have given to it.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+        In the order of their rows.
+    learner : MemberLearner
+    seed : int
+
+    Returns
+    -------
+    member : classifier
+    totals : tuple of ndarray
+        Rows of each class it was trained on, and their total weights.
+    """
+    table, codes, rows, weights, unseen, unseen_weights = pieces[0]
+    if len(pieces) > 1:
+        starts = np.cumsum([0, *(len(piece.codes) for piece in pieces)])
+        table = np.concatenate([piece.table for piece in pieces])
+        codes = np.concatenate([piece.codes for piece in pieces])
+        rows = _joined([piece.rows for piece in pieces], starts)
+        weights = _joined([piece.weights for piece in pieces])
+        unseen = _joined([piece.unseen for piece in pieces], starts)
+        unseen_weights = _joined([piece.unseen_weights for piece in pieces])
+    trained = codes[rows]
+    plain = np.bincount(trained, minlength=learner.n_classes)
+    totals = plain, plain if weights is None else np.bincount(trained, weights, learner.n_classes)
+    options = {}
+    if unseen is not None and learner.stops_early:
+        options = {"unseen": unseen, "unseen_weight": unseen_weights}
+    return learner.fit(table, codes, rows, seed, weights, **options), totals
+
+
+def _joined(arrays: list, starts=None):
+    """Return the arrays of all pieces as one; positions are counted from where each starts."""
+    if arrays[0] is None:
+        return None
+    if starts is not None:
+        arrays = [array + start for array, start in zip(arrays, starts, strict=False)]
+    return np.concatenate(arrays)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
@@ -346,6 +405,11 @@ class Members:
         """Do what members on rows of X share, before copies fit them side by side."""
         for learner in self.learners:
             learner.prepare(X, codes)
+
+    def look_at(self, data) -> None:
+        """See the rows that members will be fitted on, before the first of them is."""
+        for learner in self.learners:
+            learner.look_at(data)
 
 
 def make_learners(

@@ -7,16 +7,23 @@ from sklearn.utils import check_array
 from metasampler.tables._columns import columns_of, is_frame, is_plain_number
 from metasampler.tables._encoder import TableEncoder, encoder_of_numbers
 
-__all__ = ["TableForm", "as_float32", "values_for_missing"]
+__all__ = ["TableForm", "as_float32", "lowest_values", "values_for_missing"]
 
 
-def values_for_missing(X: np.ndarray) -> np.ndarray:
-    """Return for each column a number below all others, which a tree can split off."""
-    lowest = X.min(axis=0)
-    if np.isnan(lowest).any():
-        # A column without any number has no lowest one; NumPy would warn of it.
-        known = np.where(np.isnan(X), np.inf, X).min(axis=0)
-        lowest = np.where(np.isfinite(known), known, 0.0)
+def lowest_values(X) -> np.ndarray:
+    """Return the lowest number of each column; infinity for a column that has none.
+
+    Of a sparse table it is the lowest of all numbers that are stored.
+    """
+    if issparse(X):
+        return np.fmin.reduce(X.data, initial=np.inf)
+    lowest = X.min(axis=0, initial=np.inf)
+    return np.fmin.reduce(X, axis=0, initial=np.inf) if np.isnan(lowest).any() else lowest
+
+
+def values_for_missing(lowest: np.ndarray) -> np.ndarray:
+    """Return for each column a number below its lowest one, which a tree can split off."""
+    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
     return lowest - 1 - 1e-3 * np.abs(lowest)
 
 
@@ -82,7 +89,7 @@ class TableForm:
                 self.encoder = TableEncoder().fit(X)
                 self.categorical_features = self.encoder.categorical_features_
                 if self.fill_missing:
-                    self._fill = values_for_missing(self.encoder.transform(X))
+                    self._fill = values_for_missing(lowest_values(self.encoder.transform(X)))
             else:
                 self._of_numbers = encoder_of_numbers(columns)
         return self
