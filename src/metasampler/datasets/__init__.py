@@ -8,9 +8,11 @@ from metasampler.datasets._tables import (
     read_table,
     split_target,
 )
+from metasampler.growth import ParquetRows
 
 __all__ = [
     "TABLE_SUFFIXES",
+    "ParquetRows",
     "drop_columns",
     "make_imbalanced_digits",
     "near_matches",

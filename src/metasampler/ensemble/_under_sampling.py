@@ -19,6 +19,7 @@ from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     Growth,
     GrowthData,
+    LookedAt,
     Policy,
     RandomStreams,
     join_tables,
@@ -28,6 +29,7 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
+    resolve_source,
     running_mean,
     weight_argument,
 )
@@ -105,17 +107,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
+    def fit(self, X, y=None, X_val=None, y_val=None, sample_weight=None):
         """Grow the ensemble.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The training rows. Data frames reach the members as they are, unless all are
-            scikit-learn's trees.
+            scikit-learn's trees. The path of a Parquet file or of a folder of them, or
+            :class:`~metasampler.datasets.ParquetRows`, is read part by part.
 
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
+        y : array-like of shape (n_samples,) or str
+            Labels of any type, of two or more classes. For a path the name of their column.
 
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
@@ -131,6 +134,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        source = resolve_source(X, y, sample_weight)
+        if source is not None:
+            X = LookedAt(source)
+            y = X.some_labels()
         # Everything that can be checked is checked before any member is fitted.
         plan = self._plan(_labels_that_count(y, sample_weight))
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
@@ -187,7 +194,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             max_rows=self.max_rows,
         )
         self._check_settings(plan, data)
-        self._check_features(X, reset=not resumes)
+        self._check_features(getattr(X, "example", X), reset=not resumes)
         if X_val is not None:
             self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
         if resumes:
@@ -419,6 +426,30 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        source = resolve_source(X)
+        if source is None:
+            return super().predict_proba(X)
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        frames = (frame if names is None else frame[list(names)] for frame in source.frames())
+        return np.concatenate(
+            [super(BaseUnderSamplingEnsemble, self).predict_proba(frame) for frame in frames]
+        )
 
     def predict(self, X):
         """Return the class of each row, by the threshold.

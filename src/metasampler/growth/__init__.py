@@ -37,19 +37,27 @@ from metasampler.growth._members import (
     resolve_leaf_smoothing,
     weight_argument,
 )
+from metasampler.growth._parted import LookedAt
+from metasampler.growth._places import FileTable, Memory
 from metasampler.growth._scoring import average_precision, running_mean
+from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
 
 __all__ = [
     "DEFAULT_SIGMA",
+    "ArrayBlock",
     "BoostedMember",
     "BoosterLearner",
     "Candidates",
+    "FileTable",
     "GaussianDraw",
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "LookedAt",
     "MemberLearner",
     "Members",
+    "Memory",
+    "ParquetRows",
     "Policy",
     "RandomStreams",
     "Rule",
@@ -74,6 +82,7 @@ __all__ = [
     "resolve_estimator",
     "resolve_kinds",
     "resolve_leaf_smoothing",
+    "resolve_source",
     "running_mean",
     "spread_action",
     "weight_argument",

@@ -13,6 +13,7 @@ from metasampler.growth._draw import RandomStreams, Stream, deal, draw_rows, rac
 from metasampler.growth._parts import Part, Request
 from metasampler.growth._places import Memory
 from metasampler.growth._scoring import bind_scorer
+from metasampler.growth._weights import MANY_ROWS
 from metasampler.tables import is_frame
 
 __all__ = ["MAX_WATCHED", "GrowthData", "Watched", "join_tables"]
@@ -306,7 +307,7 @@ class GrowthData:
             folds=None,
         )
 
-    def holding_out(self, rows: np.ndarray) -> "GrowthData":
+    def holding_out(self, rows) -> "GrowthData":
         """Return the same task with these rows of the only table as its validation rows."""
         train = np.ones(len(self.codes), dtype=bool)
         train[rows] = False
@@ -549,13 +550,13 @@ def join_arrays(arrays: Sequence) -> Any:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
-def sum_of_parts(place, function, parts: list, k: int, count: int) -> float:
+def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> float:
     """Return the sum of numbers that parts hold, the same however rows are cut into parts.
 
     Few numbers are brought together, and summed up in the order of their rows; of many the sum is
     exact.
     """
-    if count <= MAX_WATCHED:
+    if count <= MANY_ROWS:
         return float(np.concatenate(place.ask(function, parts, args=(k,))).sum())
     return float(sum(place.ask(_parts.exact_sum_of, parts, args=(function, k))))
 

@@ -27,6 +27,7 @@ __all__ = [
     "draw_rows",
     "gaussian_log_weights",
     "hold_out_rows",
+    "hold_out_size",
     "race_keys",
     "race_keys_of",
     "spread_action",
@@ -350,9 +351,14 @@ def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: Random
     key = streams.row_key(Stream.SPLIT)
     held_out = []
     for rows in class_rows:
-        size = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        size = hold_out_size(len(rows), fraction)
         held_out.append(rows[draw_rows(race_keys_of(key, 0, rows), size)])
     return np.sort(np.concatenate(held_out))
+
+
+def hold_out_size(n_rows: int, fraction: float) -> int:
+    """Return how many of a class's rows are held out: at least one, and not all."""
+    return min(max(1, round(fraction * n_rows)), n_rows - 1)
 
 
 def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:

@@ -282,7 +282,7 @@ class MemberLearner:
 
         starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
-            add(slice(None), X)
+            add(slice(None), X[:] if hasattr(X, "is_in_file") else X)
         elif effective_n_jobs(self.n_jobs) == 1:
             for start in starts:
                 add_from(start)

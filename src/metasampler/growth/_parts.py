@@ -12,6 +12,7 @@ import numpy as np
 from metasampler import tables
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import draw_rows, race_keys, race_keys_of
+from metasampler.growth._weights import exact_sum
 
 __all__ = [
     "Part",
@@ -51,12 +52,23 @@ class Part:
         The fold of every row, if members leave folds out in rotation.
     roles : dict of str to slice or ndarray, default=None
         Which of the rows serve as ``"train"``, ``"valid"`` and ``"test"``; None: all train.
+    original : ndarray of int of shape (n_rows,), default=None
+        The numbers of the rows among all that the user passed, if some were left out.
     remembers : bool, default=False
         Whether the rows of a class are looked up once and kept, at eight bytes a row.
     """
 
     def __init__(
-        self, table, codes, start=0, *, weights=None, folds=None, roles=None, remembers=False
+        self,
+        table,
+        codes,
+        start=0,
+        *,
+        weights=None,
+        folds=None,
+        roles=None,
+        original=None,
+        remembers=False,
     ):
         self.table = table
         self.codes = codes
@@ -64,6 +76,7 @@ class Part:
         self.weights = weights
         self.folds = folds
         self.roles: dict[str, Selector] = {"train": slice(None)} if roles is None else roles
+        self.original = original
         self.remembers = remembers
         self._known: dict = {}
 
@@ -77,8 +90,8 @@ class Part:
 
     def with_(self, **changes) -> "Part":
         """Return the same rows with some of the constructor's arguments changed."""
-        names = ("table", "codes", "start", "weights", "folds", "roles", "remembers")
-        return Part(**{**{name: getattr(self, name) for name in names}, **changes})
+        same = {name: value for name, value in self.__dict__.items() if name != "_known"}
+        return Part(**{**same, **changes})
 
     def rows_of(self, k: int | None, fold: int | None = None, role: str = "train") -> np.ndarray:
         """Return the positions of a class's rows in a role, without those of a fold."""
@@ -271,7 +284,9 @@ def join_rows(part: Part, *chosen: np.ndarray) -> np.ndarray:
 
 
 def numbers_of(part: Part, rows: np.ndarray) -> np.ndarray:
-    """Return the numbers of rows, given their positions."""
+    """Return the numbers of rows among all that the user passed, given their positions."""
+    if part.original is not None:
+        return part.original[rows]
     return rows + part.start if part.start else rows
 
 
@@ -379,15 +394,7 @@ def weights_of_class(part: Part, k: int) -> np.ndarray:
 
 def exact_sum_of(part: Part, function, *args) -> Fraction:
     """Return the exact sum of the numbers that a question is answered with."""
-    mantissas, exponents = np.frexp(function(part, *args))
-    whole = (mantissas * 2.0**53).astype(np.int64)
-    total = Fraction(0)
-    for exponent in np.unique(exponents):
-        of = whole[exponents == exponent]
-        # In two halves, so that no sum of 64-bit integers can run over.
-        high, low = int((of >> 26).sum()), int((of & (2**26 - 1)).sum())
-        total += (high * 2**26 + low) * Fraction(2) ** (int(exponent) - 53)
-    return total
+    return exact_sum(function(part, *args))
 
 
 def count_folds(part: Part, n_classes: int, n_folds: int) -> np.ndarray:

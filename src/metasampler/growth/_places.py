@@ -9,7 +9,8 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count
 from pathlib import Path
 
 import joblib
@@ -42,9 +43,9 @@ class Memory:
         """Return what the function makes of the cells of all parts together."""
         return function(cells, *args)
 
-    def share(self, thing):
-        """Return a thing in the form in which ``run`` takes it among its ``args``."""
-        return thing
+    def new_paths(self, n_paths: int) -> list[Path] | None:
+        """Return paths of files for the tables of parts; None keeps them where the parts are."""
+        return None
 
 
 class Files(Memory):
@@ -64,11 +65,12 @@ class Files(Memory):
         self.folder = Path(tempfile.mkdtemp(prefix="metasampler-", dir=folder))
         self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._n_files = 0
+        self._numbers = count()
 
-    def new_path(self) -> Path:
-        """Return the path of a file that is not there yet."""
-        self._n_files += 1
-        return self.folder / f"{self._n_files}"
+    def new_paths(self, n_paths: int) -> list[Path] | None:
+        """Return paths of files that are not there yet."""
+        self._n_files += n_paths
+        return [self.folder / f"{self._n_files - n}" for n in range(n_paths)]
 
     def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return a cell for each part; what is large is written to a file."""
@@ -89,7 +91,7 @@ class Files(Memory):
         # Parts have their tables in files, and few bytes a row besides.
         if made is None or hasattr(made, "rows_of"):
             return made
-        cell = _Stored(self.new_path())
+        cell = _Stored(self.folder / f"cell-{next(self._numbers)}")
         joblib.dump(made, cell.path)
         return cell
 
@@ -143,8 +145,11 @@ class FileTable:
         return np.array(np.memmap(self.path, self.dtype, "r", shape=self.shape)[rows])
 
     @classmethod
-    def write(cls, path, table: np.ndarray) -> "FileTable":
-        """Write an array and return it as a table in a file."""
-        table = np.ascontiguousarray(table)
-        table.tofile(path)
-        return cls(path, table.shape, table.dtype)
+    def write(cls, path, blocks: Iterable[np.ndarray]) -> "FileTable":
+        """Write arrays below each other and return them as a table in a file."""
+        n_rows = 0
+        with open(path, "wb") as file:
+            for block in blocks:
+                np.ascontiguousarray(block).tofile(file)
+                n_rows += block.shape[0]
+        return cls(path, (n_rows, block.shape[1]), block.dtype)

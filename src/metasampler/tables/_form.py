@@ -48,6 +48,16 @@ def _refuse_infinity(X, columns: list, name: str) -> None:
         )
 
 
+def _plain_names(X) -> list | None:
+    """Return the names of the columns; None if some are not plain numbers."""
+    columns = columns_of(X)
+    return list(columns) if all(map(is_plain_number, columns.values())) else None
+
+
+def _lowest_encoded(X, encoder: TableEncoder) -> np.ndarray:
+    return lowest_values(encoder.transform(X))
+
+
 class TableForm:
     """Bring tables into the form that members take; a table is converted once, never per member.
 
@@ -82,16 +92,26 @@ class TableForm:
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
-        has_names = hasattr(X, "columns")
-        if self.wants != "as it is" and has_names and is_frame(X) and X.shape[0] and X.shape[1]:
-            columns = columns_of(X)
-            if not all(is_plain_number(column) for column in columns.values()):
-                self.encoder = TableEncoder().fit(X)
-                self.categorical_features = self.encoder.categorical_features_
-                if self.fill_missing:
-                    self._fill = values_for_missing(lowest_values(self.encoder.transform(X)))
-            else:
-                self._of_numbers = encoder_of_numbers(columns)
+        if is_frame(X) and X.shape[0] and X.shape[1]:
+            self.fit_blocks(lambda question, *args: [question(X, *args)])
+        return self
+
+    def fit_blocks(self, ask) -> "TableForm":
+        """Learn from several frames what `fit` learns from all of their rows in one.
+
+        ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame.
+        """
+        if self.wants == "as it is":
+            return self
+        answers = ask(_plain_names)
+        if any(names is None for names in answers):
+            self.encoder = TableEncoder().fit_blocks(ask)
+            self.categorical_features = self.encoder.categorical_features_
+            if self.fill_missing:
+                lowest = np.min(ask(_lowest_encoded, self.encoder), axis=0)
+                self._fill = values_for_missing(lowest)
+        else:
+            self._of_numbers = encoder_of_numbers(answers[0])
         return self
 
     def ordered(self, X):
