@@ -20,6 +20,7 @@ ALLOWED = {
     "policy": ({"growth"}, set()),
     "meta": ({"policy", "growth"}, set()),
     "ensemble": ({"policy", "growth", "tables"}, {"meta"}),
+    "report": ({"ensemble", "plotting", "tables"}, set()),
 }
 
 

@@ -129,10 +129,10 @@ _TEXTS = {
         n_features_in_ : int
             Number of columns seen in `fit`.
 
-        feature_names_in_ : ndarray of shape (n_features_in_,)
+        feature_names_in_ : ndarray of shape (`n_features_in_`,)
             Names of the columns, if X has names that are all strings.
 
-        feature_importances_ : ndarray of shape (n_features_in_,)
+        feature_importances_ : ndarray of shape (`n_features_in_`,)
             Mean of the members' importances, by the weights of their votes, where all members
             have them. Those of different kinds are scaled to sum to 1 first.
 

@@ -11,16 +11,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._teams import RECIPES, Plan, TreeTable, has_few_rows
+from metasampler.ensemble._teams import RECIPES, Plan, Team, TreeTable, has_few_rows
 from metasampler.ensemble._threshold import needs_held_out_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
     WithRivals,
     blind_policy,
     load_policy,
+    warn_of_other_kind,
 )
 
 __all__ = ["MesaClassifier"]
@@ -186,8 +187,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         scouts stop. Below 36 labels are mostly noise. None without teams.
 
     actions_ : ndarray
-        The mu that was chosen for each member after the first of its team; teams with uniform
-        draws have none.
+        The mu that was chosen for each member after the first of its team, or the power of errors
+        where rows are drawn by one; teams with uniform draws have none.
 
     states_ : ndarray of shape (n_actions, state_size)
         The state each mu was chosen in; empty where no policy looked at one.
@@ -335,11 +336,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
-    def _base_learner(self):
-        is_recipe = self.estimator is None or isinstance(self.estimator, str)
-        # The members of recipes take what trees take.
-        return DecisionTreeClassifier() if is_recipe else self.estimator
-
     def _plan(self, y):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         # The default has to work where nothing can be held out.
@@ -358,9 +354,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         recipe = RECIPES[name].scaled(n_members)
         if has_few_rows(y):
             # A fast fit of few rows has none to spare, unless a setting needs them.
-            needs = self.calibration == "sigmoid" or needs_held_out_rows(self.threshold)
-            usual = None if name == "fast" and universal and not needs else 0.2
-            part = usual if part == "auto" else part
+            spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
+            if part == "auto":
+                part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
             return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
         return Plan(
             [recipe.scout(1), *recipe.trees(1.0)],
@@ -375,43 +371,44 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """Yield scouts, boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
-        table = data.tables[0]
-        scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
-        learner.doubles_after = recipe.doubles_after
+        learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
-        scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
-        yield scouts
-        signal = recipe.signal(scouts.growth)
+        scouts = Growth(all_rows, learner, seeds[0])
+        yield Team("scouts", scouts, None, recipe.n_scouts)
+        signal = recipe.signal(scouts)
         policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = learner.alike(recipe.booster(signal))
-            yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
+            learner = recipe.booster_learner(learner, scouts)
+            growth = Growth(rows, learner, seeds[1])
+            yield Team("boosters", growth, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = policies["trees"]
-            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
+            growth = Growth(rows, learner, seeds[2])
+            yield Team("trees", growth, policies["trees"], recipe.n_trees)
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
         recipe = plan.recipe
         mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
+        by_signal = {
+            name: None if mu is None else ConstantPolicy(mu, encoder=None)
+            for name, mu in mus.items()
+        }
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return {
-                name: None if mu is None else ConstantPolicy(mu, encoder=None)
-                for name, mu in mus.items()
-            }
+            return by_signal
         if self._resumes() and mus.keys() <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         table = TreeTable(data.lowest_values())
         rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
-        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
+        trees = recipe.trees(signal)
+        policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
+        if _reads_scouts(policy):
+            return {"boosters": policy, "trees": by_signal["trees"]}
         return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
@@ -447,6 +444,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
+        if not (hasattr(given, "fit_growth_data") and not given.__sklearn_is_fitted__()):
+            warn_of_other_kind(policy, _drawn_for(policy, plan))
         return policy
 
     def _fitted_sampler(self, given, plan, data, streams):
@@ -475,7 +474,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
-        self.actions_ = np.array([step.mu for step in later], dtype=float)
+        chosen = [step.mu if step.power is None else step.power for step in later]
+        # A power of next to nothing is a uniform draw, which has no number.
+        self.actions_ = np.array([0.0 if action is None else action for action in chosen])
         states = [step.state for step in later if step.state is not None]
         encoder = getattr(policy, "encoder", None)
         size = 0 if encoder is None else encoder.size
@@ -483,3 +484,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
         self.meta_sampler_ = getattr(policy, "policy", policy)
+
+
+def _reads_scouts(policy) -> bool:
+    """Return whether a policy reads what scouts found, and so is for boosters only."""
+    return getattr(getattr(policy, "encoder", None), "kind", None) == "scouted"
+
+
+def _drawn_for(policy, plan):
+    """Return the kinds of members whose rows a policy is to draw."""
+    if plan.recipe is None:
+        return plan.kinds
+    boosters = plan.recipe.scout(1)
+    return boosters if _reads_scouts(policy) else [boosters, *plan.kinds]

@@ -1,8 +1,9 @@
 """From probabilities to decisions: the threshold, and what to expect at it."""
 
+import sys
 import warnings
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,32 +25,35 @@ class Threshold(NamedTuple):
     recall: float | None
 
 
-def check_threshold(threshold, n_classes: int) -> None:
+def check_threshold(threshold: Any, n_classes: int) -> None:
     """Refuse a threshold that means nothing, before any work."""
     if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
         return
     if isinstance(threshold, str):
         good = threshold in _GOALS
     elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = 0 < float(threshold) < 1
+        good = _between(threshold, 1) and threshold != 1
     elif isinstance(threshold, (tuple, list)) and threshold:
         name, *values = threshold
         n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
         good = n_values == len(values) and all(
-            isinstance(value, Real)
-            and np.isfinite(float(value))
-            and (float(value) > 0 if name == "cost" else 0 < float(value) <= 1)
+            isinstance(value, Real) and _between(value, sys.float_info.max if name == "cost" else 1)
             for value in values
         )
     else:
         good = False
     if not good:
-        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r}.")
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
     if n_classes > 2:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
             "work for any number."
         )
+
+
+def _between(value: Any, largest: float) -> bool:
+    # Compared as it is: a whole number may be too large for a float.
+    return 0 < value <= largest
 
 
 def needs_held_out_rows(threshold) -> bool:
@@ -137,7 +141,8 @@ def _tune(threshold, curve: _Curve) -> float:
         covariance = hits * rejections - alarms * misses
         goal = np.where(sizes > 0, covariance / np.sqrt(np.where(sizes > 0, sizes, 1)), 0)
     elif name == "cost":
-        miss_cost, alarm_cost = values
+        # Only their ratio counts; by a power of two, so that nothing overflows and no bit changes.
+        miss_cost, alarm_cost = np.ldexp(np.array(values, float), -np.frexp(float(max(values)))[1])
         goal = -(miss_cost * misses + alarm_cost * alarms)
         if goal.max() < -miss_cost * curve.n_positive:
             return float(np.nextafter(curve.thresholds[0], 2))  # calling nobody is cheapest

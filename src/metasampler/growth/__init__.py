@@ -4,6 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler.growth._actions import ACTION_KINDS, PowerDraw, make_draw, spread_action
 from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
 from metasampler.growth._candidates import Candidates
 from metasampler.growth._check import (
@@ -15,16 +16,22 @@ from metasampler.growth._check import (
 from metasampler.growth._data import GrowthData, join_arrays, join_tables
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
-    GaussianDraw,
     RandomStreams,
     Stream,
     draw_rows,
     gaussian_log_weights,
     race_keys,
     race_keys_of,
-    spread_action,
 )
-from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
+from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
+from metasampler.growth._loop import (
+    GaussianDraw,
+    Growth,
+    GrowthStep,
+    Policy,
+    Rule,
+    replay,
+)
 from metasampler.growth._members import (
     MemberLearner,
     Members,
@@ -40,10 +47,14 @@ from metasampler.growth._members import (
 from metasampler.growth._parted import LookedAt
 from metasampler.growth._places import FileTable, Memory
 from metasampler.growth._scoring import average_precision, running_mean
+from metasampler.growth._scouted import Scouted, learned_share
 from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
 
 __all__ = [
+    "ACTION_KINDS",
     "DEFAULT_SIGMA",
+    "N_JOBS",
+    "SAMPLING_RATIO",
     "ArrayBlock",
     "BoostedMember",
     "BoosterLearner",
@@ -59,8 +70,10 @@ __all__ = [
     "Memory",
     "ParquetRows",
     "Policy",
+    "PowerDraw",
     "RandomStreams",
     "Rule",
+    "Scouted",
     "Stream",
     "average_precision",
     "check_labels",
@@ -73,6 +86,8 @@ __all__ = [
     "join_arrays",
     "join_tables",
     "kinds_of",
+    "learned_share",
+    "make_draw",
     "make_growth_data",
     "make_learners",
     "make_table_form",

@@ -259,6 +259,14 @@ class GrowthData:
         """The parts that hold training rows."""
         return self.parts[:1]
 
+    def fingerprints(self, make) -> dict:
+        """Return what tells these rows from others: ``make(array)`` gives a short text."""
+        return {
+            "y": make(self.codes),
+            "sample_weight": None if self.weights is None else make(self.weights),
+            "X": [make(table) for table in self.tables],
+        }
+
     # ------------------------------------------------------------------ other rows, same task
 
     def _with(self, **changes) -> "GrowthData":

@@ -6,19 +6,13 @@ and a row's random number does not depend on how the rows are split into chunks.
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-if TYPE_CHECKING:
-    from metasampler.growth._candidates import Candidates
-    from metasampler.growth._loop import Growth
-
 __all__ = [
     "DEFAULT_SIGMA",
     "MAX_DEALT",
-    "GaussianDraw",
     "RandomStreams",
     "Stream",
     "deal",
@@ -30,7 +24,6 @@ __all__ = [
     "hold_out_size",
     "race_keys",
     "race_keys_of",
-    "spread_action",
 ]
 
 #: Width of the Gaussian over errors that the paper recommends.
@@ -279,54 +272,6 @@ def _smallest(keys: np.ndarray, size: int) -> np.ndarray:
     # A fixed order makes the member independent of how the smallest keys were found.
     positions.sort()
     return positions
-
-
-class GaussianDraw(NamedTuple):
-    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
-
-    This is the rule that a policy returns: a growth calls it once for every larger class.
-
-    Parameters
-    ----------
-    mu : float
-        The error that the draw favours, in [0, 1].
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    state : ndarray, default=None
-        What the policy saw when it chose mu.
-
-    Examples
-    --------
-    >>> from metasampler.growth import GaussianDraw
-    >>> GaussianDraw(0.9).sigma
-    0.2
-    """
-
-    mu: float
-    sigma: float = DEFAULT_SIGMA
-    state: np.ndarray | None = None
-
-    def __call__(self, growth: "Growth", candidates: "Candidates", size: int) -> list:
-        """Return which of the candidates are drawn."""
-        # Weights are relative to the best row of all, wherever it is.
-        least = candidates.least(_squared_distance, self.mu)
-        return candidates.smallest(size, _gaussian_keys, self.mu, self.sigma, least)
-
-
-def _squared_distance(errors: np.ndarray, mu: float) -> np.ndarray:
-    errors -= mu
-    errors *= errors
-    return errors
-
-
-def _gaussian_keys(keys, errors, mu: float, sigma: float, least: float | None) -> np.ndarray:
-    keys -= gaussian_log_weights(errors, mu, sigma, out=errors, least=least)
-    return keys
-
-
-def spread_action(action, mu_min: float):
-    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
-    return mu_min + (1 - mu_min) * action
 
 
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):

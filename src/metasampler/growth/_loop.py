@@ -10,17 +10,67 @@ from joblib import Parallel, delayed, effective_n_jobs
 from metasampler.growth import _parts
 from metasampler.growth._candidates import Candidates
 from metasampler.growth._data import GrowthData
-from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._draw import DEFAULT_SIGMA, RandomStreams, Stream, gaussian_log_weights
 from metasampler.growth._members import MemberLearner, Members, fit_on_pieces
 from metasampler.growth._scoring import running_mean
 
-__all__ = ["Growth", "GrowthStep", "Policy", "Rule", "replay"]
+__all__ = [
+    "GaussianDraw",
+    "Growth",
+    "GrowthStep",
+    "Policy",
+    "Rule",
+    "replay",
+]
 
 #: Chooses rows of one larger class: ``rule(growth, candidates, size)``; see `GaussianDraw`.
 Rule = Callable[["Growth", Candidates, int], list]
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
+
+
+class GaussianDraw(NamedTuple):
+    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
+
+    This is the rule that a policy returns: a growth calls it once for every larger class.
+
+    Parameters
+    ----------
+    mu : float
+        The error that the draw favours, in [0, 1].
+    sigma : float, default=0.2
+        Width of the Gaussian.
+    state : ndarray, default=None
+        What the policy saw when it chose mu.
+
+    Examples
+    --------
+    >>> from metasampler.growth import GaussianDraw
+    >>> GaussianDraw(0.9).sigma
+    0.2
+    """
+
+    mu: float
+    sigma: float = DEFAULT_SIGMA
+    state: np.ndarray | None = None
+
+    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> list:
+        """Return which of the candidates are drawn."""
+        # Weights are relative to the best row of all, wherever it is.
+        least = candidates.least(_squared_distance, self.mu)
+        return candidates.smallest(size, _gaussian_keys, self.mu, self.sigma, least)
+
+
+def _squared_distance(errors: np.ndarray, mu: float) -> np.ndarray:
+    errors -= mu
+    errors *= errors
+    return errors
+
+
+def _gaussian_keys(keys, errors, mu: float, sigma: float, least: float | None) -> np.ndarray:
+    keys -= gaussian_log_weights(errors, mu, sigma, out=errors, least=least)
+    return keys
 
 
 class GrowthStep(NamedTuple):
@@ -38,6 +88,8 @@ class GrowthStep(NamedTuple):
         Mean error of the validation rows of each class after the step.
     mu : float or None
         The error that the draw favoured, if it was drawn around one.
+    power : float or None
+        The power of errors that rows were drawn by, if they were.
     state : ndarray or None
         The state that mu was chosen in, if a policy looked at one.
     totals : tuple of ndarray or None
@@ -50,6 +102,7 @@ class GrowthStep(NamedTuple):
     class_errors: np.ndarray | None
     mu: float | None = None
     state: np.ndarray | None = None
+    power: float | None = None
     totals: tuple[np.ndarray, np.ndarray] | None = None
 
 
@@ -207,6 +260,7 @@ class Growth:
                 self._class_errors() if known else None,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
+                getattr(rule, "power", None),
                 drawn.totals,
             )
         )

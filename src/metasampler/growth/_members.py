@@ -26,6 +26,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
+from metasampler.growth._scouted import Scouted
 
 __all__ = [
     "PLAIN_TREES",
@@ -125,8 +126,12 @@ def weight_argument(estimator) -> str | None:
 
 
 def copy_input_tags(tags, estimator):
-    """Return tags that say of the input what the tags of all base learners say of it."""
-    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
+    """Return tags that say of the input what the tags of all base learners say of it.
+
+    None, and the name of a recipe, stand for trees.
+    """
+    trees = estimator is None or isinstance(estimator, str)
+    kinds = kinds_of(DecisionTreeClassifier() if trees else estimator)
     members = [get_tags(kind).input_tags for kind in kinds]
     tags.input_tags.sparse = all(member.sparse for member in members)
     tags.input_tags.allow_nan = all(member.allow_nan for member in members)
@@ -156,6 +161,9 @@ class MemberLearner:
 
     #: Whether members stop by rows that they are not trained on.
     stops_early = False
+
+    #: What scouts have found out about the table, if there were any; policies may read it.
+    scouted: Scouted | None = None
 
     def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
         self.estimator = estimator
@@ -224,52 +232,46 @@ class MemberLearner:
             )
         return proba[:, 1] if self.n_classes == 2 else proba
 
-    def leaves(self, member, X) -> np.ndarray:
-        """Return the leaves that rows end in: one a row, or one a row and tree."""
-        return member.apply(X)
+    def answers(self, member, X, smoothings: list[float]) -> list[np.ndarray]:
+        """Return the probabilities of some rows for each smoothing of the leaves, if there are any.
+
+        The rows go through the trees once for all.
+        """
+        if not any(smoothings):
+            return [self.probabilities(member, X)] * len(smoothings)
+        leaves = member.apply(X)
+        return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
     def add_probabilities(self, member, X, total: np.ndarray, soft=()) -> None:
         """Add a member's probabilities of all rows of X to ``total``, in place.
 
-        ``soft`` holds pairs of row positions and sums to which those of soft leaves are added; the
-        rows go through the trees once for all. Members without leaves add the same to both.
+        ``soft`` holds pairs of row positions and sums, to which those of soft leaves are added.
+        Members without leaves add the same to all.
         """
-
-        def add(rows, X):
-            if not soft or not self.leaf_smoothing:
-                proba = self.probabilities(member, X)
-                total[rows] += proba
-                add_soft(rows, proba)
-                return
-            leaves = self.leaves(member, X)
-            total[rows] += leaf_probabilities(member, leaves, 0)
-            add_soft(rows, leaves)
-
-        def add_soft(rows, found):
-            for at, soft_total in soft:
-                inside = rows
-                if not isinstance(at, slice):
-                    # The part of these rows that is in the chunk.
-                    start = rows.start or 0
-                    first, last = np.searchsorted(at, (start, start + len(found)))
-                    inside = slice(first, last)
-                    chosen = found[at[inside] - start]
-                else:
-                    chosen = found
-                if self.leaf_smoothing:
-                    chosen = leaf_probabilities(member, chosen, self.leaf_smoothing)
-                soft_total[inside] += chosen
-
-        self._by_chunks(add, X)
+        everywhere = slice(None)
+        sums = [(at, soft_total, self.leaf_smoothing) for at, soft_total in soft]
+        self._add(member, X, [(everywhere, total, 0.0), *sums])
 
     def add_scores(self, member, X, total: np.ndarray) -> None:
         """Add what a member contributes to the ensemble's answer, by soft leaves, in place."""
-        if not self.leaf_smoothing:
-            self.add_probabilities(member, X, total)
-            return
+        self._add(member, X, [(slice(None), total, self.leaf_smoothing)])
+
+    def _add(self, member, X, sums: list[tuple]) -> None:
+        """Add a member's probabilities to sums, to each with leaves of its own smoothing.
+
+        A sum is of all rows, or of those at some positions in ascending order.
+        """
+        smoothings = [smoothing for *_, smoothing in sums]
 
         def add(rows, X):
-            total[rows] += leaf_probabilities(member, self.leaves(member, X), self.leaf_smoothing)
+            answers = self.answers(member, X, smoothings)
+            for (at, total, _), proba in zip(sums, answers, strict=True):
+                if isinstance(at, slice):
+                    total[rows] += proba
+                    continue
+                start = rows.start or 0
+                inside = slice(*np.searchsorted(at, (start, start + len(proba))))
+                total[inside] += proba[at[inside] - start]
 
         self._by_chunks(add, X)
 
@@ -366,13 +368,10 @@ class TreeLearner(MemberLearner):
             X, codes = X[rows], codes[rows]
         return self._builder.fit(X, codes.astype(np.intp), seed, sample_weight)
 
-    def probabilities(self, member, X):
-        """Return the probabilities of some rows: of class 1 only, if there are two classes."""
-        return leaf_probabilities(member, self.leaves(member, X), 0)
-
-    def leaves(self, member, X):
-        """Return the leaf that each row ends in."""
-        return member.tree_.apply(X)
+    def answers(self, member, X, smoothings):
+        """Return the probabilities of some rows for each smoothing of the leaves."""
+        leaves = member.tree_.apply(X)
+        return [leaf_values(member, leaves, smoothing) for smoothing in smoothings]
 
 
 class Members:
@@ -392,6 +391,8 @@ class Members:
         #: That of the kinds with leaves; those without have none of their own.
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
+        #: What scouts have found out about the table, if there were any; policies may read it.
+        self.scouted: Scouted | None = None
 
     def of(self, number: int) -> MemberLearner:
         """Return the learner of the member with this number."""

@@ -85,6 +85,12 @@ class PartedData(GrowthData):
     def _drawn_from(self) -> list:
         return self.parts
 
+    def fingerprints(self, make) -> dict:
+        """Return what tells these rows from others, part by part."""
+        found = self.place.ask(_fingerprints, self.parts, args=(make,))
+        names = ("y", "sample_weight", "X")
+        return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
         raise ValueError(
@@ -130,6 +136,11 @@ class PartedData(GrowthData):
         return self._with(
             parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=table_maker
         )
+
+
+def _fingerprints(part: Part, make) -> tuple:
+    blocks = [make(part.table[rows]) for rows in _slices(part.n_rows)]
+    return make(part.codes), None if part.weights is None else make(part.weights), blocks
 
 
 def _numbered(cells: list) -> list[int]:

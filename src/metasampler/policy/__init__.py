@@ -1,19 +1,19 @@
 """All that prediction needs of a sampler: states, networks, files, and the policies themselves."""
 
+from metasampler.policy._archive import check_writable, read_archive, read_arrays, write_archive
 from metasampler.policy._files import (
-    check_writable,
     find_sampler,
     load_policy,
     pretrained_names,
-    read_archive,
     read_sampler,
-    write_archive,
     write_sampler,
 )
+from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
 from metasampler.policy._policies import (
     ConstantPolicy,
     LearnedPolicy,
+    PowerPolicy,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -29,6 +29,7 @@ __all__ = [
     "ConstantPolicy",
     "GaussianPolicy",
     "LearnedPolicy",
+    "PowerPolicy",
     "StateEncoder",
     "UniformPolicy",
     "WithRivals",
@@ -36,12 +37,15 @@ __all__ = [
     "check_writable",
     "error_histogram",
     "find_sampler",
+    "kind_of_members",
     "layer_sizes",
     "load_policy",
     "pretrained_names",
     "read_archive",
+    "read_arrays",
     "read_sampler",
     "squashed_log_prob",
+    "warn_of_other_kind",
     "write_archive",
     "write_sampler",
 ]
