@@ -49,6 +49,7 @@ from metasampler.growth._places import FileTable, Memory
 from metasampler.growth._scoring import average_precision, running_mean
 from metasampler.growth._scouted import Scouted, learned_share
 from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "ACTION_KINDS",
@@ -99,6 +100,7 @@ __all__ = [
     "resolve_leaf_smoothing",
     "resolve_source",
     "running_mean",
+    "side_by_side",
     "spread_action",
     "weight_argument",
 ]

@@ -381,7 +381,7 @@ class GrowthData:
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
 
     def role_counts(self, role: str) -> np.ndarray:
-        """Return the number of rows of each class in a role."""
+        """Return the number of rows of each class in a role, or of ``"all"`` rows."""
         answers = self.place.ask(_parts.count_classes, self.parts, args=(self.n_classes, role))
         return np.sum(answers, axis=0)
 

@@ -207,7 +207,8 @@ class Growth:
         step : GrowthStep
             One for each new member.
         """
-        if policy is None and effective_n_jobs(self.learner.n_jobs) > 1:
+        in_memory = not self.data.place.copies_rows
+        if policy is None and in_memory and effective_n_jobs(self.learner.n_jobs) > 1:
             yield from self._grow_side_by_side(n_members)
         while self.n_members < n_members:
             n_before, rule = self.n_members, None

@@ -371,7 +371,8 @@ def weights_at(part: Part, rows: np.ndarray, scales: np.ndarray | None) -> np.nd
 
 def count_classes(part: Part, n_classes: int, role: str) -> np.ndarray:
     """Return the number of rows of each class in a role."""
-    return np.bincount(part.codes[part.roles.get(role, slice(0))], minlength=n_classes)
+    which = slice(None) if role == "all" else part.roles.get(role, slice(0))
+    return np.bincount(part.codes[which], minlength=n_classes)
 
 
 def role_rows(part: Part, role: str) -> Selector:
