@@ -31,7 +31,7 @@ PUBLIC_ONLY = os.environ.get("METASAMPLER_PUBLIC_SKLEARN") == "1"
 if not PUBLIC_ONLY:
     try:
         from sklearn.base import _fit_context as fit_context
-        from sklearn.utils import _safe_indexing as take_rows
+        from sklearn.utils import _safe_indexing
         from sklearn.utils._param_validation import (
             Interval,
             StrOptions,
@@ -46,9 +46,9 @@ if PUBLIC_ONLY and not TYPE_CHECKING:
         StrOptions,
         check_sample_weight,
         fit_context,
-        take_rows,
         validate_parameter_constraints,
     )
+    from metasampler._sklearn_public import take_rows as _safe_indexing
 
 _TESTED_FROM, _TESTED_BELOW = (1, 6), (1, 10)
 _VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:2])
@@ -146,3 +146,10 @@ def _max_features(value, n_features: int) -> int:
         return int(value)
     part = {"sqrt": np.sqrt, "log2": np.log2}.get(value)
     return max(1, int(part(n_features) if part else value * n_features))
+
+
+def take_rows(X, rows: np.ndarray | slice):
+    """Return rows of an array, a table in a file, a sparse matrix or a data frame, by position."""
+    if isinstance(X, np.ndarray) or hasattr(X, "is_in_file"):
+        return X[rows]
+    return _safe_indexing(X, rows)
