@@ -156,7 +156,8 @@ def data(found: Findings) -> Markup:
         )
     if found.weighted:
         facts.append(("Weights", f"rows have weights, in all {amount(found.cuts.n_rows)}"))
-    facts += [(key, name(value)) for key, value in found.source.items()]
+    # A fingerprint must be whole.
+    facts += [(name(key), name(value, 200)) for key, value in found.source.items()]
     rows = [
         (
             name(column["name"]),
