@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_predict
 from metasampler import MesaClassifier
 from metasampler.ensemble._calibration import SigmoidCalibration
 from metasampler.ensemble._teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.growth import Growth
 from metasampler.policy import ConstantPolicy
 
 
@@ -467,3 +468,34 @@ def test_probabilities_of_new_rows_are_as_good_as_those_of_lightgbm():
     )
     assert brier_score_loss(y, ours) < brier_score_loss(y, theirs) + 0.002
     assert log_loss(y, ours) < log_loss(y, theirs) + 0.01
+
+
+def test_teams_that_grow_side_by_side_are_the_same(for_teams):
+    X, y = for_teams
+    one, two = (
+        MesaClassifier(n_estimators=12, meta_sampler=0.7, n_jobs=n_jobs, random_state=0).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert_array_equal(one.actions_, two.actions_)
+    assert one.summary().rows == two.summary().rows
+
+
+def test_an_interrupt_in_one_team_ends_the_other(for_teams, monkeypatch):
+    X, y = for_teams
+    grown = []
+
+    def fail_soon(growth, policy, n_members, grow=Growth.grow):
+        for step in grow(growth, policy, n_members):
+            grown.append(growth)
+            yield step
+            if growth.data.table_maker is None and growth.n_members == 2 and policy is not None:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(Growth, "grow", fail_soon)
+    clf = MesaClassifier(n_estimators=600, meta_sampler=0.7, n_jobs=2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    # The trees had hundreds of members to go.
+    assert len(grown) < 300
+    assert not hasattr(clf, "estimators_")

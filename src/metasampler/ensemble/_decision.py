@@ -98,7 +98,9 @@ def decide(
             "positive": codes == data.minority,
             "weights": weights,
         }
-    chosen = choose_threshold(threshold, prior=calibrate.prior[data.minority], **judged)
+    chosen = choose_threshold(
+        threshold, prior=calibrate.prior[data.minority], n_rows=len(data.codes), **judged
+    )
     return Decision(calibrate, chosen)
 
 

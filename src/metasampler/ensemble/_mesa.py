@@ -144,7 +144,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("precision", p)``: the lowest one with at least that precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
-          rows.
+          rows;
+        - ``("top", n)``: what a team can look at. A share, as 0.01, gives the threshold that so
+          many of the validation rows reach. With a number, as 200, `predict` returns the minority
+          class for exactly so many of the rows it gets, those with the highest probabilities;
+          `threshold_` and what is expected of it then speak of a table as large as that of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
         Rows of each class that are added to every leaf of tree members: a leaf with n training
@@ -166,7 +170,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
         the paper.
 
-    {n_jobs}
+    {n_jobs_teams}
 
     {random_state}
 
@@ -361,27 +365,28 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         )
 
     def _recipe_teams(self, plan, data, streams):
-        """Yield scouts, boosters and trees; what scouts find sets the others."""
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
         learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = Growth(all_rows, learner, seeds[0])
-        yield Team("scouts", scouts, None, recipe.n_scouts)
+        yield [Team("scouts", scouts, None, recipe.n_scouts)]
         signal = recipe.signal(scouts)
-        policies = self._team_policies(plan, signal, data, streams)
+        policies, teams = self._team_policies(plan, signal, data, streams), []
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             learner = recipe.booster_learner(learner, scouts)
             growth = Growth(rows, learner, seeds[1])
-            yield Team("boosters", growth, policy, recipe.n_boosters)
+            teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             growth = Growth(rows, learner, seeds[2])
-            yield Team("trees", growth, policies["trees"], recipe.n_trees)
+            teams.append(Team("trees", growth, policies["trees"], recipe.n_trees))
+        yield teams
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""

@@ -2,11 +2,15 @@
 
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from copy import deepcopy
+from functools import partial
 from numbers import Real
+from threading import Event
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
@@ -15,7 +19,11 @@ from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._resume import check_facts, facts_of
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
-from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
+from metasampler.ensemble._threshold import (
+    called_rows,
+    check_threshold,
+    needs_held_out_rows,
+)
 from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     SAMPLING_RATIO,
@@ -31,10 +39,15 @@ from metasampler.growth import (
     resolve_kinds,
     resolve_leaf_smoothing,
     running_mean,
+    side_by_side,
     weight_argument,
 )
 
 __all__ = ["BaseUnderSamplingEnsemble"]
+
+# With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
+# are held out.
+_FEW_ROWS = 10
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
@@ -137,12 +150,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
         refits = self._refits(plan, data)
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-        teams = []
-        for team in self._teams(plan, data, streams):
+        teams: list[Team] = []
+        for ready in self._teams(plan, data, streams):
             if self._resumes():
-                self._resume(team)
-            self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
-            teams.append(team)
+                self._resume(ready)
+            self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
+            teams += ready
         # Rows that members have not seen decide about probabilities and labels.
         blend = Blend.of([team.growth for team in teams]) if len(teams) > 1 else None
         answers = teams[0].growth if blend is None else blend
@@ -196,8 +209,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._check_resumable(plan, data)
         return data, streams
 
-    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[Team]:
-        """Yield the parts of the ensemble; each is grown before the next is asked for."""
+    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[list[Team]]:
+        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
         if plan.recipe is not None:
             yield from self._recipe_teams(plan, data, streams)
             return
@@ -216,17 +229,19 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(plan, data, streams)
-        yield Team("members", growth, policy, plan.n_members)
+        yield [Team("members", growth, policy, plan.n_members)]
 
-    def _resume(self, team: Team) -> None:
-        """Give a team the members that it has already, as a warm start does."""
-        grown = self._grown.get(team.name, ([], [], []))
-        if team.n_members < len(grown[0]):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but there "
-                f"are {len(grown[0])} of them already: warm_start=True needs at least as many."
-            )
-        team.growth.resume(*grown)
+    def _resume(self, teams: list[Team]) -> None:
+        """Give teams the members that they have already, as a warm start does."""
+        for team in teams:
+            grown = self._grown.get(team.name, ([], [], []))
+            if team.n_members < len(grown[0]):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
+                    f"there are {len(grown[0])} of them already: warm_start=True needs at least as "
+                    "many."
+                )
+            team.growth.resume(*grown)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -236,19 +251,32 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the policy that repeats a growth on other rows."""
         return None if policy is None else replay(growth.steps)
 
-    def _grow(self, growth: Growth, policy: Policy | None, n_members: int, title: str) -> None:
-        remaining = n_members - len(growth.members)
-        with progress_bar(title, remaining, enabled=self.verbose > 0) as advance:
-            for step in growth.grow(policy, n_members):
-                advance("" if step.score is None else f"validation score {step.score:.3f}")
+    def _grow(self, teams: list[Team], title: str) -> None:
+        """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
+        remaining = sum(team.n_members - team.growth.n_members for team in teams)
+        stopped = Event()
+        # On the rows of a member threads of its own cost more than they gain.
+        limits = any(team.growth.learner.starts_threads for team in teams)
+        with (
+            threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
+            progress_bar(title, remaining, enabled=self.verbose > 0) as advance,
+        ):
+
+            def grow(team):
+                for step in team.growth.grow(team.policy, team.n_members):
+                    advance("" if step.score is None else f"validation score {step.score:.3f}")
+                    if stopped.is_set():
+                        return
+
+            side_by_side([partial(grow, team) for team in teams], self.n_jobs, stopped.set)
 
     def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
         # A part of the rows may lack a class: its steps are not scored.
-        again = team.growth.anew(data, score_steps=False)
-        self._grow(again, repeated, len(team.growth.members), title)
-        return team._replace(growth=again)
+        again = Team(team.name, team.growth.anew(data, score_steps=False), repeated, team.n_members)
+        self._grow([again], title)
+        return again
 
     def _hold_out_in_turn(self, team: Team) -> HeldOut:
         """Return the training rows as held-out rows; each part costs one more growth."""
@@ -297,6 +325,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.estimators_samples_ = [data.to_original(rows) for rows in self.estimators_samples_]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
+        self.class_counts_ = np.bincount(data.codes, minlength=data.n_classes)
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
@@ -360,6 +389,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 UserWarning,
                 stacklevel=4,
             )
+        counts = np.bincount(data.codes, minlength=data.n_classes)
+        if counts.min() < _FEW_ROWS:
+            label = data.classes[[int(np.argmin(counts))]].tolist()[0]
+            warnings.warn(
+                f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "
+                f"{_FEW_ROWS} the threshold, the calibration, what is expected of them and every "
+                "validation score are mostly chance: trust the order of the rows at most.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
@@ -421,13 +460,30 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         -------
         y : ndarray of shape (n_samples,)
         """
-        proba = self.predict_proba(X)
+        return self.decide(self.predict_proba(X))
+
+    def decide(self, proba):
+        """Return the class of each row, by the threshold, given its probabilities.
+
+        It saves those who need both probabilities and classes the second half of the work.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n_samples, n_classes)
+            What `predict_proba` returns.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What `predict` returns.
+        """
+        check_is_fitted(self)
         if self._rule is None:
             return self.classes_[np.argmax(proba, axis=1)]
         if len(self.classes_) > 2:
             return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
         minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
-        called = proba[:, minority] >= self.threshold_
+        called = called_rows(self._rule, self.threshold_, proba[:, minority])
         return self.classes_[np.where(called, minority, 1 - minority)]
 
     def summary(self):
@@ -436,9 +492,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Returns
         -------
         summary : FitSummary
-            Prints as a table: for each member its mu (where there is one), the rows it was
-            trained on, and after it joined the validation score and the mean validation error of
-            each class.
+            Prints as a table of at most a screen: for each member its mu (where there is one), the
+            rows it was trained on, and after it joined the validation score and the mean
+            validation error of each class. Of many members some are shown; its ``rows`` hold all,
+            and ``print(summary.to_text(all_members=True))`` shows them.
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)

@@ -45,6 +45,7 @@ from metasampler.growth._members import (
 )
 from metasampler.growth._scoring import average_precision, running_mean
 from metasampler.growth._scouted import Scouted, learned_share
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "ACTION_KINDS",
@@ -87,6 +88,7 @@ __all__ = [
     "resolve_kinds",
     "resolve_leaf_smoothing",
     "running_mean",
+    "side_by_side",
     "spread_action",
     "weight_argument",
 ]

@@ -122,6 +122,7 @@ class BoosterLearner(MemberLearner):
 
     # LightGBM lets other threads run.
     fits_in_threads = True
+    starts_threads = False
 
     def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
         super().__init__(estimator, n_classes, n_jobs)

@@ -13,10 +13,9 @@ paper.
 """
 
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -27,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
 from metasampler.growth._scouted import Scouted
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "PLAIN_TREES",
@@ -161,6 +161,9 @@ class MemberLearner:
     #: Whether members stop by rows that they are not trained on.
     stops_early = False
 
+    #: Whether a fit may start threads of its own.
+    starts_threads = True
+
     #: What scouts have found out about the table, if there were any; policies may read it.
     scouted: Scouted | None = None
 
@@ -202,7 +205,7 @@ class MemberLearner:
         by them, with their weights.
         """
         member = clone(self.estimator)
-        parameters = _seed_parameters(member, seed)
+        parameters = _seed_parameters(member, seed) | _thread_parameters(member)
         if parameters:
             member.set_params(**parameters)
         options: dict = {}
@@ -273,11 +276,8 @@ class MemberLearner:
         starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
             add(slice(None), X)
-        elif effective_n_jobs(self.n_jobs) == 1:
-            for start in starts:
-                add_from(start)
         else:
-            Parallel(self.n_jobs, require="sharedmem")(delayed(add_from)(start) for start in starts)
+            side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
@@ -291,11 +291,22 @@ def _seed_parameters(estimator, seed: int) -> dict[str, int]:
     return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
 
 
+def _thread_parameters(estimator) -> dict[str, int]:
+    """Return one thread for members of packages that would take all there are.
+
+    On the rows of a member more threads cost more than they gain. A number that was set stays.
+    """
+    package = type(estimator).__module__.split(".")[0]
+    name = {"catboost": "thread_count", "lightgbm": "n_jobs", "xgboost": "n_jobs"}.get(package)
+    return {name: 1} if name and estimator.get_params().get(name) is None else {}
+
+
 class TreeLearner(MemberLearner):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
 
     # Growing a tree lets other threads run.
     fits_in_threads = True
+    starts_threads = False
 
     @cached_property
     def _builder(self) -> compat.TreeBuilder:
@@ -336,6 +347,7 @@ class Members:
         #: That of the kinds with leaves; those without have none of their own.
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
+        self.starts_threads = any(learner.starts_threads for learner in learners)
         #: What scouts have found out about the table, if there were any; policies may read it.
         self.scouted: Scouted | None = None
 

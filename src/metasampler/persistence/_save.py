@@ -133,7 +133,8 @@ def _facts(model: Any) -> dict[str, Any]:
     if kinds is not None:
         facts["column_kinds"] = kinds
     if hasattr(final, "class_counts_"):
-        facts["class_counts"] = final.class_counts_
+        counts = final.class_counts_.tolist()
+        facts["class_counts"] = dict(zip(final.classes_.tolist(), counts, strict=True))
     if hasattr(final, "summary"):
         facts["summary"] = str(final.summary())
     return facts
