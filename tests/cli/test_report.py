@@ -20,7 +20,14 @@ def folder(tmp_path_factory):
     claims = make_claims(2500).drop(columns="opened")
     X, y = claims.drop(columns="fraud"), claims["fraud"]
     clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:1500], y[:1500])
-    save_model(clf, folder / "model.skops", target="fraud")
+    save_model(
+        clf,
+        folder / "model.skops",
+        target="fraud",
+        n_rows=1500,
+        left_out={"claim_id": "an identifier"},
+        cross_validation={"MESA": {"ROC AUC": [0.7, 0.8]}, "LightGBM": {"ROC AUC": [0.6, 0.7]}},
+    )
     claims[1500:].to_csv(folder / "labelled.csv", index=False)
     X[1500:].to_parquet(folder / "rows.parquet")
     claims[1500:].assign(weight=np.linspace(0.5, 2, 1000)).to_csv(folder / "weights.csv")
@@ -78,6 +85,24 @@ def test_an_auditor_finds_file_and_model_again(run, folder):
     for name in ("labelled.csv", "model.skops"):
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in html
         assert name in html
+
+
+def test_what_the_fit_stored_is_told(run):
+    html, _ = run("labelled.csv", *QUICK)
+    for words in ("0.750 ± 0.050", "0.650 ± 0.050", "claim_id", "1,500"):
+        assert words in html
+
+
+def test_labels_that_a_fit_against_the_rest_has_no_names_for_are_others(run, folder):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], p=[0.2, 0.3, 0.5], size=300)
+    X = pd.DataFrame({"x": rng.normal(size=300) + (y == "a")})
+    clf = LogisticRegression().fit(X, np.where(y == "a", "a", "all others"))
+    save_model(clf, folder / "rest.skops")
+    X.assign(y=y).to_csv(folder / "rest.csv", index=False)
+    options = ("--target", "y", "--positive", "a", *QUICK)
+    html, _ = run("rest.csv", *options, model="rest.skops")
+    assert f'"positive":{(y == "a").sum()},' in html
 
 
 def test_boxes_rows_and_weights_are_as_asked_for(run):

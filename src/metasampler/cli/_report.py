@@ -9,7 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from metasampler.cli._file_options import Seed, check_output, open_model
+
 __all__ = ["report"]
+
+#: What `metasampler fit` calls all classes but the one to find.
+OTHERS = "all others"
 
 
 def report(
@@ -70,7 +75,7 @@ def report(
             min=0, help="How often each column is shuffled to see what matters; 0 leaves it out."
         ),
     ] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of resamples and shuffles.")] = 0,
+    seed: Seed = 0,
     output: Annotated[Path, typer.Option(help="HTML file to write.", dir_okay=False)] = Path(
         "metasampler-report.html"
     ),
@@ -82,10 +87,10 @@ def report(
 
     Example: metasampler report model.skops claims-march.csv --target fraud --output report.html
     """
-    check_output(output, (".html", ".htm"), sources=(model, file))
+    check_output(output, (".html", ".htm"))
     costs = _parse_costs(cost)
 
-    fitted, known = _open_model(model)
+    fitted, known = open_model(model)
     frame = _read(file)
     weights = None
     if weight is not None:
@@ -111,7 +116,7 @@ def report(
             miss_cost=costs[0],
             alarm_cost=costs[1],
             top_rows=top,
-            comparison=known.get("comparison"),
+            comparison=known.get("cross_validation"),
             source=_source(model, file, known),
             n_repeats=repeats,
             random_state=seed,
@@ -122,19 +127,6 @@ def report(
     made.save(output)
     typer.echo(made.headline)
     typer.echo(f"Report: {output} ({len(made.html.encode()) / 1000:.0f} kB)")
-
-
-def check_output(output: Path, suffixes: tuple[str, ...], *, sources: tuple[Path, ...]) -> None:
-    """Refuse a file that could not be written, before the work is done."""
-    hint = "--output"
-    if output.suffix.lower() not in suffixes:
-        raise typer.BadParameter(
-            f"{output.name!r} must end in {', '.join(suffixes)}.", param_hint=hint
-        )
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(f"no directory {str(output.parent)!r}.", param_hint=hint)
-    if output.exists() and any(source.exists() and output.samefile(source) for source in sources):
-        raise typer.BadParameter("would overwrite the file it is made from.", param_hint=hint)
 
 
 def _parse_costs(text: str | None) -> tuple[float | None, float | None]:
@@ -151,23 +143,6 @@ def _parse_costs(text: str | None) -> tuple[float | None, float | None]:
             param_hint="--cost",
         )
     return miss, alarm
-
-
-def _open_model(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Return a stored model and what is known of it; other versions are named on stderr."""
-    import warnings
-
-    from metasampler.persistence import load_model
-
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model, metadata = load_model(path)
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="MODEL") from error
-    for warning in caught:
-        typer.echo(f"Note: {warning.message}", err=True)
-    return model, metadata
 
 
 def _read(path: Path) -> Any:
@@ -202,8 +177,10 @@ def _as_classes(column: Any, classes: Any, name: str) -> Any:
         )
     known = classes.tolist()
     by_text = {str(label): label for label in known}
+    # A fit of one class against the rest has no name for each of the others.
+    others = OTHERS if OTHERS in known else None
     found = {
-        value: value if value in known else by_text.get(_as_text(value))
+        value: value if value in known else by_text.get(_as_text(value), others)
         for value in column.unique().tolist()
     }
     strange = [value for value, label in found.items() if label is None]
@@ -241,11 +218,18 @@ def _source(model: Path, file: Path, known: dict[str, Any]) -> dict[str, str]:
     """Return what an auditor needs to find the same model and the same rows again."""
     facts = {"File": file.name, "SHA-256 of the file": _fingerprint(file)}
     facts |= {"Model": model.name, "SHA-256 of the model": _fingerprint(model)}
-    if isinstance(made := known.get("created"), str):
-        facts["Model made"] = made
-    if isinstance(counts := known.get("class_counts"), (list, dict)):
-        values = counts.values() if isinstance(counts, dict) else counts
-        facts["Trained on"] = f"{sum(values):,.0f} rows"
+    for key, words in (
+        ("created", "Model made"),
+        ("command", "Model made by"),
+        ("source", "Trained on"),
+        ("n_rows", "Rows of the fit"),
+        ("promise", "What the fit promised"),
+    ):
+        if known.get(key):
+            facts[words] = f"{known[key]:,}" if key == "n_rows" else str(known[key])
+    for key, words in (("left_out", "Left out of the fit"), ("warned", "Possible leaks")):
+        if isinstance(known.get(key), dict) and known[key]:
+            facts[words] = ", ".join(map(str, known[key]))
     return facts
 
 
