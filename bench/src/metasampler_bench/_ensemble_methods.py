@@ -26,6 +26,7 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 from metasampler.meta import ConstantPolicy, MetaSampler
+from metasampler.policy import Drawn
 from metasampler_bench._controls import SelectedMuClassifier
 from metasampler_bench._learners import make_sampler
 from metasampler_bench._method import (
@@ -325,7 +326,7 @@ def _mesa(
         _LIU_2020_MESA,
         prefix=True,
         uses_validation=True,
-        meta_trains=isinstance(meta_sampler, str) and meta_sampler == "fit",
+        meta_trains=getattr(meta_sampler, "policy", meta_sampler) == "fit",
     )
 
 
@@ -337,6 +338,12 @@ def _paper_rows() -> Iterator[Method]:
         return _mesa(name, title, family, DecisionTreeClassifier, **{**plain, **options})
 
     yield mesa("mesa-fit", "MESA, meta-trained", "IE+ML", meta_sampler="fit")
+    yield mesa(
+        "mesa-sampled",
+        "MESA, meta-trained, drawn actions",
+        "IE+ML",
+        meta_sampler=Drawn("fit"),
+    )
     yield mesa(
         "mesa-refit", "MESA, meta-trained, refitted", "IE+ML", meta_sampler="fit", refit=True
     )
@@ -383,7 +390,8 @@ def _paper_rows() -> Iterator[Method]:
         "random-policy",
         "randomly initialised policy",
         "IE+US",
-        meta_sampler=make_sampler("sac", {"n_random_steps": 0, "n_updates": 0}),
+        # As in Algorithm 2: the mean of a policy that has learned nothing is near 0.5 everywhere.
+        meta_sampler=Drawn(make_sampler("sac", {"n_random_steps": 0, "n_updates": 0})),
     )
 
 

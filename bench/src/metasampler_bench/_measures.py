@@ -12,18 +12,20 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
+from metasampler.policy import Drawn
 from metasampler_bench._methods import METHODS
 from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
 from metasampler_bench._samplers import SamplerCache, make_meta_sampler
 from metasampler_bench._spec import Job
 from metasampler_bench._table_measure import measure_tables
+from metasampler_bench._views import Viewed
 from metasampler_bench.datasets import load
 
 __all__ = ["KEPT_ON_REQUEST", "MEASURES", "needs_sampler"]
 
 #: What only the rows of a spec hold that has to keep it.
-KEPT_ON_REQUEST = ("actions", "surface", "extent", "points")
+KEPT_ON_REQUEST = ("actions", "states", "surface", "extent", "points")
 
 Row = dict[str, Any]
 _RESOLUTION = 60
@@ -62,7 +64,9 @@ def _build(job: Job, cache: SamplerCache) -> tuple[Any, dict[str, Any]]:
     facts: dict[str, Any] = {}
     if needs_sampler(job):
         sampler, facts = cache.get(cell)
-        model.set_params(meta_sampler=sampler)
+        policy: Any = Viewed(sampler, cell["view"]) if "view" in cell else sampler
+        drawn = isinstance(model.meta_sampler, Drawn)
+        model.set_params(meta_sampler=Drawn(policy) if drawn else policy)
     # Only the order of rows is scored here: nothing has to be calibrated or decided.
     unused = {"calibration": None, "threshold": None}
     names = model.get_params(deep=False)
@@ -108,6 +112,8 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
             row["valid_score"] = round(float(scores[(k or len(scores)) - 1]), 6)
         if "actions" in job.keep and hasattr(model, "actions_"):
             row["actions"] = np.round(model.actions_[: k and k - 1], 4).tolist()
+        if "states" in job.keep:
+            row["states"] = np.round(model.states_[: k and k - 1], 4).tolist()
         if "surface" in job.keep:
             row |= _surface(model, parts)
         results.append(row)

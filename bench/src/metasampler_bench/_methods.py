@@ -11,6 +11,7 @@ from metasampler_bench._method import Method
 from metasampler_bench._names import unknown_name
 from metasampler_bench._resampling_methods import resampling_methods
 from metasampler_bench._retired import RETIRED
+from metasampler_bench._search import search_methods
 from metasampler_bench._table_methods import table_methods
 from metasampler_bench._usual_methods import usual_choices
 
@@ -24,6 +25,7 @@ METHODS: dict[str, Method] = {
         reweighting_methods,
         ensemble_methods,
         policy_methods,
+        search_methods,
         usual_choices,
     )
     for method in group()

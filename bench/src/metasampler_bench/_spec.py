@@ -20,6 +20,9 @@ __all__ = ["AXES", "Job", "Spec", "list_specs", "load_spec"]
 AXES: dict[str, Any] = {
     "dataset": None,
     "noise": 0.0,  # part of the minority's training labels that are flipped
+    "flips": "both",  # of both classes alike, of the "minority" or "majority" only, or "authors"
+    "valid_noise": 0.0,  # the same part of the validation labels
+    "valid_fraction": 1.0,  # part of the validation rows that is used
     "fraction": 1.0,  # part of the training rows that is used at all
     "method": None,
     "base": None,  # a name of BASE_CLASSIFIERS; None for the method's own
@@ -27,7 +30,11 @@ AXES: dict[str, Any] = {
     "rows": "train",  # or "train+valid": what fit gets
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same
     "meta_fraction": 1.0,  # part of its training rows that were used
+    "meta_base": None,  # the base learner in meta-training; None for a decision tree
+    "meta_seed": 0,  # number of the meta-training, where there are several on the same rows
+    "setting": None,  # a setting of meta-training that differs, as "sigma=0.3"
     "hidden": [50],  # hidden layers of the policy
+    "view": None,  # what the policy sees in place of the state; a name of VIEWS
     "k": None,
 }
 
@@ -84,7 +91,7 @@ class Spec:
     quick : dict
         Lists that take the place of those of all blocks in a quick look.
     keep : tuple of str
-        What to store beside the score: "actions", "surface", "resampling".
+        What to store beside the score: "actions", "states", "surface", "resampling".
     limit : float or None
         Seconds after which a fit is given up.
     values : tuple of dict

@@ -13,6 +13,7 @@ from metasampler.policy._files import (
 from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
 from metasampler.policy._policies import (
     ConstantPolicy,
+    Drawn,
     LearnedPolicy,
     UniformPolicy,
     WithRivals,
@@ -27,6 +28,7 @@ __all__ = [
     "SAMPLER_SETTINGS",
     "STATE_KINDS",
     "ConstantPolicy",
+    "Drawn",
     "GaussianPolicy",
     "LearnedPolicy",
     "StateEncoder",
