@@ -53,6 +53,8 @@ def build(name, **options):
         given = classifier.meta_sampler
         assert getattr(given, "policy", given) == "fit"
         classifier.set_params(meta_sampler=QUICK_SAMPLER)
+    if name.startswith("search-"):
+        classifier.set_params(n_episodes=1)
     return classifier
 
 
@@ -67,7 +69,7 @@ def test_names_titles_and_families():
         assert method.family in FAMILIES
         assert method.family == "-" or set(method.family.split("+")) <= set(LETTERS)
         assert method.sized or not method.prefix
-        assert method.requires in (None, "boosters")
+        assert method.requires in (None, "boosters", "deep")
     named = {method.family for method in METHODS.values()}
     assert named == set(FAMILIES)
 
@@ -86,7 +88,8 @@ def test_what_the_paper_compares_is_there():
     assert all(METHODS[name].reference for name in ensembles.split())
 
 
-@pytest.mark.parametrize("name", METHODS)
+# Networks have tests of their own, in the folder `deep`.
+@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.requires != "deep"])
 def test_fits_predicts_and_counts_rows(name, overlapping):
     X, y = overlapping
     method = METHODS[name]

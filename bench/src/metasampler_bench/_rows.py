@@ -46,11 +46,14 @@ def axis_value(cell: dict[str, Any], axis: str) -> Any:
 
 def row_value(row: Row, name: str) -> float | None:
     """Return a number of a row, or one that follows from what it holds."""
-    if name in ("mu_early", "mu_late"):
+    if name.startswith("mu_"):
         actions = row.get("actions")
         if not actions:
             return None
-        return float(np.mean(actions[:_N_ENDS] if name == "mu_early" else actions[-_N_ENDS:]))
+        if name == "mu_range":
+            return float(np.ptp(actions))
+        parts = {"mu_early": actions[:_N_ENDS], "mu_late": actions[-_N_ENDS:], "mu_mean": actions}
+        return float(np.mean(parts[name]))
     if name == "total_cpu":
         # What was meta-trained for a fit is part of its cost.
         return None if "cpu" not in row else float(row["cpu"]) + float(row.get("meta_cpu", 0.0))
@@ -125,7 +128,7 @@ def name_of(axis: str, value: Any) -> str:
     if axis == "view":
         return "" if value is None else VIEWS[value]
     if axis == "setting":
-        return "as in the paper" if value is None else str(value).replace("=", " = ")
+        return "" if value is None else str(value).replace("=", " = ")
     if axis == "flips":
         return FLIPS[value]
     if axis == "meta_base":

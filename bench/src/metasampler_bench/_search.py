@@ -17,8 +17,9 @@ __all__ = ["SearchedPolicyClassifier", "search_methods"]
 
 #: Members of the ensemble of an episode, as in meta-training.
 _N_MEMBERS = 10
-#: Episodes of each candidate, and how many candidates go on to the next stage; in all 165 and 164,
-#: where meta-training by soft actor-critic has 167.
+#: How many candidates a stage has, and the episodes of each; in all 165 and 164, where soft
+#: actor-critic has 167.
+_N_EPISODES = 165
 _STAGES: dict[str, tuple[tuple[int, int], ...]] = {
     "policies": ((33, 5),),
     "constants": ((11, 5), (5, 11), (2, 27)),
@@ -38,6 +39,8 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
     over : {"policies", "constants"}, default="policies"
         Search among 33 policies whose weights are standard normal, or by successive halving among
         the constants 0, 0.1, ..., 1.
+    n_episodes : int, default=165
+        About so many episodes, at least one of every candidate.
 
     Attributes
     ----------
@@ -61,6 +64,7 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
         n_estimators=10,
         *,
         over="policies",
+        n_episodes=165,
         validation_fraction=0.2,
         calibration="auto",
         threshold="balanced",
@@ -77,6 +81,7 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
             random_state=random_state,
         )
         self.over = over
+        self.n_episodes = n_episodes
 
     def fit(self, X, y, X_val=None, y_val=None):
         """Search for a policy and grow the ensemble by it.
@@ -112,7 +117,11 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
             return float(episode.fit(X, y, X_val, y_val).scores_[-1])
 
         candidates = _candidates(self.over, streams)
-        self.policy_, self.n_episodes_ = _search(candidates, _STAGES[self.over], play)
+        stages = [
+            (n_kept, max(1, round(n_each * self.n_episodes / _N_EPISODES)))
+            for n_kept, n_each in _STAGES[self.over]
+        ]
+        self.policy_, self.n_episodes_ = _search(candidates, stages, play)
         final = MesaClassifier(
             n_estimators=self.n_estimators,
             meta_sampler=self.policy_,
@@ -141,7 +150,7 @@ def _candidates(over: str, streams: RandomStreams) -> list[Any]:
 
 def _search(
     candidates: list[Any],
-    stages: tuple[tuple[int, int], ...],
+    stages: list[tuple[int, int]],
     play: Callable[[Any, int], float],
 ) -> tuple[Any, int]:
     """Return the candidate with the best mean score, and the number of episodes."""
