@@ -110,7 +110,8 @@ def test_the_score_waits_until_every_row_was_left_out(make, imbalanced):
 
 def test_weights_of_left_out_rows_count(make, imbalanced):
     X, y = imbalanced
-    weights = np.random.default_rng(0).random(len(y)) + 0.1
+    # Whole numbers, which no rounding of the weights touches.
+    weights = np.random.default_rng(0).integers(1, 100, len(y))
     growth = grown(make, X, y, n_members=4, sample_weight=weights)
     rows, proba = growth.held_out()
     expected = average_precision_score(y[rows], proba[:, 1], sample_weight=weights[rows])

@@ -84,6 +84,24 @@ COLUMNS = {
         "number",
         [1.5, NAN, 2],
     ),
+    "decimals, NaN": (
+        pandas_column([Decimal("1.5"), Decimal("NaN"), None]),
+        polars_column([1.5, NAN, None]),
+        "number",
+        [1.5, NAN, NAN],
+    ),
+    "endless integers": (
+        pandas_column([10**400, -(10**400), None], object),
+        polars_column([np.inf, -np.inf, None]),
+        "number",
+        [np.inf, -np.inf, NAN],
+    ),
+    "small floats among texts": (
+        pandas_column(["a", np.float32("nan"), "a"], object),
+        polars_column(["a", None, "a"]),
+        "category",
+        [1, NAN, 1],
+    ),
     "texts": (
         pandas_column(["b", "a", None, "b", "a"]),
         polars_column(["b", "a", None, "b", "a"]),
@@ -164,6 +182,12 @@ COLUMNS = {
         "date",
         [1.5, NAN],
     ),
+    "periods": (
+        pandas_column(pd.PeriodIndex(["1970-02", None], freq="M")),
+        polars_column([date(1970, 2, 1), None]),
+        "date",
+        [31, NAN],
+    ),
     "times of day": (
         pandas_column([time(18), None]),
         polars_column([time(18), None]),
@@ -211,9 +235,8 @@ def test_columns_of_arrow(name):
         [None, {"a": 1}],
         [1j, 2j],
         [object(), None],
-        pd.period_range("2020", periods=2, freq="M"),
     ],
-    ids=["lists", "dicts", "complex", "objects", "periods"],
+    ids=["lists", "dicts", "complex", "objects"],
 )
 def test_columns_that_cannot_be_used_are_named(values):
     frame = pd.DataFrame({"fine": [1, 2], "odd one": values})

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-#: What is run without --method. Nothing that boosts a hundred times.
+#: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
+#: and RUSBoost.
 DEFAULT_METHODS = (
     "mesa",
     "mesa-fit",
@@ -81,7 +82,7 @@ def compare(
 
     from rich.console import Console
 
-    from metasampler.cli import _evaluation, _report, _table_input
+    from metasampler.cli import _comparison, _evaluation, _table_input
 
     task = _table_input.bundled() if file is None else _table_input.read(file, target)
     if positive is not None:
@@ -92,11 +93,11 @@ def compare(
     if not console.is_terminal:
         # A pipe has no width of its own; the table should not be folded there.
         console.width = 120
-    console.print(_report.describe(task), soft_wrap=True)
+    console.print(_comparison.describe(task), soft_wrap=True)
     results = _evaluation.cross_validate(
         task, chosen, folds=folds, n_estimators=n_estimators, seed=seed, n_jobs=jobs
     )
-    console.print(_report.table(task, results, folds=folds, n_estimators=n_estimators))
+    console.print(_comparison.table(task, results, folds=folds, n_estimators=n_estimators))
 
     if all(result.failure for result in results):
         raise typer.Exit(code=1)
@@ -112,12 +113,12 @@ def compare(
 
 def _choose_methods(wanted: list[str] | None) -> list[str]:
     """Return the names of the methods to run, in the order in which all are listed."""
-    if not wanted:
-        return list(DEFAULT_METHODS)
     # Here, not at the top: `metasampler --help` should be quick.
     from metasampler.cli._methods import find_method, known_methods
 
     methods = known_methods()
+    if not wanted:
+        return [name for name in DEFAULT_METHODS if name in methods]
     try:
         chosen = {find_method(name, methods) for name in wanted}
     except ValueError as error:

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._calibration import fit_sigmoid
 from metasampler.growth import Growth, Policy, make_learners
-from metasampler.tables import values_for_missing
+from metasampler.tables import as_float32, values_for_missing
 
 __all__ = ["RECIPES", "Blend", "FittedTeam", "Plan", "Recipe", "Team", "TreeTable", "has_few_rows"]
 
@@ -41,9 +41,6 @@ _NOISY = 45.0
 
 # With fewer left-out rows of a class a team's scale would be chance.
 _ENOUGH_LEFT_OUT = 20
-
-# What float32 can hold.
-_LOWEST, _HIGHEST = np.finfo(np.float32).min, np.finfo(np.float32).max
 
 # Log-odds beyond these say nothing more.
 _LEAST = 1e-12
@@ -238,17 +235,13 @@ class TreeTable:
             known = X.data[~np.isnan(X.data)]
             self.fill: Any = np.float32(known.min() - 1 if len(known) else -1)
             return
-        self.fill = np.clip(values_for_missing(X), _LOWEST, _HIGHEST).astype(np.float32)
+        self.fill = as_float32(values_for_missing(X))
 
     def __call__(self, X):
         """Return a table in this form."""
-        # Numbers that are too large for float32 become the largest there are.
-        with np.errstate(over="ignore"):
-            X = X.astype(np.float32)
-        values = X.data if issparse(X) else X
-        np.clip(values, _LOWEST, _HIGHEST, out=values)
+        X = as_float32(X)
         if issparse(X):
-            values[np.isnan(values)] = self.fill
+            X.data[np.isnan(X.data)] = self.fill
             return X
         rows, columns = np.nonzero(np.isnan(X))
         X[rows, columns] = self.fill[columns]

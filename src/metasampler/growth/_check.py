@@ -22,6 +22,9 @@ __all__ = [
     "make_table_form",
 ]
 
+# What sums of float64 still hold, with some digits to spare.
+_LARGEST_SPREAD = 1e12
+
 
 def make_table_form(estimator, X) -> TableForm:
     """Return the form in which members take tables like X.
@@ -92,7 +95,7 @@ def _encode(y, classes, name: str) -> np.ndarray:
             f"{name} has no row of class {missing[:10].tolist()}; it needs rows of every class to "
             "score an ensemble."
         )
-    return _compact(np.searchsorted(classes, y), len(classes))
+    return np.searchsorted(classes, y)
 
 
 def _weighted_rows(X, sample_weight):
@@ -111,17 +114,31 @@ def _drop_weightless_rows(X, y, sample_weight):
     keep = weights > 0
     if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")
-    # Of mean 1, because learners take them for numbers of rows; their unit must not matter.
-    weights = weights / weights[keep].mean()
     if keep.all():
-        return X, y, weights, None
+        return X, y, _without_unit(weights), None
     rows = np.flatnonzero(keep)
-    return take_rows(X, rows), y[rows], weights[rows], rows
+    return take_rows(X, rows), y[rows], _without_unit(weights[rows]), rows
 
 
-def _compact(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return class positions in as few bytes as they need: there is one for every row."""
-    return codes.astype(np.min_scalar_type(n_classes - 1))
+def _without_unit(weights: np.ndarray) -> np.ndarray:
+    """Return positive weights of mean 1, because learners take them for numbers of rows.
+
+    Their unit must not matter, not even in the last bits, which would lead to another ensemble:
+    the ratios to the smallest weight are rounded to 30 bits. Weights that are small
+    multiples of the smallest stay what they are.
+    """
+    least, most = weights.min(), weights.max()
+    with np.errstate(over="ignore"):
+        spread = most / least
+    if not spread <= _LARGEST_SPREAD:
+        raise ValueError(
+            f"sample_weight lies between {least:.3g} and {most:.3g}; the largest may be at most "
+            f"{_LARGEST_SPREAD:.0e} times the smallest, or sums would lose the small ones. A "
+            "weight of zero leaves its row out."
+        )
+    mantissas, exponents = np.frexp(weights / least)
+    ratios = np.ldexp(np.round(np.ldexp(mantissas, 30)), exponents - 30)
+    return ratios / ratios.mean()
 
 
 def make_growth_data(
@@ -170,7 +187,7 @@ def make_growth_data(
             f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
             "2 classes."
         )
-    tables, all_codes = [X], [_compact(codes, len(classes))]
+    tables, all_codes = [X], [codes]
     counts = np.bincount(codes)
     # Counted before rows are held out. Of equally small classes the last is the minority, as 1 is
     # of 0 and 1.
@@ -220,7 +237,8 @@ def make_growth_data(
         original_rows = np.concatenate([original_rows, others])
     data = GrowthData(
         tables,
-        np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],
+        # In as few bytes as they need: there is one for every row.
+        np.concatenate(all_codes).astype(np.min_scalar_type(len(classes) - 1)),
         classes,
         rows,
         minority=minority,

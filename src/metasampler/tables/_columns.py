@@ -72,7 +72,13 @@ def column_kind(column) -> str:
         return "date"
     if str(kind) in ("string", "str"):
         return "category"
+    if _is_period(column):
+        return "date"
     return _kind_of_objects(column.tolist())
+
+
+def _is_period(column) -> bool:
+    return str(column.dtype).startswith("period[")
 
 
 def _kind_of_objects(values: list) -> str:
@@ -105,7 +111,9 @@ def _is_missing(value) -> bool:
     """Return whether a value stands for none: None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and value != value
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, np.floating)) and value != value
 
 
 def numbers_of(column, kind: str) -> np.ndarray:
@@ -125,7 +133,14 @@ def numbers_of(column, kind: str) -> np.ndarray:
 
 
 def _floats(values: list) -> np.ndarray:
-    return np.array([np.nan if _is_missing(value) else float(value) for value in values])
+    return np.array([np.nan if _is_missing(value) else _float(value) for value in values])
+
+
+def _float(value) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # Python's integers have no end
+        return np.inf if value > 0 else -np.inf
 
 
 def _days_of(column) -> np.ndarray:
@@ -143,6 +158,8 @@ def _days_of(column) -> np.ndarray:
         return ticks.to_physical().cast(polars.Float64).to_numpy() / _MICROSECONDS_A_DAY
     import pandas
 
+    if _is_period(column):
+        column = column.dt.to_timestamp()
     if getattr(column.dtype, "kind", "O") == "m":
         ticks = column.to_numpy().astype("timedelta64[us]")
     elif isinstance(first_value(column), (timedelta, time)):

@@ -17,7 +17,7 @@ from metasampler.tables._columns import (
     texts_of,
 )
 
-__all__ = ["TableEncoder"]
+__all__ = ["TableEncoder", "encoder_of_numbers"]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -122,7 +122,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        numbers : ndarray of shape (n_samples, n_features_in_)
+        numbers : ndarray of shape (n_samples, `n_features_in_`)
         """
         check_is_fitted(self)
         columns = _check_frame(X)
@@ -147,8 +147,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return np.append(of_level, np.nan)[codes]
         found = column_kind(column)
         if found != kind:
+            now = "something else" if found == "other" else f"a {found}"
             raise ValueError(
-                f"Column {name!r} held a {kind} in every row that fit saw, and now holds a {found}."
+                f"Column {name!r} held a {kind} in every row that fit saw, and now holds {now}, "
+                f"for instance {first_value(column)!r}."
             )
         return numbers_of(column, kind)
 
@@ -175,6 +177,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
+
+
+def encoder_of_numbers(names) -> TableEncoder:
+    """Return an encoder that has seen columns of numbers with these names."""
+    encoder = TableEncoder()
+    encoder.kinds_, encoder.levels_ = dict.fromkeys(names, "number"), {}
+    return encoder
 
 
 def _check_frame(X) -> dict:

@@ -1,12 +1,13 @@
 """The form in which members take a table, learned once from the training table."""
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from metasampler.tables._columns import columns_of, is_frame, is_plain_number
-from metasampler.tables._encoder import TableEncoder
+from metasampler.tables._encoder import TableEncoder, encoder_of_numbers
 
-__all__ = ["TableForm", "values_for_missing"]
+__all__ = ["TableForm", "as_float32", "values_for_missing"]
 
 
 def values_for_missing(X: np.ndarray) -> np.ndarray:
@@ -17,6 +18,27 @@ def values_for_missing(X: np.ndarray) -> np.ndarray:
         known = np.where(np.isnan(X), np.inf, X).min(axis=0)
         lowest = np.where(np.isfinite(known), known, 0.0)
     return lowest - 1 - 1e-3 * np.abs(lowest)
+
+
+def as_float32(X):
+    """Return a copy of a table in float32; numbers that are too large become the largest it has."""
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float32)
+    values = X.data if issparse(X) else X
+    limits = np.finfo(np.float32)
+    np.clip(values, limits.min, limits.max, out=values)
+    return X
+
+
+def _refuse_infinity(X, columns: list, name: str) -> None:
+    """Name the columns with infinite values, if there are any."""
+    numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    infinite = [columns[k] for k in np.flatnonzero(np.isinf(numbers).any(axis=0))]
+    if infinite:
+        raise ValueError(
+            f"{name} holds infinity in the columns {infinite[:10]}; make it a missing value or a "
+            "number."
+        )
 
 
 class TableForm:
@@ -48,6 +70,8 @@ class TableForm:
         #: Positions of the columns whose numbers are codes.
         self.categorical_features: list[int] = []
         self._fill: np.ndarray | None = None
+        # What reads later frames, of which some column may not be one of plain numbers any more.
+        self._of_numbers: TableEncoder | None = None
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
@@ -59,6 +83,8 @@ class TableForm:
                 self.categorical_features = self.encoder.categorical_features_
                 if self.fill_missing:
                     self._fill = values_for_missing(self.encoder.transform(X))
+            else:
+                self._of_numbers = encoder_of_numbers(columns)
         return self
 
     def ordered(self, X):
@@ -76,6 +102,12 @@ class TableForm:
 
     def __call__(self, X, *, name: str = "X", owner=None):
         """Return a table in this form, or a clear error."""
+        if not hasattr(X, "columns") and self.encoder is None and self.wants != "as it is":
+            return self._checked(X, name, owner)
+        if is_frame(X) and 0 in X.shape:
+            raise ValueError(
+                f"{name} has shape {tuple(X.shape)}; at least one row and column is needed."
+            )
         if self.wants == "as it is":
             return self._as_it_is(X, name, owner)
         if self.encoder is not None:
@@ -84,18 +116,37 @@ class TableForm:
                     f"{name} must be a data frame, as the training table was: its columns "
                     f"{self._encoded_names()} are encoded by name. Got {type(X).__name__}."
                 )
-            X = self.encoder.transform(X)
+            numbers = self.encoder.transform(X)
             if self._fill is not None:
-                X = np.where(np.isnan(X), self._fill, X)
-        return check_array(
-            X,
-            accept_sparse="csr",
-            dtype=np.float32 if self.wants == "float32" else [np.float64, np.float32],
-            order="C",
-            ensure_all_finite="allow-nan" if self.allow_nan else True,
-            input_name=name,
-            estimator=owner,
-        )
+                numbers = np.where(np.isnan(numbers), self._fill, numbers)
+            return self._checked(numbers, name, owner, columns=list(self.encoder.kinds_))
+        if not is_frame(X):
+            return self._checked(X, name, owner)
+        columns = columns_of(X)
+        if self._of_numbers and not all(map(is_plain_number, columns.values())):
+            X, columns = self._of_numbers.transform(X), self._of_numbers.kinds_
+        return self._checked(X, name, owner, columns=list(columns))
+
+    def _checked(self, X, name: str, owner, columns: list | None = None):
+        """Return numbers in an array or a sparse matrix, all of them finite or missing."""
+        options: dict = {
+            "accept_sparse": "csr",
+            "order": "C",
+            "ensure_all_finite": "allow-nan" if self.allow_nan else True,
+            "input_name": name,
+            "estimator": owner,
+        }
+        try:
+            if self.wants == "float32":
+                with np.errstate(over="raise"):
+                    return check_array(X, dtype=np.float32, **options)
+            return check_array(X, dtype=[np.float64, np.float32], **options)
+        except FloatingPointError:  # some number is too large for float32
+            return as_float32(check_array(X, dtype=np.float64, **options))
+        except ValueError:
+            if columns is not None:
+                _refuse_infinity(X, columns, name)
+            raise
 
     def _encoded_names(self) -> list:
         assert self.encoder is not None
@@ -104,10 +155,6 @@ class TableForm:
     @staticmethod
     def _as_it_is(X, name: str, owner):
         if is_frame(X):
-            if X.shape[0] == 0 or X.shape[1] == 0:
-                raise ValueError(
-                    f"{name} has shape {tuple(X.shape)}; at least one row and column is needed."
-                )
             return X
         return check_array(
             X,

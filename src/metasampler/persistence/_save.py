@@ -1,0 +1,174 @@
+"""Writing a model file."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+
+from metasampler.persistence._versions import versions_here
+
+__all__ = ["FORMAT", "METADATA", "final_estimator", "save_model"]
+
+#: The number of the format, raised when an older reader could misread a file.
+FORMAT = 1
+
+#: The member of the file that holds what is known of the model; skops reads past it.
+METADATA = "metasampler.json"
+
+
+def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dict[str, Any]:
+    """Write a fitted model to a file that runs no code when it is read.
+
+    The file is one of skops (``skops.io.load`` reads it too) with one more entry, a text in JSON
+    that says what the model is. It holds no rows of the training table, but it does hold the names
+    of its columns, the levels of its categories and the labels of its classes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of this package, or a pipeline or search around one.
+    path : str or path
+        Where to write. The name usually ends in ``.skops``. A file that is there is replaced in
+        one step, when the new one is complete.
+    **metadata : object
+        What else to keep, as JSON knows it: texts, numbers, lists, dicts. NumPy's numbers and
+        arrays, dates and paths become such. It is added to what is stored for every model:
+        ``format``, ``created``, ``versions``, ``model`` (its class), ``settings``, ``classes``,
+        ``columns`` and ``column_kinds`` (where the training table had names), ``class_counts`` and
+        ``summary`` (where the classifier knows them).
+
+    Returns
+    -------
+    metadata : dict
+        What the file says of the model.
+
+    See Also
+    --------
+    load_model : Read the file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier, load_model, save_model
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> clf = MesaClassifier(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.skops")
+    ...     stored = save_model(clf, path, purpose="an example")
+    ...     again, metadata = load_model(path)
+    >>> bool((again.predict(X) == clf.predict(X)).all()), metadata["purpose"]
+    (True, 'an example')
+    """
+    from skops.io import dump
+    from skops.io.exceptions import UnsupportedTypeException
+
+    path = Path(path).expanduser()
+    stored = _plain({**_facts(model), **metadata})
+    # A text that JSON cannot hold is found before the slow part.
+    text = json.dumps(stored, indent=1, allow_nan=False)
+    buffer = BytesIO()
+    try:
+        dump(model, buffer, compression=ZIP_DEFLATED)
+    except UnsupportedTypeException as error:
+        raise TypeError(
+            f"{type(model).__name__} holds something that skops cannot write: {error} "
+            "`joblib.dump` writes it, but only those you trust may give you such a file."
+        ) from error
+    with ZipFile(buffer, "a", ZIP_DEFLATED) as file:
+        file.writestr(METADATA, text)
+    _replace(path, buffer.getbuffer())
+    return stored
+
+
+def _replace(path: Path, content: memoryview) -> None:
+    """Write a file in one step: a full disk or an interrupt leaves what was there."""
+    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # mkstemp's files are for their owner only; a model is a file like any other.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def final_estimator(model: Any) -> Any:
+    """Return the classifier at the end of searches and pipelines."""
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "steps") and model.steps:
+            model = model.steps[-1][1]
+        else:
+            return model
+
+
+def _facts(model: Any) -> dict[str, Any]:
+    """Return what a file says of every model."""
+    final = final_estimator(model)
+    facts: dict[str, Any] = {
+        "format": FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions_here(),
+        "model": type(final).__name__,
+        "settings": {name: repr(value) for name, value in final.get_params(deep=False).items()},
+    }
+    if hasattr(model, "classes_"):
+        facts["classes"] = model.classes_
+    if hasattr(model, "feature_names_in_"):
+        facts["columns"] = model.feature_names_in_
+    kinds = next(_column_kinds(model), None)
+    if kinds is not None:
+        facts["column_kinds"] = kinds
+    if hasattr(final, "class_counts_"):
+        facts["class_counts"] = final.class_counts_
+    if hasattr(final, "summary"):
+        facts["summary"] = str(final.summary())
+    return facts
+
+
+def _column_kinds(model: Any) -> Iterator[dict]:
+    """Yield the kinds of the columns, as the first step that knows them has them."""
+    while hasattr(model, "best_estimator_"):
+        model = model.best_estimator_
+    for step in [step for _, step in getattr(model, "steps", [])] or [model]:
+        if hasattr(step, "kinds_"):
+            yield step.kinds_
+        encoder = getattr(getattr(step, "_form", None), "encoder", None)
+        if encoder is not None:
+            yield encoder.kinds_
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it."""
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return [_plain(entry) for entry in value.tolist()]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(
+        f"metadata must be texts, numbers, lists and dicts; got {type(value).__name__}: {value!r}."
+    )

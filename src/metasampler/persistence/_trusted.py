@@ -1,0 +1,98 @@
+"""The types that a model file may hold, by name.
+
+A name stands for one class or function. A prefix such as ``metasampler.`` would not do: through it
+a file could reach whatever a module of the package imports.
+"""
+
+__all__ = ["BOOSTERS", "TREE", "TRUSTED"]
+
+#: Types that hold LightGBM's text of a model, and under which names. The text is checked first.
+BOOSTERS = {
+    "metasampler.growth._boosters.BoostedMember": ("model",),
+    "lightgbm.basic.Booster": ("handle", "_handle"),
+}
+
+#: scikit-learn's tree. skops does not trust it because it goes where its numbers point; here these
+#: are checked.
+TREE = "sklearn.tree._tree.Tree"
+
+_OWN = {
+    "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
+    "ensemble._calibration": (
+        "NoCalibration",
+        "PriorCalibration",
+        "Sigmoid",
+        "SigmoidCalibration",
+    ),
+    "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
+    "ensemble._mesa": ("MesaClassifier",),
+    "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
+    "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
+    "ensemble._under_bagging": ("UnderBaggingClassifier",),
+    "growth._boosters": ("BoostedMember",),
+    "growth._draw": ("GaussianDraw",),
+    "growth._loop": ("GrowthStep",),
+    "meta._sampler": ("MetaSampler",),
+    "policy._network": ("GaussianPolicy", "MLP"),
+    "policy._policies": (
+        "ConstantPolicy",
+        "LearnedPolicy",
+        "UniformPolicy",
+        "WithRivals",
+    ),
+    "policy._state": ("StateEncoder",),
+    "tables._cleaner": ("TableCleaner",),
+    "tables._encoder": ("TableEncoder",),
+    "tables._form": ("TableForm",),
+    "tables._sense": ("ColumnFacts", "ColumnReport"),
+}
+
+#: What searches keep: how rows were split and scored. The functions of scorers are pure ones.
+_SEARCHES = (
+    *(
+        f"sklearn.model_selection._split.{name}"
+        for name in (
+            "GroupKFold",
+            "KFold",
+            "RepeatedKFold",
+            "RepeatedStratifiedKFold",
+            "ShuffleSplit",
+            "StratifiedGroupKFold",
+            "StratifiedKFold",
+            "StratifiedShuffleSplit",
+            "TimeSeriesSplit",
+        )
+    ),
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.metrics._scorer._Scorer",
+    *(
+        f"sklearn.metrics._ranking.{name}"
+        for name in ("average_precision_score", "roc_auc_score", "top_k_accuracy_score")
+    ),
+    *(
+        f"sklearn.metrics._classification.{name}"
+        for name in (
+            "accuracy_score",
+            "balanced_accuracy_score",
+            "brier_score_loss",
+            "f1_score",
+            "jaccard_score",
+            "log_loss",
+            "matthews_corrcoef",
+            "precision_score",
+            "recall_score",
+        )
+    ),
+)
+
+#: All that is trusted beyond what skops trusts itself.
+TRUSTED = [
+    *(f"metasampler.{module}.{name}" for module, names in _OWN.items() for name in names),
+    *BOOSTERS,
+    "lightgbm.sklearn.LGBMClassifier",
+    # LightGBM keeps its scores in these.
+    "collections.OrderedDict",
+    "collections.defaultdict",
+    TREE,
+    *_SEARCHES,
+]
