@@ -33,6 +33,7 @@ from metasampler_bench._method import (
 )
 from metasampler_bench._weighting import WeightedClassifier
 from metasampler_bench.ensemble import (
+    AdaC2Classifier,
     AdaCostClassifier,
     RAMOBoostClassifier,
     RUSBoostClassifier,
@@ -113,6 +114,21 @@ def reweighting_methods() -> Iterator[Method]:
         ),
         rows_recorded,
         "W. Fan et al., AdaCost: Misclassification cost-sensitive boosting, ICML 1999",
+        prefix=True,
+    )
+    yield Method(
+        "adac2",
+        "AdaC2",
+        "IE+RW",
+        lambda estimator, k, seed, n_jobs: AdaC2Classifier(
+            DecisionTreeClassifier(max_depth=3) if estimator is None else estimator,
+            k,
+            n_jobs=n_jobs,
+            random_state=seed,
+        ),
+        rows_recorded,
+        "Y. Sun et al., Cost-sensitive boosting for classification of imbalanced data, Pattern "
+        "Recognition 40, 2007",
         prefix=True,
     )
 

@@ -94,9 +94,8 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
     facts["cpu"] = round(time.process_time() - cpu, 4)
     facts["wall"] = round(time.perf_counter() - wall, 4)
     if "resampling" in job.keep:
-        # A method that is a tree itself has no base learner to time: all of it is fitting.
-        is_tree = isinstance(model, DecisionTreeClassifier)
-        rest = 0.0 if is_tree else max(0.0, facts["cpu"] - TimedTree.seconds)
+        # A method without a base learner to time draws no rows: all of it is fitting.
+        rest = 0.0 if not method.uses_base_learner else max(0.0, facts["cpu"] - TimedTree.seconds)
         facts["resampling_cpu"] = round(getattr(model, "resampling_time_", rest), 4)
     elif hasattr(model, "resampling_time_"):
         facts["resampling_cpu"] = round(model.resampling_time_, 4)

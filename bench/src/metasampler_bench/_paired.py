@@ -23,7 +23,7 @@ NOTE = (
     "overlap, so the error is that of Nadeau and Bengio, with the ratio of test to training rows; "
     "on "
     "the fixed split, where only seeds differ, it is the plain one. p is that of the t test, "
-    "corrected by Holm for all differences of this table; * is below .05."
+    "corrected by Holm for all differences of this table; bold is below .05."
 )
 
 
@@ -141,5 +141,4 @@ def _entry(difference: Difference, p: float | None) -> Entry:
     if p is None or not np.isfinite(difference.error):
         return Entry(text)
     p_text = "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0") if p < 1 else "1"
-    star = "*" if p < 0.05 else ""
-    return Entry(f"{text} ± {difference.error:.3f} (p {p_text}){star}", bold=p < 0.05)
+    return Entry(f"{text} ± {difference.error:.3f} (p {p_text})", bold=p < 0.05)

@@ -11,7 +11,7 @@ from metasampler_bench._methods import title_of
 from metasampler_bench._rows import row_value, select
 from metasampler_bench._statistics import holm
 
-__all__ = ["PAPER_SENTENCES"]
+__all__ = ["BASELINES", "OWN", "PAPER_SENTENCES", "transfer_losses"]
 
 OWN = "mesa-fit"
 BASELINES = ("rusboost-paper", "under-bagging", "spe-paper", "cascade")
@@ -357,32 +357,34 @@ def over_sampling(look: Look) -> str:
     return ". ".join(texts) + ("." if texts else "")
 
 
-def transfer_matrix(look: Look) -> str:
-    pairs, parts = [], []
+def transfer_losses(look: Look) -> dict[str, list[tuple[float, str, str]]]:
+    """Return relative differences to a sampler of the task itself, of pairs and of parts."""
+    found: dict[str, list[tuple[float, str, str]]] = {"pairs": [], "parts": []}
     for name in look.values("dataset", method=OWN):
-        own = {"dataset": name, "method": OWN, "k": 10}
-        base = look.mean(**own)
-        if not np.isfinite(base):
-            base = look.mean(meta_task=name, **own)
-            own_where = {"meta_task": name, **own}
-        else:
-            own_where = own
+        place = {"dataset": name, "method": OWN, "k": 10}
+        # A sampler of the task itself may be named or not.
+        own = place if look.has(**place) else {"meta_task": name, **place}
         for task in look.values("meta_task", dataset=name):
-            if task != name and look.has(meta_task=task, **own):
-                pairs.append((_relative(look, {"meta_task": task, **own}, own_where), task, name))
+            if task != name and look.has(meta_task=task, **place):
+                loss = _relative(look, {"meta_task": task, **place}, own)
+                found["pairs"].append((loss, task, name))
         for part in look.values("meta_fraction", dataset=name):
-            if part != 1 and look.has(meta_fraction=part, **own):
-                where = {"meta_fraction": part, **own}
-                parts.append((_relative(look, where, own_where), f"{part:.0%}", name))
+            if part != 1 and look.has(meta_fraction=part, **place):
+                loss = _relative(look, {"meta_fraction": part, **place}, own)
+                found["parts"].append((loss, f"{part:.0%}", name))
+    return found
+
+
+def transfer_matrix(look: Look) -> str:
+    found = transfer_losses(look)
     texts = []
-    for found, what, said in ((pairs, "pairs of tasks", 18), (parts, "parts of a task", 17)):
-        if found:
-            small = sum(loss > -0.01 for loss, *_ in found)
-            worst = min(found)
+    for kind, what, said in (("pairs", "pairs of tasks", 18), ("parts", "parts of a task", 17)):
+        if found[kind]:
+            small = sum(loss > -0.01 for loss, *_ in found[kind])
+            worst = min(found[kind])
             texts.append(
-                f"Of the {len(found)} {what} {small} lose less than 1% (the paper: {said} of 20); "
-                "the "
-                f"largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
+                f"Of the {len(found[kind])} {what} {small} lose less than 1% (the paper: {said} of "
+                f"20); the largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
             )
     return " ".join(texts)
 

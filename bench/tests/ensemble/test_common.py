@@ -30,6 +30,7 @@ FRACTIONS = (
     "leaves the row out, is tested with the boosting ensembles"
 )
 WEIGHTS = {
+    ensemble.AdaC2Classifier: FRACTIONS,
     ensemble.AdaCostClassifier: FRACTIONS,
     ensemble.RAMOBoostClassifier: NEIGHBOURS,
     ensemble.RUSBoostClassifier: DRAWN,
