@@ -18,6 +18,8 @@ from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 
+OTHER_REPORTS = ("sentences", "table", "paired", "spread")
+
 #: Typed from the paper: where each spec stands in it. Tables count through the appendix.
 IN_PAPER = {
     "methods": "Table 1",
@@ -89,7 +91,12 @@ FROM_PAPER = [
     ("noise", {"method": "mesa-fit", "dataset": "protein_homo", "noise": 0.25}, "score", 0.757),
     (
         "noise",
-        {"method": "mesa-fit", "dataset": "mammography-authors", "noise": 0.4},
+        {
+            "method": "mesa-fit",
+            "dataset": "mammography-authors",
+            "noise": 0.4,
+            "flips": "authors",
+        },
         "score",
         0.401,
     ),
@@ -154,11 +161,12 @@ def test_everything_a_spec_names_exists(name):
     named = {set_ for set_ in named if not set_.startswith(("adbench_", "keel"))}
     assert named <= known_sets | set(REAL_NAMES)
     assert {job.kind for job in spec.jobs(runs=1)} <= set(MEASURES)
-    assert set(spec.keep) <= {"actions", "surface", "resampling"}
+    kept = {*spec.keep, *(name for block in spec.blocks for name in block.get("keep", ()))}
+    assert kept <= {"actions", "states", "surface", "resampling"}
     assert spec.reports
     for report in spec.reports:
-        assert report["kind"] in {*SUMMARIES, *TABLE_SUMMARIES, *FIGURES, "sentences", "table"}
-        if report["kind"] == "table":
+        assert report["kind"] in {*SUMMARIES, *TABLE_SUMMARIES, *FIGURES, *OTHER_REPORTS}
+        if report["kind"] in ("table", "paired"):
             assert {*report["rows"], *report["columns"]} <= set(AXES)
 
 

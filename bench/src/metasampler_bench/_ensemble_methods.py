@@ -129,7 +129,6 @@ def reweighting_methods() -> Iterator[Method]:
         rows_recorded,
         "Y. Sun et al., Cost-sensitive boosting for classification of imbalanced data, Pattern "
         "Recognition 40, 2007",
-        prefix=True,
     )
 
 

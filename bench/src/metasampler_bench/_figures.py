@@ -21,6 +21,7 @@ from metasampler_bench._rows import (
 from metasampler_bench._spec import Spec
 from metasampler_bench._statistics import standard_error
 from metasampler_bench._summaries import count_sets, methods_of, most_finished
+from metasampler_bench._tables import keys_on
 
 __all__ = ["FIGURES"]
 
@@ -32,13 +33,15 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     """Draw a number against another: a panel for each data set, a line for each method."""
     from metasampler_bench.plotting import ScoreCurveDisplay, method_style
 
-    panel_axis, line_axis = report["panel"], report["line"]
+    panel_axes, line_axis = report["panel"], report["line"]
+    panel_axes = [panel_axes] if isinstance(panel_axes, str) else panel_axes
     x_name, y_name = report["x"], report.get("y", "score")
     curves: dict[str, dict[str, Any]] = {}
     styles: dict[str, dict[str, Any]] = {}
-    for panel in axis_order(spec, panel_axis, (axis_value(r["cell"], panel_axis) for r in rows)):
-        part = finished(select(rows, {panel_axis: panel}))
-        lines = curves.setdefault(name_of(panel_axis, panel), {})
+    for key in keys_on(spec, rows, panel_axes):
+        panel = dict(zip(panel_axes, key, strict=True))
+        part = finished(select(rows, panel))
+        lines = curves.setdefault(", ".join(name_of(a, v) for a, v in panel.items()), {})
         found = axis_order(spec, line_axis, (axis_value(r["cell"], line_axis) for r in part))
         shown = [line for line in found if line in report.get("lines", found)]
         for line in shown:
@@ -148,37 +151,43 @@ def history(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
     yield "history", _episodes(ScoreCurveDisplay, spec, curves, report)
 
 
-def _episodes(display: Any, spec: Spec, curves: dict[str, Any], report: dict[str, Any]) -> Any:
+def _episodes(
+    display: Any, spec: Spec, curves: dict[str, Any], report: dict[str, Any], styles: Any = None
+) -> Any:
     return display(
         curves=curves,
         xlabel=f"episode (means of the last {report['window']})",
         ylabel="AUCPRC",
         title=f"{spec.title}, bands of ± one standard error",
+        styles=styles,
     ).plot()
 
 
 def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Draw test scores on all tasks during joint meta-trainings, beside the best baselines."""
-    from metasampler_bench.plotting import ScoreCurveDisplay
+    from metasampler_bench.plotting import ScoreCurveDisplay, method_style
 
     done = finished(rows)
     trainings = [row for row in done if "tasks" in row["cell"]]
     if not trainings:
         return
     trained = trainings[0]["cell"]["tasks"].split("+")
+    learned = "MESA, meta-trained so far"
+    styles = {learned: method_style("mesa-fit")}
     curves: dict[str, dict[str, Any]] = {}
     for name in trainings[0]["curves"]:
         kind = "meta-trained on" if name in trained else "unseen"
         episodes, means, errors = _sliding(
             [row["curves"][name] for row in trainings], report["window"]
         )
-        lines: dict[str, Any] = {"MESA, meta-trained so far": (episodes, means, errors)}
+        lines: dict[str, Any] = {learned: (episodes, means, errors)}
         scores = group_values(select(done, {"dataset": name}), ["method"], "score")
         for (method,) in sorted(scores, key=lambda key: -scores[key].mean())[:2]:
             level = float(scores[method,].mean())
             lines[title_of(method)] = ([1, episodes[-1]], [level, level], None)
+            styles[title_of(method)] = method_style(method)
         curves[f"{name} ({kind})"] = lines
-    yield "joint", _episodes(ScoreCurveDisplay, spec, curves, report)
+    yield "joint", _episodes(ScoreCurveDisplay, spec, curves, report, styles)
 
 
 def states(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -24,8 +24,8 @@ class AdaC2Classifier(AdaCostClassifier):
     {n_estimators}
 
     class_cost : "balanced" or dict, default="balanced"
-        As in :class:`AdaCostClassifier`. The cost enters in every round: after ten of them it
-        counts to the power of ten.
+        Cost of a row of each class, which enters in every round. ``"balanced"`` means that over
+        all rounds together it is one over the number of rows of the class: the root of that.
 
     learning_rate : float, default=1.0
         How much a member changes the weights of rows, and its own weight.
@@ -65,6 +65,10 @@ class AdaC2Classifier(AdaCostClassifier):
     >>> len(clf.estimators_)
     10
     """
+
+    def _resolve_costs(self, data):
+        costs = super()._resolve_costs(data)
+        return costs ** (1 / self.n_estimators) if isinstance(self.class_cost, str) else costs
 
     def _first_weights(self, data):
         self.class_cost_ = self._resolve_costs(data)

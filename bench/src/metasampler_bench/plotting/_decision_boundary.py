@@ -130,7 +130,7 @@ class DecisionBoundaryComparisonDisplay:
         axes = figure.subplots(len(rows), len(columns) + 1, squeeze=False)
         for ax in axes.flat:
             ax.tick_params(labelsize=6, length=2, pad=1)
-            ax.locator_params(nbins=4)
+            ax.locator_params(nbins=4, prune="both")
             ax.set(visible=False)
         surface = None
         for panel in self.panels:
@@ -145,9 +145,7 @@ class DecisionBoundaryComparisonDisplay:
             if not ax.get_visible():
                 ax.set(visible=True, xticks=[], yticks=[])
                 ax.set_frame_on(False)
-        # Coordinates at the edges of the whole.
-        for ax in axes[:-1].flat:
-            ax.tick_params(labelbottom=False)
+        # The panels of a row share their coordinates.
         for ax in axes[:, 1:].flat:
             ax.tick_params(labelleft=False)
         for ax, name in zip(axes[:, 0], rows, strict=True):

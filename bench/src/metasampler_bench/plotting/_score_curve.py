@@ -82,7 +82,8 @@ class ScoreCurveDisplay:
         """
         names = list(dict.fromkeys(name for lines in self.curves.values() for name in lines))
         n_panels = len(self.curves)
-        columns = max(1, min(n_panels, _COLUMNS))
+        # Four panels make a square.
+        columns = 2 if n_panels == 4 else max(1, min(n_panels, _COLUMNS))
         figure, axes = make_panels(
             "ScoreCurveDisplay.plot",
             n_panels,
