@@ -22,6 +22,7 @@ from metasampler.policy import (
     WithRivals,
     blind_policy,
     load_policy,
+    warn_of_other_kind,
 )
 
 __all__ = ["MesaClassifier"]
@@ -114,6 +115,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         rows; only policies that look at no state, constant and random mu, can do without
         (``"universal"`` becomes one).
 
+    max_rows : int or None, default=1_000_000
+        The most rows of a class that one member is trained on. Of more a member gets a draw, so
+        that what it takes in memory does not grow with the data. None sets no limit.
+
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
         ``scorer(estimator, X, y)`` that needs no more than probabilities; the X it gets are the
@@ -146,7 +151,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("precision", p)``: the lowest one with at least that precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
-          rows.
+          rows;
+        - ``("top", n)``: what a team can look at. A share, as 0.01, gives the threshold that so
+          many of the validation rows reach. With a number, as 200, `predict` returns the minority
+          class for exactly so many of the rows it gets, those with the highest probabilities;
+          `threshold_` and what is expected of it then speak of a table as large as that of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
         Rows of each class that are added to every leaf of tree members: a leaf with n training
@@ -168,7 +177,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
         the paper.
 
-    {n_jobs}
+    {n_jobs_teams}
 
     {random_state}
 
@@ -185,8 +194,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         scouts stop. Below 36 labels are mostly noise. None without teams.
 
     actions_ : ndarray
-        The mu that was chosen for each member after the first of its team; teams with uniform
-        draws have none.
+        The mu that was chosen for each member after the first of its team, or the power of errors
+        where rows are drawn by one; teams with uniform draws have none.
 
     states_ : ndarray of shape (n_actions, state_size)
         The state each mu was chosen in; empty where no policy looked at one.
@@ -262,11 +271,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             StrOptions({"auto"}),
             Interval(Real, 0, 1, closed="neither"),
         ],
+        "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
 
-    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler")
+    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
 
     def __init__(
         self,
@@ -276,6 +286,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         meta_sampler="universal",
         sampling_ratio=1.0,
         validation_fraction="auto",
+        max_rows=1_000_000,
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -291,6 +302,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.meta_sampler = meta_sampler
         self.sampling_ratio = sampling_ratio
         self.validation_fraction = validation_fraction
+        self.max_rows = max_rows
         self.scoring = scoring
         self.calibration = calibration
         self.threshold = threshold
@@ -363,46 +375,48 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         )
 
     def _recipe_teams(self, plan, data, streams):
-        """Yield scouts, boosters and trees; what scouts find sets the others."""
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
-        table = data.tables[0]
-        scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
-        learner.doubles_after = recipe.doubles_after
+        learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = Growth(all_rows, learner, seeds[0])
-        yield Team("scouts", scouts, None, recipe.n_scouts)
+        yield [Team("scouts", scouts, None, recipe.n_scouts)]
         signal = recipe.signal(scouts)
-        policies = self._team_policies(plan, signal, data, streams)
+        policies, teams = self._team_policies(plan, signal, data, streams), []
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = learner.alike(recipe.booster(signal))
+            learner = recipe.booster_learner(learner, scouts)
             growth = Growth(rows, learner, seeds[1])
-            yield Team("boosters", growth, policy, recipe.n_boosters)
+            teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:
             trees = recipe.trees(signal)
-            rows = data.for_team(self.sampling_ratio, TreeTable(table))
+            rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             growth = Growth(rows, learner, seeds[2])
-            yield Team("trees", growth, policies["trees"], recipe.n_trees)
+            teams.append(Team("trees", growth, policies["trees"], recipe.n_trees))
+        yield teams
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
         recipe = plan.recipe
         mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
+        by_signal = {
+            name: None if mu is None else ConstantPolicy(mu, encoder=None)
+            for name, mu in mus.items()
+        }
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return {
-                name: None if mu is None else ConstantPolicy(mu, encoder=None)
-                for name, mu in mus.items()
-            }
+            return by_signal
         if self._resumes() and mus.keys() <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
-        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
-        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
+        table = TreeTable(data.lowest_values())
+        rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
+        trees = recipe.trees(signal)
+        policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
+        if _reads_scouts(policy):
+            return {"boosters": policy, "trees": by_signal["trees"]}
         return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
@@ -447,6 +461,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
+        if not (hasattr(given, "fit_growth_data") and not given.__sklearn_is_fitted__()):
+            warn_of_other_kind(policy, _drawn_for(policy, plan))
         return policy
 
     def _fitted_sampler(self, given, plan, data, streams):
@@ -475,7 +491,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
-        self.actions_ = np.array([step.mu for step in later], dtype=float)
+        chosen = [step.mu if step.power is None else step.power for step in later]
+        # A power of next to nothing is a uniform draw, which has no number.
+        self.actions_ = np.array([0.0 if action is None else action for action in chosen])
         states = [step.state for step in later if step.state is not None]
         encoder = getattr(policy, "encoder", None)
         size = 0 if encoder is None else encoder.size
@@ -483,3 +501,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
         self.meta_sampler_ = getattr(policy, "policy", policy)
+
+
+def _reads_scouts(policy) -> bool:
+    """Return whether a policy reads what scouts found, and so is for boosters only."""
+    return getattr(getattr(policy, "encoder", None), "kind", None) == "scouted"
+
+
+def _drawn_for(policy, plan):
+    """Return the kinds of members whose rows a policy is to draw."""
+    if plan.recipe is None:
+        return plan.kinds
+    boosters = plan.recipe.scout(1)
+    return boosters if _reads_scouts(policy) else [boosters, *plan.kinds]

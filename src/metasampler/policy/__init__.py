@@ -8,11 +8,13 @@ from metasampler.policy._files import (
     read_sampler,
     write_sampler,
 )
+from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
 from metasampler.policy._policies import (
     ConstantPolicy,
     Drawn,
     LearnedPolicy,
+    PowerPolicy,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -29,6 +31,7 @@ __all__ = [
     "Drawn",
     "GaussianPolicy",
     "LearnedPolicy",
+    "PowerPolicy",
     "StateEncoder",
     "UniformPolicy",
     "WithRivals",
@@ -36,6 +39,7 @@ __all__ = [
     "check_writable",
     "error_histogram",
     "find_sampler",
+    "kind_of_members",
     "layer_sizes",
     "load_policy",
     "pretrained_names",
@@ -43,6 +47,7 @@ __all__ = [
     "read_arrays",
     "read_sampler",
     "squashed_log_prob",
+    "warn_of_other_kind",
     "write_archive",
     "write_sampler",
 ]
