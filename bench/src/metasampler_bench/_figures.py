@@ -122,7 +122,7 @@ def trace(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     yield "trace", PolicyTraceDisplay(traces=traces, title=spec.title).plot()
 
 
-def _sliding(curves: list[list[float]], window: int) -> tuple[list[float], Any, Any]:
+def _sliding(curves: list[list[float]], window: int) -> tuple[list[int], Any, Any]:
     """Return episodes, and mean and standard error over folds of means over the last episodes.
 
     The first means are over as many episodes as there are.

@@ -318,13 +318,14 @@ class Drawn:
         """Return whether the policy needs validation rows."""
         return getattr(self.policy, "reads_validation_rows", False)
 
-    def __call__(self, growth: Growth) -> GaussianDraw:
+    def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
         """Return the draw of the next member."""
         # A fitted sampler looks whether its settings were changed, and is one once it has.
         policy = self.policy.as_policy() if hasattr(self.policy, "as_policy") else self.policy
         state = _observe(policy.encoder, growth)
         rng = growth.streams.generator(Stream.POLICY, growth.n_members)
-        return GaussianDraw(policy.sample(state, rng), policy.sigma, state)
+        action = getattr(policy, "action", "mu")
+        return make_draw(policy.sample(state, rng), action, policy.sigma, state)
 
 
 class WithRivals:
