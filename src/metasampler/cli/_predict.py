@@ -60,7 +60,9 @@ def predict(
     try:
         n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(f"{table.name}: {error}", param_hint="FILE") from error
+        said = str(error)
+        said = said if said.startswith(table.name) else f"{table.name}: {said}"
+        raise typer.BadParameter(said, param_hint="FILE") from error
     except OSError as error:
         typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
         raise typer.Exit(code=1) from error

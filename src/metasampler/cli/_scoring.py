@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metasampler._pipelines import unwrap
 from metasampler._progress import progress_bar
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
@@ -36,7 +37,7 @@ class Scorer:
     def __init__(self, model: Any, metadata: dict[str, Any]):
         self.model = model
         self.classes = np.asarray(model.classes_)
-        self.before, self.final = _split(model)
+        self.before, self.final = unwrap(model)
         kinds = metadata.get("column_kinds") or {}
         #: Columns that are read as texts: some rows of them may look like numbers.
         self.texts = [name for name, kind in kinds.items() if kind in ("category", "date")]
@@ -62,23 +63,14 @@ class Scorer:
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""
         rows = frame.to_numpy() if self.columns is None else frame[self.columns]
-        rows = rows if self.before is None else self.before.transform(rows)
+        for step in self.before:
+            rows = step.transform(rows)
         proba = self.final.predict_proba(rows)
         if hasattr(self.final, "decide"):
             decided = self.final.decide(proba)
         else:
             decided = self.final.predict(rows)
         return proba, np.searchsorted(self.classes, decided)
-
-
-def _split(model: Any) -> tuple[Any, Any]:
-    """Return what prepares rows, if anything does, and the classifier: both are used once."""
-    while hasattr(model, "best_estimator_"):
-        model = model.best_estimator_
-    if hasattr(model, "steps"):
-        before = model[:-1] if len(model.steps) > 1 else None
-        return before, model.steps[-1][1]
-    return None, model
 
 
 def score_file(
@@ -124,7 +116,8 @@ def score_file(
 
         places = _Places(Path(folder), len(scorer.classes), scorer.positive)
         for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
-            places.add(*scorer(frame))
+            if len(frame):
+                places.add(*scorer(frame))
             show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
             raise ValueError(f"{file.name} has no rows.")
