@@ -57,6 +57,12 @@ _TEXTS = {
             Threads that score rows, in `fit` and in prediction. The result is the same for any
             number.
         """,
+    "n_jobs_teams": """
+        n_jobs : int, default=None
+            Threads that fit what does not depend on each other, scouts and then boosters beside
+            trees, and that score rows, in `fit` and in prediction. A member is fitted by one
+            thread. The result is the same for any number.
+        """,
     "n_jobs_members": """
         n_jobs : int, default=None
             How many members are fitted at once, in threads if they are scikit-learn's trees and

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from metasampler.cli._compare import compare
 from metasampler.cli._fit import fit
 from metasampler.cli._predict import predict
+from metasampler.cli._report import report
 from metasampler.cli._samplers import samplers
 
 __all__ = ["app", "main"]
@@ -62,6 +63,7 @@ app = typer.Typer(
 app.command()(fit)
 app.command()(predict)
 app.command()(compare)
+app.command()(report)
 app.command()(samplers)
 
 
