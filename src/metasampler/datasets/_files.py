@@ -10,10 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-__all__ = ["TABLE_SUFFIXES", "TableFile", "iterate_table"]
-
-#: How the names of files end that are read; ``.gz`` stands for both kinds of text.
-TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
+__all__ = ["TableFile", "iterate_table"]
 
 
 class TableFile:
@@ -22,15 +19,18 @@ class TableFile:
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of `TABLE_SUFFIXES`.
+        A file whose name ends in one of `TableFile.suffixes`.
     """
+
+    #: How the names of files end that are read; ``.gz`` stands for both kinds of text.
+    suffixes = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
 
     def __init__(self, path: str | PathLike[str]):
         self.path = Path(path).expanduser()
         self.name = self.path.name
         lower = self.name.lower()
-        if not lower.endswith(TABLE_SUFFIXES):
-            raise ValueError(f"{self.name!r} must end in {', '.join(TABLE_SUFFIXES)}.")
+        if not lower.endswith(self.suffixes):
+            raise ValueError(f"{self.name!r} must end in {', '.join(self.suffixes)}.")
         if not self.path.is_file():
             raise FileNotFoundError(f"There is no file {fspath(self.path)!r}.")
         #: How much of the file `chunks` has read so far, from 0 to 1.
@@ -158,7 +158,7 @@ def iterate_table(
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of `TABLE_SUFFIXES`.
+        A file whose name ends in one of `TableFile.suffixes`.
     n_rows : int, default=100_000
         Rows of a part.
     columns : collection of str, default=None
