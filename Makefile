@@ -6,7 +6,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One pip call per purpose, redone only when the metadata of a package changes.
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-rl lint bench bench-smoke clean
+.PHONY: demo test test-rl lint docs bench bench-smoke clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,10 @@ lint: $(STAMP)-lint  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(STAMP)-docs  ## the site, in docs/_build/html; warnings and broken references are errors
+	rm -rf docs/generated
+	cd docs && ../$(BIN)/python -m sphinx -W --keep-going -b html . _build/html
+
 bench: $(STAMP)-test  ## the speed table, as ratios within one run
 	$(BIN)/python benchmarks/speed.py
 
@@ -44,4 +48,4 @@ bench-smoke: $(STAMP)-test  ## every table and figure with --quick: some minutes
 	done
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache

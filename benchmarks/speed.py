@@ -43,6 +43,7 @@ from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._teams import Blend
 from metasampler.growth._boosters import BoosterLearner
+from metasampler_bench import ensemble as bench
 from metasampler_bench.datasets import load, load_mesa_mammography
 
 console = Console(width=110)
@@ -212,12 +213,12 @@ def pairs(seed=0):
             0.5,
         ),
         "RUSBoost, SAMME, stumps": (
-            ensemble.RUSBoostClassifier(stumps, **samme),
+            bench.RUSBoostClassifier(stumps, **samme),
             imblearn_ensemble.RUSBoostClassifier(stumps, **options),
             1.0,
         ),
         "RUSBoost, SAMME, full trees": (
-            ensemble.RUSBoostClassifier(full, **samme),
+            bench.RUSBoostClassifier(full, **samme),
             imblearn_ensemble.RUSBoostClassifier(full, **options),
             1.0,
         ),
@@ -230,16 +231,16 @@ def pairs(seed=0):
         "Cascade": (ensemble.BalanceCascadeClassifier(full, **options), None, 0.5),
         # As many synthetic rows as imbalanced-ensemble draws; the MESA paper has 100 a round.
         "SMOTEBoost, balanced": (
-            ensemble.SMOTEBoostClassifier(full, n_samples="balance", **options),
+            bench.SMOTEBoostClassifier(full, n_samples="balance", **options),
             None,
             0.2,
         ),
         "SMOTEBoost, balanced, stumps": (
-            ensemble.SMOTEBoostClassifier(stumps, n_samples="balance", **options),
+            bench.SMOTEBoostClassifier(stumps, n_samples="balance", **options),
             None,
             0.2,
         ),
-        "SMOTEBagging": (ensemble.SMOTEBaggingClassifier(full, **options), None, 0.2),
+        "SMOTEBagging": (bench.SMOTEBaggingClassifier(full, **options), None, 0.2),
     }
 
 

@@ -20,32 +20,14 @@ DRAWN = (
     "a row of weight 2 is twice as likely to be drawn, which two rows are as well, but by other "
     "random numbers; that a weight of 0 leaves the row out is tested with the ensembles"
 )
-NEIGHBOURS = (
-    "a row that is there twice is its own nearest neighbour, and counts twice among the rows of "
-    "its class; a row of weight 2 is not and does not; that a weight of 0 leaves the row out is "
-    "tested with the boosting ensembles"
-)
-FRACTIONS = (
-    "boosting weighs rows by fractions, and by their rounding a tree breaks ties differently for "
-    "one row of weight 2 and for two rows; a perfect member is also taken to err on half a row, "
-    "which is less of more rows; that one row and two are equal otherwise, and that a weight of 0 "
-    "leaves the row out, is tested with the boosting ensembles"
-)
-WEIGHTS = {
-    ensemble.AdaCostClassifier: FRACTIONS,
-    ensemble.RAMOBoostClassifier: NEIGHBOURS,
-    ensemble.RUSBoostClassifier: DRAWN,
-    ensemble.SMOTEBoostClassifier: NEIGHBOURS,
-}
 NO_FEATURES = "a sampler knows nothing of the features, so that it can be used on any task"
 
 
 def expected_failed_checks(estimator):
     """Checks that do not apply, each with the reason."""
-    reason = DRAWN if hasattr(estimator, "calibration") else WEIGHTS.get(type(estimator))
-    if reason is not None:
+    if hasattr(estimator, "calibration"):
         kinds = ("dense", "sparse")
-        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+        return {f"check_sample_weight_equivalence_on_{kind}_data": DRAWN for kind in kinds}
     if not isinstance(estimator, MetaSampler):
         return {}
     states = [
@@ -65,13 +47,8 @@ def expected_failed_checks(estimator):
     return dict.fromkeys(states, TAKES_STATES) | dict.fromkeys(features, NO_FEATURES)
 
 
-#: Settings that keep the checks short, and one neighbour where a check has a class of three rows.
-SETTINGS = {
-    "EasyEnsembleClassifier": {"estimator": AdaBoostClassifier(n_estimators=3)},
-    "RAMOBoostClassifier": {"k_neighbors_1": 1, "k_neighbors_2": 1},
-    "SMOTEBaggingClassifier": {"k_neighbors": 1},
-    "SMOTEBoostClassifier": {"k_neighbors": 1},
-}
+#: Settings that keep the checks short.
+SETTINGS = {"EasyEnsembleClassifier": {"estimator": AdaBoostClassifier(n_estimators=3)}}
 ESTIMATORS = [
     getattr(ensemble, name)(n_estimators=5, **SETTINGS.get(name, {})) for name in ensemble.__all__
 ]
@@ -84,10 +61,6 @@ ESTIMATORS += [
     MesaClassifier(TREES, n_estimators=5, validation_fraction=None),
     MesaClassifier(TREES, 5, meta_sampler=WithRivals(ConstantPolicy(0.2), rivals=(0.8,))),
     MesaClassifier([DecisionTreeClassifier(), GaussianNB()], n_estimators=5),
-    ensemble.AdaCostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=3),
-    ensemble.RUSBoostClassifier(n_estimators=3, algorithm="SAMME", replacement=True),
-    ensemble.RUSBoostClassifier(LogisticRegression(), n_estimators=3),
-    ensemble.SMOTEBoostClassifier(n_estimators=3, k_neighbors=1, n_samples="balance"),
     MetaSampler(n_estimators=3, learner=SoftActorCritic(n_random_steps=8, n_updates=8)),
     MetaSampler(n_estimators=3, learner=FitToConstants(n_sweeps=1, n_constants=3)),
 ]

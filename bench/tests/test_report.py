@@ -1,8 +1,10 @@
 import importlib.util
 import re
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from metasampler_bench import list_specs, load_spec
 from metasampler_bench._figures import FIGURES
@@ -389,8 +391,12 @@ def test_tables_without_matplotlib(tmp_path, monkeypatch):
     figure = (
         '[[report]]\nkind = "curve"\npanel = "dataset"\nline = "method"\nx = "k"\nxlabel = "k"\n'
     )
-    paths = write_report(make_spec(TABLE + figure), [row(0.5, k=5)], tmp_path)
+    with pytest.warns(UserWarning, match=r"1 kind of figures is not drawn.*metasampler\[plot\]"):
+        paths = write_report(make_spec(TABLE + figure), [row(0.5, k=5)], tmp_path)
     assert [path.suffix for path in paths] == [".md", ".tex"]
+    console = Console(file=StringIO())
+    write_report(make_spec(TABLE + figure), [row(0.5, k=5)], tmp_path, console=console)
+    assert "figures is not drawn" in console.file.getvalue()
 
 
 def surface(score, method, dataset):

@@ -513,9 +513,25 @@ def test_curves_of_a_meta_training(tmp_path):
 
 def test_nothing_to_do_is_an_error_that_writes_nothing(tmp_path, spec):
     runner = Runner(tmp_path)
-    with pytest.raises(ValueError, match=r"has no cell with.*'oil'"):
+    with pytest.raises(ValueError, match=r"has no dataset 'oil'; it has"):
         runner.run(spec, datasets=("oil",))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_name_that_a_spec_lacks_is_an_error_even_if_another_is_there(tmp_path):
+    spec = make_spec(["tree", "random-forest"])
+    with pytest.raises(ValueError, match=r"has no method 'extra-trees'; it has random-forest, tr"):
+        Runner(tmp_path).run(spec, methods=("tree", "extra-trees"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_outside_a_checkout_the_commit_is_unknown(tmp_path, spec, monkeypatch):
+    def no_git(*arguments, **options):
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(subprocess, "run", no_git)
+    Runner(tmp_path).run(spec)
+    assert {row["commit"] for row in Runner(tmp_path).store(spec).rows()} == {"unknown"}
 
 
 def test_one_runner_at_a_time(tmp_path, spec):

@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from full_disk import full_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metasampler_bench import ResultStore, _store
+from metasampler_bench._rows import last_rows
 from metasampler_bench._store import cell_key
 
 # Takes the lock, appends one row, says so and waits until it is ended. The file of the store needs
@@ -209,3 +211,57 @@ def test_packed_rows_count_as_before(store):
 def test_a_store_without_rows_is_not_packed(store):
     store.pack()
     assert not store.packed.exists()
+
+
+@pytest.mark.parametrize("kept", [0, 10, 300])
+def test_any_damage_to_a_packed_file_is_a_clear_error(store, kept):
+    fill(store, [{"cell": {"k": k}, "score": k / 7} for k in range(200)])
+    store.pack()
+    content = bytearray(store.packed.read_bytes())
+    # Behind the header: a broken stream, which is an error of zlib.
+    content[20:] = bytes([255]) * (len(content) - 20) if not kept else content[20:kept]
+    store.packed.write_bytes(content)
+    with pytest.raises(ValueError, match=r"rows.jsonl.gz' is broken"):
+        store.rows()
+
+
+@pytest.mark.parametrize("n_packed", [0, 3])
+def test_a_kill_at_the_end_of_pack_leaves_no_row_twice(store, monkeypatch, n_packed):
+    rows = [{"cell": {"k": k}} for k in range(8)]
+    if n_packed:
+        fill(store, rows[:n_packed])
+        store.pack()
+    fill(store, rows[n_packed:7])
+
+    def killed(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_store.os, "ftruncate", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.pack()
+    assert store.path.stat().st_size > 0
+    assert store.rows() == rows[:7]
+    fill(store, rows[7:])
+    assert store.rows() == rows
+    assert store.path.read_bytes().count(b"\n") == 1
+
+
+def test_a_full_disk_names_the_file_and_loses_no_row(store):
+    rows = [{"cell": {"k": k}, "text": "x" * 100} for k in range(9)]
+    fill(store, rows[:3])
+    size = store.path.stat().st_size
+    with (
+        full_disk(size + 50),
+        pytest.raises(OSError, match=r"rows.jsonl' could not be written: File too large"),
+    ):
+        fill(store, rows[3:])
+    assert store.rows() == rows[:3]
+    fill(store, rows[3:])
+    assert store.rows() == rows
+
+
+@pytest.mark.parametrize("row", [{}, {"cell": 3}, {"cell": None, "seed": 0}])
+def test_a_row_without_a_cell_is_named(row):
+    with pytest.raises(ValueError, match="no cell"):
+        last_rows([row])

@@ -18,11 +18,6 @@ _TEXTS = {
             copy of ``estimator[i % len(estimator)]``. Members are trained on class numbers 0, 1,
             ..., the positions in `classes_`.
         """,
-    "weighted_estimator": """
-        estimator : classifier with `predict_proba`, default=None
-            The base learner; None means {default}. Its `fit` must take `sample_weight`. Members
-            are trained on class numbers 0, 1, ..., the positions in `classes_`.
-        """,
     "n_estimators": """
         n_estimators : int, default=10
             Number of members.
@@ -92,42 +87,9 @@ _TEXTS = {
         verbose : int, default=0
             Show a progress bar if not 0.
         """,
-    "training_rows": """
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows.
-
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
-        """,
     "rows": """
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The rows to classify.
-        """,
-    "k_neighbors": """
-        k_neighbors : int, default=5
-            Nearest neighbours of the same class that a synthetic row can lie towards.
-        """,
-    "boosting": """
-        algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"
-            How members vote: by their class, with weights by their errors, or by their
-            probabilities. SAMME stops when a member is no better than guessing.
-
-        learning_rate : float, default=1.0
-            How much a member changes the weights of rows and, for SAMME, its own weight.
-        """,
-    "synthetic": """
-        n_samples : int or "balance", default=100
-            Synthetic rows of each class in each round; ``"balance"`` makes every class as large
-            as the largest. No class is made larger than that.
-        """,
-    "synthetic_votes": """
-        min_probability : float, default=0.1
-            SAMME.R takes smaller probabilities for this one. Its votes are logarithms, and a tree
-            with pure leaves gives probabilities of zero.
-
-        stop_when_perfect : bool, default=False
-            Whether to stop after a member that makes no mistake on the training rows. By default
-            boosting goes on, since the next member is trained on other synthetic rows.
         """,
     "members": """
         estimators_ : list of classifier
@@ -157,20 +119,6 @@ _TEXTS = {
         expected_precision_, expected_recall_ : float or None
             What the held-out rows, if there are any, say of `threshold_`.
         """,
-    "boosted": """
-        estimators_ : list of classifier
-            The members; fewer than `n_estimators` if boosting stopped.
-
-        estimator_weights_ : ndarray of shape (n_members,)
-            The weight of each member's vote.
-
-        estimator_errors_ : ndarray of shape (n_members,)
-            The weighted part of the training rows that each member got wrong. Synthetic rows, if
-            there are any, do not count.
-
-        n_training_rows_ : list of int
-            How many rows each member was trained on, with synthetic ones.
-        """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)
             The class labels.
@@ -181,23 +129,15 @@ _TEXTS = {
         n_features_in_ : int
             Number of columns seen in `fit`.
 
-        feature_names_in_ : ndarray of shape (n_features_in_,)
+        feature_names_in_ : ndarray of shape (`n_features_in_`,)
             Names of the columns, if X has names that are all strings.
 
-        feature_importances_ : ndarray of shape (n_features_in_,)
+        feature_importances_ : ndarray of shape (`n_features_in_`,)
             Mean of the members' importances, by the weights of their votes, where all members
             have them. Those of different kinds are scaled to sum to 1 first.
 
         estimator_ : classifier or list of classifier
             The base learner that members were copied from, or the kinds that alternated.
-        """,
-    "synthetic_notes": """
-        The neighbours are computed once. The rows must be numbers, and for neighbours to mean
-        something the columns should be scaled alike.
-
-        With `sample_weight`, rows are started from in proportion to their weights, and a synthetic
-        row weighs as much as an average real one. Which rows are neighbours, and how many
-        synthetic rows a class lacks, depends on the rows alone, whatever they weigh.
         """,
     "ax": """
         ax : matplotlib Axes, default=None
@@ -237,17 +177,20 @@ _TEXTS = {
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`"):
+def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`", *, texts=None):
     """Return a decorator that puts the shared texts into docstrings: a class's and its methods'.
 
     Parameters
     ----------
     default : str
         What ``estimator=None`` means.
+    texts : dict of str, default=None
+        More texts by name, beside those of the library.
     """
+    known = {**_TEXTS, **(texts or {})}
 
     def put(match):
-        text = dedent(_TEXTS[match[2]]).strip().replace("{default}", default)
+        text = dedent(known[match[2]]).strip().replace("{default}", default)
         return indent(text, match[1])
 
     def decorate(documented):

@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 from metasampler import __version__
 from metasampler.cli import _methods, app
 from metasampler.cli._compare import DEFAULT_METHODS
-from metasampler.cli._methods import METHODS
+from metasampler.cli._methods import METHODS, known_methods
 
+#: With those that metasampler-bench adds.
+KNOWN = known_methods()
 PNG = b"\x89PNG\r\n\x1a\n"
 # The methods that take no noticeable time.
 QUICK = ["--method", "mesa", "--method", "decision tree", "--folds", "3", "--n-estimators", "3"]
@@ -61,7 +63,7 @@ def frame():
 
 def rows_of(text):
     """Title of a method -> the numbers of its row."""
-    titles = sorted((method.title for method in METHODS.values()), key=len, reverse=True)
+    titles = sorted((method.title for method in KNOWN.values()), key=len, reverse=True)
     names = "|".join(re.escape(title) for title in titles)
     number = r"\d[\d.,]*"
     pattern = rf"({names}) ({number}) ± ({number})" + rf" ({number})" * 5
@@ -92,7 +94,7 @@ def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
     assert "1,677 rows, 64 columns, minority '8': 54 rows, ratio 30.1:1" in text
     assert "failed" not in text
     rows = rows_of(text)
-    assert set(rows) == {METHODS[name].title for name in DEFAULT_METHODS}
+    assert set(rows) == {KNOWN[name].title for name in DEFAULT_METHODS}
     precisions = [float(row[0]) for row in rows.values()]
     assert precisions == sorted(precisions, reverse=True)
     assert rows["UnderBagging"][-1] == "162"  # 3 members x 2 classes x 27 rows
@@ -206,12 +208,12 @@ def test_failing_method_leaves_the_others(run, monkeypatch):
     def make(*arguments):
         raise RuntimeError("no luck today\nand more lines")
 
-    monkeypatch.setitem(METHODS, "rusboost", dataclasses.replace(METHODS["rusboost"], make=make))
-    text = run("compare", "--method", "RUSBoost", *QUICK)
+    monkeypatch.setitem(METHODS, "spe", dataclasses.replace(METHODS["spe"], make=make))
+    text = run("compare", "--method", "SPE", *QUICK)
     assert "failed: RuntimeError: no luck today" in text
     assert "and more lines" not in text
     assert set(rows_of(text)) == {"MESA, default", "decision tree"}
-    run("compare", "--method", "RUSBoost", code=1)
+    run("compare", "--method", "SPE", code=1)
 
 
 @pytest.mark.parametrize("name", ["tree", "TREE", "decision tree", "DECISION Tree"])
@@ -245,8 +247,8 @@ def test_methods_that_another_package_adds(run, monkeypatch):
 
 def test_unknown_method(run, monkeypatch):
     monkeypatch.setattr(_methods, "entry_points", lambda group: [])
-    text = run("compare", "--method", "rusbost", code=2)
-    assert "unknown method 'rusbost'. Did you mean 'rusboost'" in text
+    text = run("compare", "--method", "under-baging", code=2)
+    assert "unknown method 'under-baging'. Did you mean 'under-bagging'" in text
     text = run("compare", "--method", "magic", code=2)
     assert "Known: mesa, mesa-fast" in text
     assert "metasampler-bench adds more" in text

@@ -232,7 +232,6 @@ def test_an_interrupt_after_the_growth_leaves_the_ensemble_of_before(imbalanced,
 
 FITTED = {
     "EasyEnsembleClassifier": {"estimator": AdaBoostClassifier(n_estimators=3)},
-    "RAMOBoostClassifier": {"k_neighbors_1": 3, "k_neighbors_2": 3},
 }
 
 

@@ -18,7 +18,6 @@ from metasampler import MesaClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
-    RUSBoostClassifier,
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
     _teams,
@@ -37,7 +36,6 @@ ENSEMBLES = {
     "forests": lambda: UnderBaggingClassifier(
         RandomForestClassifier(5), n_estimators=2, random_state=0
     ),
-    "RUSBoost": lambda: RUSBoostClassifier(n_estimators=3, random_state=0),
 }
 
 
@@ -114,7 +112,7 @@ def test_validation_rows_as_frames(tables, name):
     assert_array_equal(crossed.predict_proba(of_pandas[350:]), proba)
 
 
-@pytest.mark.parametrize("name", ["default", "teams", "trees", "RUSBoost"])
+@pytest.mark.parametrize("name", ["default", "teams", "trees"])
 def test_levels_come_from_training_rows_that_count(tables, name):
     of_pandas, _, y = tables
     options = [
@@ -129,10 +127,7 @@ def test_levels_come_from_training_rows_that_count(tables, name):
         .predict_proba(of_pandas[300:].assign(**{"{text}": text[300:]}))
         for X, labels, weights in options
     ]
-    if name == "RUSBoost":
-        np.testing.assert_allclose(*results)
-    else:
-        assert_array_equal(*results)
+    assert_array_equal(*results)
 
 
 def test_unseen_levels_and_missing_columns(tables):
@@ -148,7 +143,7 @@ def test_unseen_levels_and_missing_columns(tables):
         clf.predict(np.zeros((2, 9)))
 
 
-@pytest.mark.parametrize("name", ["default", "teams", "under-bagging", "RUSBoost"])
+@pytest.mark.parametrize("name", ["default", "teams", "under-bagging"])
 def test_what_cannot_be_used_is_named(tables, name):
     of_pandas, _, y = tables
     with pytest.raises(TypeError, match=r"Column 'pairs' holds values that are neither.*drop it"):

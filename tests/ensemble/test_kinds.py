@@ -27,14 +27,9 @@ from tree_mesa import tree_mesa
 
 from metasampler import MetaSampler
 from metasampler.ensemble import (
-    AdaCostClassifier,
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
-    RAMOBoostClassifier,
-    RUSBoostClassifier,
     SelfPacedEnsembleClassifier,
-    SMOTEBaggingClassifier,
-    SMOTEBoostClassifier,
     UnderBaggingClassifier,
 )
 
@@ -198,11 +193,11 @@ def test_a_warm_start_goes_on_with_the_next_kind(imbalanced, Ensemble, first):
 def test_a_warm_start_refuses_other_kinds(imbalanced):
     clf = UnderBaggingClassifier(mix(), 3, warm_start=True, random_state=0).fit(*imbalanced)
     clf.set_params(n_estimators=4, estimator=mix()[::-1])
-    words = r"estimator was \['a Dec.*', 'a GaussianNB'\] and is now \['a GaussianNB', 'a Dec"
+    words = r"estimator\[0\] was a DecisionTreeClassifier and is now a GaussianNB"
     with pytest.raises(ValueError, match=words):
         clf.fit(*imbalanced)
     clf.set_params(estimator=GaussianNB())
-    with pytest.raises(ValueError, match=r"estimator was .* and is now 'a GaussianNB'"):
+    with pytest.raises(ValueError, match=r"estimator was .* and is now a GaussianNB"):
         clf.fit(*imbalanced)
 
 
@@ -414,21 +409,6 @@ def test_lists_that_cannot_be_used(Ensemble, estimator, error, words):
     # No rows: what is wrong is said before anything is looked at.
     with pytest.raises(error, match=words):
         Ensemble(estimator).fit(None, None)
-
-
-@pytest.mark.parametrize(
-    "Other",
-    [
-        AdaCostClassifier,
-        RAMOBoostClassifier,
-        RUSBoostClassifier,
-        SMOTEBaggingClassifier,
-        SMOTEBoostClassifier,
-    ],
-)
-def test_others_take_one_base_learner(imbalanced, Other):
-    with pytest.raises(TypeError, match=r"estimator=\[Decision.*must be one classifier"):
-        Other(estimator=mix()).fit(*imbalanced)
 
 
 # --------------------------------------------------------------------------- meta-training

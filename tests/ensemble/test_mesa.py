@@ -5,10 +5,11 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
@@ -146,7 +147,7 @@ def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
         ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
         (
             {"estimator": GaussianNB()},
-            "ExtraTreeClassifier'] and is now 'a GaussianNB'",
+            "ExtraTreeClassifier] and is now a GaussianNB",
         ),
         ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
         ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),
@@ -165,6 +166,57 @@ def test_warm_start_refuses_other_rows(imbalanced):
     clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="the number of rows was 600 and is now 500"):
         clf.set_params(n_estimators=3).fit(X[:500], y[:500])
+    weights = np.ones(len(y))
+    weights[0] = 2.0
+    for words, X_now, y_now, options in [
+        ("X and X_val are not", X + (np.arange(len(y)) == 7)[:, np.newaxis], y, {}),
+        ("y and y_val are not", X, np.where(np.arange(len(y)) == 7, 1 - y, y), {}),
+        ("y and y_val are not", X, 1 - y, {}),
+        ("sample_weight are not", X, y, {"sample_weight": weights}),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            clf.fit(X_now, y_now, **options)
+    assert len(clf.fit(X.copy(), y.copy()).estimators_) == 3
+
+
+@pytest.mark.parametrize(
+    "make", [list, lambda kinds: kinds[0], lambda kinds: make_pipeline(*kinds)]
+)
+def test_warm_start_refuses_a_base_learner_with_other_parameters(imbalanced, make):
+    X, y = imbalanced
+    clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0)
+    clf.set_params(estimator=make([DecisionTreeClassifier(max_depth=3)])).fit(X, y)
+    clf.set_params(n_estimators=3, estimator=make([DecisionTreeClassifier(max_depth=4)]))
+    with pytest.raises(ValueError, match="max_depth was 3 and is now 4"):
+        clf.fit(X, y)
+    clf.set_params(estimator=make([DecisionTreeClassifier(max_depth=3)])).fit(X, y)
+    assert len(clf.estimators_) == 3
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_warm_start_refuses_other_frames(imbalanced, library):
+    frames = pytest.importorskip(library)
+    X, y = imbalanced
+    texts = np.array(["low", "high"])[(X[:, 0] > 0).astype(int)]
+    table = {"text": list(texts), "number": X[:, 1]}
+    clf = MesaClassifier(LogisticText(), 2, meta_sampler=0.9, warm_start=True, random_state=0)
+    clf.fit(frames.DataFrame(table), y).set_params(n_estimators=3)
+    other = {**table, "text": ["high", *texts[1:]] if texts[0] == "low" else ["low", *texts[1:]]}
+    with pytest.raises(ValueError, match="X and X_val are not"):
+        clf.fit(frames.DataFrame(other), y)
+    assert len(clf.fit(frames.DataFrame(table), y).estimators_) == 3
+
+
+class LogisticText(ClassifierMixin, BaseEstimator):
+    """A base learner that takes frames as they are, texts too."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.asarray(X["number"] > 0, dtype=float)
+        return np.column_stack([1 - p, p])
 
 
 def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced, short_sampler):

@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.meta import ConstantPolicy, FitToConstants, SoftActorCritic
+from metasampler_bench import ensemble as bench
 
 RECORD = Path(__file__).with_name("golden.npz")
 
@@ -181,10 +182,11 @@ CASES: dict[str, Callable[[], dict[str, np.ndarray]]] = {
         mesa(estimator=[LogisticRegression(), DecisionTreeClassifier()], n_estimators=8),
     ),
     **{
-        f"{name}, {data.__name__}": lambda name=name, data=data: fit(
-            data(), getattr(ensemble, name)(random_state=0)
+        f"{name}, {data.__name__}": lambda package=package, name=name, data=data: fit(
+            data(), getattr(package, name)(random_state=0)
         )
-        for name in ensemble.__all__
+        for package in (ensemble, bench)
+        for name in package.__all__
         if name != "MesaClassifier"
         for data in (few, three)
     },

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from metasampler import MetaSampler
 from metasampler.meta import FitToConstants, SoftActorCritic
-from metasampler.policy import _files
+from metasampler.policy import _archive
 
 
 def sac(**options):
@@ -203,7 +203,7 @@ def test_a_full_disk_does_not_end_the_training(imbalanced, tmp_path, monkeypatch
         file.write(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(_files.np, "savez", full_disk)
+    monkeypatch.setattr(_archive.np, "savez", full_disk)
     words = r"checkpoint is not up to date: .*state.npz' could not be written: No space left"
     with pytest.warns(RuntimeWarning, match=words):
         sampler = MetaSampler(**SHORT).fit(*imbalanced, checkpoint=path)

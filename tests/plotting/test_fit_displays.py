@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from tree_mesa import tree_mesa
 
 from metasampler import MetaSampler
-from metasampler.ensemble import RUSBoostClassifier, UnderBaggingClassifier
+from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.meta import GaussianPolicy, SoftActorCritic
 from metasampler.plotting import ErrorHistogramDisplay, MetaTrainingDisplay, PolicyTraceDisplay
 
@@ -106,11 +106,10 @@ def test_histograms_by_default_and_logarithmic(fits, imbalanced, covered):
 
 def test_histograms_of_boosting_are_those_of_its_stages(imbalanced):
     X, y = imbalanced
-    for boosting in (RUSBoostClassifier, AdaBoostClassifier):
-        clf = boosting(n_estimators=3, random_state=0).fit(X, y)
-        display = ErrorHistogramDisplay.from_estimator(clf, X, y, members=[3], n_bins=2)
-        wrong = np.mean(1 - clf.predict_proba(X)[y == 1, 1] >= 0.5)
-        assert display.histograms[0, 1, 1] == pytest.approx(wrong)
+    clf = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    display = ErrorHistogramDisplay.from_estimator(clf, X, y, members=[3], n_bins=2)
+    wrong = np.mean(1 - clf.predict_proba(X)[y == 1, 1] >= 0.5)
+    assert display.histograms[0, 1, 1] == pytest.approx(wrong)
 
 
 def test_histograms_of_many_classes_and_panels(three_classes, covered):

@@ -18,6 +18,7 @@ from metasampler import MetaSampler
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import (
     GaussianPolicy,
+    _archive,
     _files,
     check_writable,
     load_policy,
@@ -112,7 +113,7 @@ def test_a_failed_write_leaves_the_old_file(path, monkeypatch):
         args[0].write(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(_files.np, "savez", full_disk)
+    monkeypatch.setattr(_archive.np, "savez", full_disk)
     loaded = MetaSampler.load(path)
     with pytest.raises(OSError, match=r"sampler.npz' could not be written: No space left") as info:
         loaded.save(path)
@@ -541,7 +542,7 @@ def test_archives(tmp_path):
 
 
 def test_a_history_that_is_too_long(sampler, tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_LARGEST_SAMPLER", 3000)
+    monkeypatch.setattr(_files, "LARGEST", 3000)
     with pytest.raises(ValueError, match=r"history of 4 episodes is too long.*history=False"):
         sampler.save(tmp_path / "long.npz")
 
@@ -566,7 +567,7 @@ def test_places_that_cannot_be_written(sampler, tmp_path, monkeypatch):
     def refuse(*args):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(_files, "open", refuse, raising=False)
+    monkeypatch.setattr(_archive, "open", refuse, raising=False)
     for write_there in (check_writable, sampler.save):
         with pytest.raises(PermissionError, match=r"closed.npz' could not be written: Permission"):
             write_there(tmp_path / "closed.npz")
@@ -576,7 +577,7 @@ def test_an_unwritable_checkpoint_is_found_before_the_training(imbalanced, tmp_p
     def refuse(*args):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(_files, "open", refuse, raising=False)
+    monkeypatch.setattr(_archive, "open", refuse, raising=False)
     with pytest.raises(PermissionError, match=r"state.npz' could not be written"):
         MetaSampler(random_state=0).fit(
             *imbalanced, callback=pytest.fail, checkpoint=tmp_path / "state.npz"

@@ -1,5 +1,8 @@
 """Stable-Baselines3's SAC learns on our environment, and its actor serves as a meta-sampler."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -68,3 +71,9 @@ def test_other_activations_are_refused():
     model = sb3.SAC("MlpPolicy", env, policy_kwargs={"activation_fn": torch.nn.Tanh})
     with pytest.raises(ValueError, match="must be ReLU, got \\['Tanh'\\]"):
         MetaSampler.from_actor(model.policy.actor)
+
+
+def test_the_example_runs(capsys):
+    example = Path(__file__).parents[2] / "examples" / "run_stable_baselines.py"
+    runpy.run_path(str(example))
+    assert "mu of each member" in capsys.readouterr().out

@@ -14,15 +14,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble import (
-    AdaCostClassifier,
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
     MesaClassifier,
-    RAMOBoostClassifier,
-    RUSBoostClassifier,
     SelfPacedEnsembleClassifier,
-    SMOTEBaggingClassifier,
-    SMOTEBoostClassifier,
     UnderBaggingClassifier,
 )
 from metasampler.meta import ConstantPolicy, MetaSampler
@@ -36,6 +31,13 @@ from metasampler_bench._method import (
     rows_recorded,
 )
 from metasampler_bench._weighting import WeightedClassifier
+from metasampler_bench.ensemble import (
+    AdaCostClassifier,
+    RAMOBoostClassifier,
+    RUSBoostClassifier,
+    SMOTEBaggingClassifier,
+    SMOTEBoostClassifier,
+)
 
 __all__ = ["LIU_2009", "ensemble_methods", "policy_methods", "reweighting_methods"]
 
@@ -140,6 +142,7 @@ def ensemble_methods() -> Iterator[Method]:
         rows_recorded,
         _SEIFFERT_2010,
         prefix=True,
+        reads_tables=True,
     )
     yield Method(
         "rusboost-paper",

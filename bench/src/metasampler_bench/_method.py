@@ -85,6 +85,8 @@ class Method:
         its place, as `meta_sampler`.
     requires : str, default=None
         The extra of this package that has to be installed.
+    reads_tables : bool, default=False
+        Whether ``metasampler compare`` may pass data frames with columns of any kind.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Method:
     uses_validation: bool = False
     meta_trains: bool = False
     requires: str | None = None
+    reads_tables: bool = False
 
     def build(
         self,

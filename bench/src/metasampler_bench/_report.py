@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,7 @@ def write_report(
     ValueError
         If there are no rows of this spec.
     """
-    own = last_rows(row for row in rows if row["spec"] == spec.name)
+    own = last_rows(row for row in rows if row.get("spec") == spec.name)
     if not own:
         raise ValueError(f"There are no rows of {spec.name!r} yet; run it first.")
     folder = Path(folder)
@@ -59,6 +60,8 @@ def write_report(
     parts: list[str] = []
     figures: list[Path] = []
     summary = ""
+    can_draw = importlib.util.find_spec("matplotlib") is not None
+    n_left_out = 0
     # Where every cell failed there is nothing to show but the reasons.
     for report in spec.reports if finished(own) else ():
         kind = report["kind"]
@@ -68,6 +71,9 @@ def write_report(
         shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
         if kind == "sentences":
             summary = sentences(spec, shown)
+            continue
+        if kind in FIGURES and not can_draw:
+            n_left_out += 1
             continue
         if kind in FIGURES:
             for path in _save_figures(spec, shown, report, folder):
@@ -93,14 +99,21 @@ def write_report(
             table.show(console)
         if any(row["cell"].get("quick") for row in own):
             console.print(QUICK_NOTE, soft_wrap=True, markup=False)
+    if n_left_out:
+        note = (
+            f"{n_left_out} kind{'s of figures are' if n_left_out > 1 else ' of figures is'} not "
+            'drawn, because matplotlib is not installed: pip install "metasampler[plot]"'
+        )
+        if console is None:
+            warnings.warn(note, UserWarning, stacklevel=2)
+        else:
+            console.print(note, soft_wrap=True, markup=False)
     return [page, *([latex] if tables else []), *figures]
 
 
 def _save_figures(
     spec: Spec, rows: list[dict[str, Any]], report: dict[str, Any], folder: Path
 ) -> Iterable[Path]:
-    if importlib.util.find_spec("matplotlib") is None:
-        return
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
@@ -154,5 +167,5 @@ def _listed(rows: list[dict[str, Any]], name: str) -> str:
 
 
 def _versions(rows: list[dict[str, Any]]) -> str:
-    found = {", ".join(f"{n} {v}" for n, v in row["versions"].items()) for row in rows}
+    found = {", ".join(f"{n} {v}" for n, v in row.get("versions", {}).items()) for row in rows}
     return "; ".join(sorted(found))

@@ -9,7 +9,7 @@ import numpy as np
 
 from metasampler_bench._methods import title_of
 from metasampler_bench._spec import AXES, Spec
-from metasampler_bench._store import cell_key
+from metasampler_bench._store import row_key
 
 __all__ = [
     "axis_order",
@@ -56,7 +56,7 @@ def finished(rows: Iterable[Row]) -> list[Row]:
 
 def last_rows(rows: Iterable[Row]) -> list[Row]:
     """Return the last row of each cell: one that was computed again has an older row before it."""
-    return list({(row["seed"], cell_key(row["cell"])): row for row in rows}.values())
+    return list({(row.get("seed"), row_key(row)): row for row in rows}.values())
 
 
 def select(rows: Iterable[Row], where: dict[str, Any] | None = None) -> list[Row]:

@@ -22,7 +22,7 @@ from metasampler_bench._measures import KEPT_ON_REQUEST, MEASURES, needs_sampler
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job, Spec
 from metasampler_bench._stand_in import STAND_IN, replace_absent
-from metasampler_bench._store import ResultStore, cell_key
+from metasampler_bench._store import ResultStore, cell_key, row_key
 
 __all__ = ["Runner", "TimeLimitError", "source_commit"]
 
@@ -116,17 +116,12 @@ class Runner:
         n_rows : int
             Rows that were added.
         """
+        _check_names(spec, quick, dataset=datasets, method=methods)
         jobs = spec.jobs(runs=runs, folds=folds, quick=quick, datasets=datasets, methods=methods)
         if not jobs:
-            cells = [job.cell for job in spec.jobs(quick=quick)]
-            known = {
-                axis: sorted({cell[axis] for cell in cells if axis in cell})
-                for axis in ("dataset", "method")
-            }
             raise ValueError(
-                f"{spec.name!r} has no cell with datasets={datasets!r}, methods={methods!r}. "
-                f"Its data sets are {', '.join(known['dataset'])}; its methods are "
-                f"{', '.join(known['method'])}."
+                f"{spec.name!r} has no cell with these data sets and methods together: "
+                f"{', '.join((*datasets, *methods))}."
             )
         if quick:
             jobs, replaced = replace_absent(jobs, self.data_home)
@@ -148,7 +143,7 @@ class Runner:
             done = self._done(self.store(spec).rows())
             copied = list(self._copies(spec, jobs, done))
             append(copied)
-            done |= {cell_key(row["cell"]) for row in copied}
+            done |= {row_key(row) for row in copied}
             added += len(copied)
             pending = [job for job in jobs if any(cell_key(c) not in done for c in job.cells)]
             trainings = self._trainings(pending, cache)
@@ -181,9 +176,9 @@ class Runner:
 
     def _done(self, rows: list[dict[str, Any]]) -> set[str]:
         return {
-            cell_key(row["cell"])
+            row_key(row)
             for row in rows
-            if row["seed"] == self.seed and not (self.retry and "error" in row)
+            if row.get("seed") == self.seed and not (self.retry and "error" in row)
         }
 
     def _copies(self, spec: Spec, jobs: list[Job], done: set[str]) -> Iterator[dict[str, Any]]:
@@ -199,11 +194,11 @@ class Runner:
         files = {path.with_suffix("") for path in self.folder.glob("*.jsonl.gz")}
         for path in sorted(files.union(self.folder.glob("*.jsonl")) - {own}):
             for row in ResultStore(path).rows():
-                key = cell_key(row["cell"])
-                if key in wanted and row["seed"] == self.seed and "score" in row:
+                key = row_key(row)
+                if key in wanted and row.get("seed") == self.seed and "score" in row:
                     del wanted[key]
                     plain = {k: v for k, v in row.items() if k not in KEPT_ON_REQUEST}
-                    yield {**plain, "spec": spec.name, "copied_from": row["spec"]}
+                    yield {**plain, "spec": spec.name, "copied_from": row.get("spec")}
 
     @staticmethod
     def _trainings(pending: list[Job], cache: SamplerCache) -> list[dict[str, Any]]:
@@ -214,6 +209,19 @@ class Runner:
             if needs_sampler(job) and not cache.has(job.cell)
         }
         return sorted(cells.values(), key=lambda cell: cache.key(cell)["dataset"])
+
+
+def _check_names(spec: Spec, quick: bool, **wanted: tuple[str, ...]) -> None:
+    """Raise a ValueError for data sets or methods that a spec does not have."""
+    cells = [job.cell for job in spec.jobs(quick=quick)]
+    for axis, names in wanted.items():
+        known = sorted({cell[axis] for cell in cells if axis in cell})
+        unknown = [repr(name) for name in names if name not in known]
+        if unknown:
+            raise ValueError(
+                f"{spec.name!r}{' with --quick' if quick else ''} has no {axis} "
+                f"{', '.join(unknown)}; it has {', '.join(known) or 'none'}."
+            )
 
 
 def _measure(job: Job, cache: SamplerCache, limit: float | None) -> tuple[Any, list[Any]]:
@@ -270,8 +278,11 @@ def _environment(seed: int) -> dict[str, Any]:
     return {"seed": seed, "versions": versions, "commit": source_commit()}
 
 
-def source_commit() -> str | None:
-    """Return the commit of the library's source tree, with "+" if a package was changed."""
+def source_commit() -> str:
+    """Return the commit of the library's source tree, with "+" if a package was changed.
+
+    Outside a checkout it is "unknown".
+    """
     # What is compared is the library; it may lie elsewhere than this package.
     folders = [Path(str(m.__file__)).parent for m in (metasampler, metasampler_bench)]
 
@@ -285,7 +296,7 @@ def source_commit() -> str | None:
         changed = any(git("status", "--porcelain", "--", ".", folder=folder) for folder in folders)
         return head + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return None
+        return "unknown"
 
 
 def _today() -> str:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ResultStore", "cell_key"]
+__all__ = ["ResultStore", "cell_key", "row_key"]
 
 
 def cell_key(cell: dict[str, Any]) -> str:
     """Return one text for one cell, whatever the order of its entries."""
     return json.dumps(cell, sort_keys=True, separators=(",", ":"))
+
+
+def row_key(row: dict[str, Any]) -> str:
+    """Return the text of a row's cell, or raise a ValueError if it has none."""
+    cell = row.get("cell")
+    if not isinstance(cell, dict):
+        raise ValueError(f"A row of results says of no cell what it is about: {str(row)[:200]}")
+    return cell_key(cell)
 
 
 class ResultStore:
@@ -54,22 +63,27 @@ class ResultStore:
         -------
         rows : list of dict
         """
-        # First the file that is written to: what is packed meanwhile is then found at least once.
-        new = self.path.read_bytes() if self.path.is_file() else b""
-        old = self._unpacked() if self.packed.is_file() else b""
+        old, new = self._contents()
         rows = []
         for path, content in ((self.packed, old), (self.path, new)):
-            # What follows the last line break was never finished.
-            lines = content.split(b"\n")[:-1]
+            lines = content.split(b"\n")
             rows += [
                 self._parse(line, number, path) for number, line in enumerate(lines, 1) if line
             ]
         return rows
 
+    def _contents(self) -> tuple[bytes, bytes]:
+        """Return all finished lines: those that are packed, and those that are not."""
+        # First the file that is written to: what is packed meanwhile is then found at least once.
+        new = _finished(self.path.read_bytes()) if self.path.is_file() else b""
+        old = _finished(self._unpacked()) if self.packed.is_file() else b""
+        # `pack` was killed, or goes on, between its last two steps: the lines are in both files.
+        return old, b"" if old.endswith(new) else new
+
     def _unpacked(self) -> bytes:
         try:
             return gzip.decompress(self.packed.read_bytes())
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{os.fspath(self.packed)!r} is broken: {error}") from error
 
     @property
@@ -83,14 +97,15 @@ class ResultStore:
         The emptied file stays, because another process may wait for the right to write to it.
         """
         with self._locked() as descriptor:
-            content = _lines(self.rows())
-            if not content:
+            self.rows()  # what is broken is said now
+            old, new = self._contents()
+            if not new:
                 return
-            # Written aside and then moved: a kill leaves the rows in one file or in both, where
-            # the same row twice does no harm.
+            # Written aside and then moved: a kill leaves the rows in one file, or the same lines
+            # at the end of both, which count once.
             aside = self.packed.with_name(self.packed.name + ".part")
             with open(aside, "wb") as file:
-                file.write(gzip.compress(content, mtime=0))
+                file.write(gzip.compress(old + new, mtime=0))
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(aside, self.packed)
@@ -102,7 +117,7 @@ class ResultStore:
             if not isinstance(row, dict):
                 raise ValueError("no JSON object")
             return row
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"Line {number} of {os.fspath(path)!r} is not a row of results: {error}. "
                 "Remove that line; its cell is then computed again."
@@ -126,9 +141,13 @@ class ResultStore:
 
             def append(rows: Iterable[dict[str, Any]]) -> None:
                 content = memoryview(_lines(rows))
-                while content:
-                    content = content[os.write(descriptor, content) :]
-                os.fsync(descriptor)
+                try:
+                    while content:
+                        content = content[os.write(descriptor, content) :]
+                    os.fsync(descriptor)
+                except OSError as error:
+                    reason = f"{os.fspath(self.path)!r} could not be written: {error.strerror}."
+                    raise OSError(error.errno, reason) from error
 
             yield append
 
@@ -140,6 +159,8 @@ class ResultStore:
         try:
             _lock(descriptor, self.path)
             _drop_broken_line(descriptor)
+            if os.fstat(descriptor).st_size and self.packed.is_file() and not self._contents()[1]:
+                os.ftruncate(descriptor, 0)  # the last step of `pack`, which was killed before
             yield descriptor
         finally:
             # The lock goes with the descriptor, also where the process is killed.
@@ -148,6 +169,11 @@ class ResultStore:
 
 def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows).encode()
+
+
+def _finished(content: bytes) -> bytes:
+    """Return the lines up to the last line break: what follows it was never finished."""
+    return content[: content.rfind(b"\n") + 1]
 
 
 def _lock(descriptor: int, path: Path) -> None:

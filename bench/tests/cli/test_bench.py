@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from full_disk import full_disk
 from typer.testing import CliRunner
 
 from metasampler.cli import app
@@ -55,7 +56,7 @@ def test_list_names_all(run):
         (["ablation", "--method", "mesa-fitt"], "unknown method 'mesa-fitt'. Did you mean"),
         (
             ["ablation", "--dataset", "nowhere"],
-            "Its data sets are isolet, mammography, mammography-",
+            "no dataset 'nowhere'; it has isolet, mammography, mammography-",
         ),
         (["datasets", "--quick", "--data-home", "gone"], "no folder 'gone'"),
         (["ablation", "--report-only"], "There are no rows of 'ablation' yet; run it first."),
@@ -174,3 +175,15 @@ def test_packed_rows_are_read_and_gone_on_with(run, tmp_path):
     run("policies", "--quick", "--method", "constant-0.9")
     copied = ResultStore(folder / "policies.jsonl").rows()
     assert {row.get("copied_from") for row in copied} == {"ablation"}
+
+
+def test_a_full_disk_is_said_without_a_traceback(run, tmp_path):
+    with full_disk(100):
+        text = run("datasets", "--quick", code=1)
+    assert "datasets.jsonl' could not be written: File too large" in text
+    assert "new rows" in run("datasets", "--quick")
+
+
+def test_a_name_that_the_benchmark_lacks(run):
+    options = ("under-sampling", "--quick", "--method", "under-bagging", "--method", "smote")
+    assert "'under-sampling' with --quick has no method 'smote'" in run(*options, code=2)

@@ -278,9 +278,9 @@ def test_few_options():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--output", "nowhere/sampler.npz"], "no directory 'nowhere'"),
-        (["--log", "nowhere/log.jsonl"], "no directory 'nowhere'"),
-        (["--checkpoint", "nowhere/state.npz"], "no directory 'nowhere'"),
+        (["--output", "nowhere/sampler.npz"], "There is no folder 'nowhere'"),
+        (["--log", "nowhere/log.jsonl"], "There is no folder 'nowhere'"),
+        (["--checkpoint", "nowhere/state.npz"], "There is no folder 'nowhere'"),
         (["--jobs", "0"], "must not be 0"),
         (["--option", "n_updates"], "'n_updates' must be NAME=VALUE"),
         (["--option", "penalty=1"], "sac has no option 'penalty'; the names are alpha"),
@@ -323,3 +323,33 @@ def test_an_interrupt_saves_what_there_is(run, tmp_path, request):
     sampler = MetaSampler.load("sampler.npz")
     assert sampler.summary_["interrupted"]
     assert sampler.n_updates_ > 0
+
+
+def test_a_full_disk_is_found_before_the_training(run, monkeypatch):
+    from full_disk import full_disk  # here: a child process below imports this file
+
+    def fit_tasks(*arguments, **options):
+        raise AssertionError("the training has begun")
+
+    monkeypatch.setattr(MetaSampler, "fit_tasks", fit_tasks)
+    with full_disk(1000):
+        text = run("meta-train", "first.npz", *SHORT, code=2)
+    assert "'sampler.npz' could not be written: File too large" in text
+    assert not list(Path().glob("sampler.npz*"))
+
+
+def test_a_disk_that_fills_up_meanwhile_is_said_without_a_traceback(run, monkeypatch):
+    def save(*arguments, **options):
+        raise OSError(28, "'sampler.npz' could not be written: No space left on device.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MetaSampler, "save", save)
+        assert "No space left" in run("meta-train", "first.npz", *SHORT, code=1)
+
+
+@pytest.mark.parametrize("half", ['{"round": 2, "tasks": {}', '{"a": {"round": 1}', "[[", "{}", ""])
+def test_any_half_line_of_a_log_is_dropped(tmp_path, half):
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"round": 1}\n' + half)
+    Watch(log, None, 1)._trim_log(3)
+    assert log.read_text() == '{"round": 1}\n'

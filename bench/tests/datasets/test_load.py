@@ -1,7 +1,11 @@
+import shutil
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.lib import format as npy
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from metasampler.datasets import make_imbalanced_digits
@@ -77,15 +81,58 @@ def test_npz_file(folder, kind):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.zeros((2, 1)), "y": [0, 1]}, r"arrays `data` and `label`, it has: X, y"),
-        ({"data": np.zeros((3, 1)), "label": [0, 1]}, "3 rows but 2 labels"),
-        ({"data": np.zeros((2, 1)), "label": np.array(["a", None])}, "allow_pickle=False"),
+        (
+            {"X": np.zeros((2, 1)), "y": [0, 1]},
+            r"arrays `data` and `label`: it has no data, only X, y",
+        ),
+        ({"data": np.zeros((3, 1)), "label": [0, 1]}, r"shapes are \(3, 1\) and \(2,\)"),
+        ({"data": np.zeros(2), "label": [0, 1]}, r"shapes are \(2,\) and \(2,\)"),
+        ({"data": np.zeros((2, 1)), "label": np.array(["a", None])}, "pickle, which is never read"),
     ],
 )
 def test_wrong_npz_files_are_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "wrong.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         load(tmp_path / "wrong.npz")
+
+
+def write_bomb(path):
+    """Write a file of about a megabyte that unpacks to more than is allowed."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("data.npy", "w", force_zip64=True) as member:
+            npy.write_array_header_1_0(
+                member, {"descr": "<f8", "fortran_order": False, "shape": (17 << 21, 1)}
+            )
+            for _ in range(17):
+                member.write(bytes(1 << 24))
+        archive.writestr("label.npy", b"")
+
+
+@pytest.fixture(scope="session")
+def bomb(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bomb") / "bomb.npz"
+    write_bomb(path)
+    return path
+
+
+@pytest.mark.parametrize("place", ["file", "extra", "zenodo"])
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(folder, bomb, place):
+    assert bomb.stat().st_size < 2 << 20
+    name = {"file": bomb, "extra": "bomb", "zenodo": "oil"}[place]
+    (folder / "zenodo").mkdir()
+    shutil.copy(bomb, folder / "extra" / "bomb.npz")
+    shutil.copy(bomb, folder / "zenodo" / "x18data.npz")
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"would unpack to 2 arrays of 272 MB; allowed are"):
+        load(name, data_home=folder)
+    assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
+
+
+def test_only_expected_arrays_of_a_file_are_read(folder):
+    path = folder / "more.npz"
+    np.savez(path, data=np.zeros((2, 1)), label=[0, 1], other=np.array([None]))
+    assert load(path).data.shape == (2, 1)
 
 
 @pytest.mark.parametrize(

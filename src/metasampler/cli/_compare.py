@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-#: What is run without --method. Nothing that boosts a hundred times.
+#: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
+#: and RUSBoost.
 DEFAULT_METHODS = (
     "mesa",
     "mesa-fit",
@@ -112,12 +113,12 @@ def compare(
 
 def _choose_methods(wanted: list[str] | None) -> list[str]:
     """Return the names of the methods to run, in the order in which all are listed."""
-    if not wanted:
-        return list(DEFAULT_METHODS)
     # Here, not at the top: `metasampler --help` should be quick.
     from metasampler.cli._methods import find_method, known_methods
 
     methods = known_methods()
+    if not wanted:
+        return [name for name in DEFAULT_METHODS if name in methods]
     try:
         chosen = {find_method(name, methods) for name in wanted}
     except ValueError as error:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
 
-from imblearn.ensemble import BalancedRandomForestClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.datasets import near_matches
 from metasampler.ensemble import (
     MesaClassifier,
-    RUSBoostClassifier,
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
@@ -86,11 +84,11 @@ def _preset(title: str, preset: str, **options: Any) -> Method:
     return Method(title, make, _drawn, sized=False, reads_tables=True)
 
 
-def _ensemble(title: str, cls: Callable[..., Any], count_rows: Any = _drawn) -> Method:
+def _ensemble(title: str, cls: Callable[..., Any]) -> Method:
     return Method(
         title,
         lambda k, seed, n_jobs: cls(n_estimators=k, n_jobs=n_jobs, random_state=seed),
-        count_rows,
+        _drawn,
         reads_tables=True,
     )
 
@@ -109,18 +107,6 @@ def _meta_trained(n_estimators: int, random_state: int, n_jobs: int | None) -> A
     )
 
 
-def _balanced_forest(n_estimators: int, random_state: int, n_jobs: int | None) -> Any:
-    # The forest of its paper; spelled out because the defaults have changed over time.
-    return BalancedRandomForestClassifier(
-        n_estimators=n_estimators,
-        sampling_strategy="all",
-        replacement=True,
-        bootstrap=False,
-        n_jobs=n_jobs,
-        random_state=random_state,
-    )
-
-
 #: The methods of this package by name.
 METHODS: dict[str, Method] = {
     "mesa": _preset("MESA, default", "default"),
@@ -128,15 +114,7 @@ METHODS: dict[str, Method] = {
     "mesa-best": _preset("MESA, best", "best"),
     "mesa-fit": Method("MESA, meta-trained", _meta_trained, _drawn, reads_tables=True),
     "under-bagging": _ensemble("UnderBagging", UnderBaggingClassifier),
-    "rusboost": _ensemble(
-        "RUSBoost", RUSBoostClassifier, lambda fitted, n_rows: sum(fitted.n_training_rows_)
-    ),
     "spe": _ensemble("SPE", SelfPacedEnsembleClassifier),
-    "balanced-forest": Method(
-        "BalancedRandomForest",
-        _balanced_forest,
-        lambda fitted, n_rows: sum(len(draw.sample_indices_) for draw in fitted.samplers_),
-    ),
     "tree": Method(
         "decision tree",
         lambda k, seed, n_jobs: DecisionTreeClassifier(random_state=seed),

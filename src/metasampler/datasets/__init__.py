@@ -1,6 +1,7 @@
 """Data for a first look, and tables from files; metasampler-bench has many named data sets."""
 
 from metasampler.datasets._bundled import make_imbalanced_digits
+from metasampler.datasets._claims import make_claims
 from metasampler.datasets._tables import (
     TABLE_SUFFIXES,
     drop_columns,
@@ -12,6 +13,7 @@ from metasampler.datasets._tables import (
 __all__ = [
     "TABLE_SUFFIXES",
     "drop_columns",
+    "make_claims",
     "make_imbalanced_digits",
     "near_matches",
     "read_table",

@@ -1,25 +1,32 @@
 """Ensembles on the growth loop."""
 
-from metasampler.ensemble._ada_cost import AdaCostClassifier
 from metasampler.ensemble._balance_cascade import BalanceCascadeClassifier
 from metasampler.ensemble._easy_ensemble import EasyEnsembleClassifier
 from metasampler.ensemble._mesa import MesaClassifier
-from metasampler.ensemble._ramo_boost import RAMOBoostClassifier
-from metasampler.ensemble._rus_boost import RUSBoostClassifier
 from metasampler.ensemble._self_paced import SelfPacedEnsembleClassifier
-from metasampler.ensemble._smote_bagging import SMOTEBaggingClassifier
-from metasampler.ensemble._smote_boost import SMOTEBoostClassifier
 from metasampler.ensemble._under_bagging import UnderBaggingClassifier
 
 __all__ = [
-    "AdaCostClassifier",
     "BalanceCascadeClassifier",
     "EasyEnsembleClassifier",
     "MesaClassifier",
+    "SelfPacedEnsembleClassifier",
+    "UnderBaggingClassifier",
+]
+
+_IN_BENCH = {
+    "AdaCostClassifier",
     "RAMOBoostClassifier",
     "RUSBoostClassifier",
     "SMOTEBaggingClassifier",
     "SMOTEBoostClassifier",
-    "SelfPacedEnsembleClassifier",
-    "UnderBaggingClassifier",
-]
+}
+
+
+def __getattr__(name):
+    if name in _IN_BENCH:
+        raise AttributeError(
+            f"{name} is in the package metasampler-bench now: "
+            f"from metasampler_bench.ensemble import {name}"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._teams import RECIPES, Plan, TreeTable, has_few_rows
+from metasampler.ensemble._teams import RECIPES, Plan, Team, TreeTable, has_few_rows
 from metasampler.ensemble._threshold import needs_held_out_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     UniformPolicy,
@@ -328,11 +328,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
-    def _base_learner(self):
-        is_recipe = self.estimator is None or isinstance(self.estimator, str)
-        # The members of recipes take what trees take.
-        return DecisionTreeClassifier() if is_recipe else self.estimator
-
     def _plan(self, y):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         # The default has to work where nothing can be held out.
@@ -351,9 +346,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         recipe = RECIPES[name].scaled(n_members)
         if has_few_rows(y):
             # A fast fit of few rows has none to spare, unless a setting needs them.
-            needs = self.calibration == "sigmoid" or needs_held_out_rows(self.threshold)
-            usual = None if name == "fast" and universal and not needs else 0.2
-            part = usual if part == "auto" else part
+            spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
+            if part == "auto":
+                part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
             return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
         return Plan(
             [recipe.scout(1), *recipe.trees(1.0)],
@@ -374,21 +369,22 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
         learner.doubles_after = recipe.doubles_after
         all_rows = data.for_team(np.inf)
-        scouts = self._team("scouts", all_rows, seeds[0], learner, None, recipe.n_scouts)
-        yield scouts
-        signal = recipe.signal(scouts.growth)
+        scouts = Growth(all_rows, learner, seeds[0])
+        yield Team("scouts", scouts, None, recipe.n_scouts)
+        signal = recipe.signal(scouts)
         policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             learner = learner.alike(recipe.booster(signal))
-            yield self._team("boosters", rows, seeds[1], learner, policy, recipe.n_boosters)
+            growth = Growth(rows, learner, seeds[1])
+            yield Team("boosters", growth, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(table))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            policy = policies["trees"]
-            yield self._team("trees", rows, seeds[2], learner, policy, recipe.n_trees)
+            growth = Growth(rows, learner, seeds[2])
+            yield Team("trees", growth, policies["trees"], recipe.n_trees)
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
-from metasampler.ensemble._base import BaseEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
+from metasampler.ensemble._resume import check_facts, facts_of
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
 from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
+from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
     Growth,
     GrowthData,
@@ -137,6 +138,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
         teams = []
         for team in self._teams(plan, data, streams):
+            if self._resumes():
+                self._resume(team)
             self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
             teams.append(team)
         # Rows that members have not seen decide about probabilities and labels.
@@ -159,11 +162,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, y) -> Plan:
         """Return what the fit is going to do; the labels may matter, the rows do not."""
         kinds = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _start(self, plan: Plan, X, y, X_val, y_val, sample_weight) -> tuple:
         """Check what `fit` got; return the rows and the random streams."""
-        resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
         resumes = self._resumes()
         if resumes:
             streams = RandomStreams(self._entropy)
@@ -206,25 +209,23 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             smoothing,
             data.form.categorical_features,
         )
+        growth = Growth(data, learner, streams)
         if self._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
             policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(plan, data, streams)
-        yield self._team("members", data, streams, learner, policy, plan.n_members)
+        yield Team("members", growth, policy, plan.n_members)
 
-    def _team(self, name, data, streams, learner, policy, n_members) -> Team:
-        """Return a team that is ready to grow; a warm start begins with the members there are."""
-        growth = Growth(data, learner, streams)
-        if self._resumes():
-            grown = self._grown.get(name, ([], [], []))
-            if n_members < len(grown[0]):
-                raise ValueError(
-                    f"n_estimators={self.n_estimators} makes {n_members} {name}, but there are "
-                    f"{len(grown[0])} of them already: warm_start=True needs at least as many."
-                )
-            growth.resume(*grown)
-        return Team(name, growth, policy, n_members)
+    def _resume(self, team: Team) -> None:
+        """Give a team the members that it has already, as a warm start does."""
+        grown = self._grown.get(team.name, ([], [], []))
+        if team.n_members < len(grown[0]):
+            raise ValueError(
+                f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but there "
+                f"are {len(grown[0])} of them already: warm_start=True needs at least as many."
+            )
+        team.growth.resume(*grown)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -271,8 +272,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._entropy = teams[0].growth.streams.entropy
-        self._facts = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        self._facts["the number of rows"] = len(data.codes)
+        # After a refit no warm start goes on.
+        self._facts = {} if refits else facts_of(self, self._resume_parameters, data)
         self._n_grown = plan.n_members
         self._form = data.form
         self._blend = None if blend is None else blend.without_rows()
@@ -369,23 +370,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 "warm_start=True cannot grow on: the members were refitted on all rows. Set "
                 "warm_start=True, or refit=False, before the first fit."
             )
-        now = {name: _comparable(getattr(self, name)) for name in self._resume_parameters}
-        now["the number of rows"] = len(data.codes)
-        for name, value in now.items():
-            if value != self._facts[name]:
-                raise ValueError(
-                    f"warm_start=True grows the same fit further, but {name} was "
-                    f"{self._facts[name]!r} and is now {value!r}."
-                )
+        check_facts(self._facts, facts_of(self, self._resume_parameters, data))
         if plan.n_members < self._n_grown:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least {self._n_grown}, the "
                 "number of members there are, when warm_start=True."
-            )
-        if not np.array_equal(data.classes, self.classes_):
-            raise ValueError(
-                f"warm_start=True needs the classes of the first fit, {self.classes_.tolist()}; "
-                f"y has {data.classes.tolist()}."
             )
 
     # ------------------------------------------------------------------ answers
@@ -460,11 +449,3 @@ def _labels_that_count(y, sample_weight):
         return y
     labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
     return labels[counts] if counts.shape == labels.shape[:1] else y
-
-
-def _comparable(value):
-    """Return a parameter in a form that a later one can be compared with."""
-    if isinstance(value, list):
-        return [_comparable(entry) for entry in value]
-    plain = value is None or callable(value) or isinstance(value, (str, Real))
-    return value if plain else f"a {type(value).__name__}"

@@ -14,16 +14,22 @@ from metasampler.growth._check import (
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
-    GaussianDraw,
     RandomStreams,
     Stream,
     draw_rows,
     gaussian_log_weights,
     race_keys,
     race_keys_of,
+)
+from metasampler.growth._loop import (
+    GaussianDraw,
+    Growth,
+    GrowthStep,
+    Policy,
+    Rule,
+    replay,
     spread_action,
 )
-from metasampler.growth._loop import Growth, GrowthStep, Policy, Rule, replay
 from metasampler.growth._members import (
     MemberLearner,
     Members,

@@ -95,7 +95,7 @@ def _encode(y, classes, name: str) -> np.ndarray:
             f"{name} has no row of class {missing[:10].tolist()}; it needs rows of every class to "
             "score an ensemble."
         )
-    return _compact(np.searchsorted(classes, y), len(classes))
+    return np.searchsorted(classes, y)
 
 
 def _weighted_rows(X, sample_weight):
@@ -139,11 +139,6 @@ def _without_unit(weights: np.ndarray) -> np.ndarray:
     mantissas, exponents = np.frexp(weights / least)
     ratios = np.ldexp(np.round(np.ldexp(mantissas, 30)), exponents - 30)
     return ratios / ratios.mean()
-
-
-def _compact(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return class positions in as few bytes as they need: there is one for every row."""
-    return codes.astype(np.min_scalar_type(n_classes - 1))
 
 
 def make_growth_data(
@@ -192,7 +187,7 @@ def make_growth_data(
             f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
             "2 classes."
         )
-    tables, all_codes = [X], [_compact(codes, len(classes))]
+    tables, all_codes = [X], [codes]
     counts = np.bincount(codes)
     # Counted before rows are held out. Of equally small classes the last is the minority, as 1 is
     # of 0 and 1.
@@ -242,7 +237,8 @@ def make_growth_data(
         original_rows = np.concatenate([original_rows, others])
     data = GrowthData(
         tables,
-        np.concatenate(all_codes) if len(all_codes) > 1 else all_codes[0],
+        # In as few bytes as they need: there is one for every row.
+        np.concatenate(all_codes).astype(np.min_scalar_type(len(classes) - 1)),
         classes,
         rows,
         minority=minority,

@@ -6,17 +6,12 @@ and a row's random number does not depend on how the rows are split into chunks.
 """
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-if TYPE_CHECKING:
-    from metasampler.growth._loop import Growth
-
 __all__ = [
     "DEFAULT_SIGMA",
-    "GaussianDraw",
     "RandomStreams",
     "Stream",
     "deal_folds",
@@ -25,7 +20,6 @@ __all__ = [
     "hold_out_rows",
     "race_keys",
     "race_keys_of",
-    "spread_action",
 ]
 
 #: Width of the Gaussian over errors that the paper recommends.
@@ -236,49 +230,6 @@ def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
     # A fixed order makes the member independent of how the smallest keys were found.
     positions.sort()
     return positions
-
-
-class GaussianDraw(NamedTuple):
-    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
-
-    This is the rule that a policy returns: a growth calls it once for every larger class.
-
-    Parameters
-    ----------
-    mu : float
-        The error that the draw favours, in [0, 1].
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    state : ndarray, default=None
-        What the policy saw when it chose mu.
-
-    Examples
-    --------
-    >>> from metasampler.growth import GaussianDraw
-    >>> GaussianDraw(0.9).sigma
-    0.2
-    """
-
-    mu: float
-    sigma: float = DEFAULT_SIGMA
-    state: np.ndarray | None = None
-
-    def __call__(
-        self, growth: "Growth", rows: np.ndarray, keys: np.ndarray, size: int
-    ) -> np.ndarray:
-        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
-        # The errors are a copy, and a long one: the weights take its place.
-        errors = growth.errors_of(rows)
-        if growth.data.n_classes == 2:
-            # Nobody reads them again before the new member changes them.
-            growth.free_errors()
-        keys -= gaussian_log_weights(errors, self.mu, self.sigma, out=errors)
-        return rows[draw_rows(keys, size)]
-
-
-def spread_action(action, mu_min: float):
-    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
-    return mu_min + (1 - mu_min) * action
 
 
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):

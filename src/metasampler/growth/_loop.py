@@ -10,17 +10,74 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData
-from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._draw import (
+    DEFAULT_SIGMA,
+    RandomStreams,
+    Stream,
+    draw_rows,
+    gaussian_log_weights,
+)
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._scoring import running_mean
 
-__all__ = ["Growth", "GrowthStep", "Policy", "Rule", "replay"]
+__all__ = [
+    "GaussianDraw",
+    "Growth",
+    "GrowthStep",
+    "Policy",
+    "Rule",
+    "replay",
+    "spread_action",
+]
 
 #: Chooses rows of one larger class: ``rule(growth, rows, keys, size)``; see `GaussianDraw`.
 Rule = Callable[["Growth", np.ndarray, np.ndarray, int], np.ndarray]
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
+
+
+class GaussianDraw(NamedTuple):
+    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
+
+    This is the rule that a policy returns: a growth calls it once for every larger class.
+
+    Parameters
+    ----------
+    mu : float
+        The error that the draw favours, in [0, 1].
+    sigma : float, default=0.2
+        Width of the Gaussian.
+    state : ndarray, default=None
+        What the policy saw when it chose mu.
+
+    Examples
+    --------
+    >>> from metasampler.growth import GaussianDraw
+    >>> GaussianDraw(0.9).sigma
+    0.2
+    """
+
+    mu: float
+    sigma: float = DEFAULT_SIGMA
+    state: np.ndarray | None = None
+
+    def __call__(
+        self, growth: "Growth", rows: np.ndarray, keys: np.ndarray, size: int
+    ) -> np.ndarray:
+        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
+        # The errors are a copy, and a long one: the weights take its place.
+        errors = growth.errors_of(rows)
+        if growth.data.n_classes == 2:
+            # Nobody reads them again before the new member changes them.
+            growth.free_errors()
+        keys -= gaussian_log_weights(errors, self.mu, self.sigma, out=errors)
+        return rows[draw_rows(keys, size)]
+
+
+def spread_action(action, mu_min: float):
+    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
+    return mu_min + (1 - mu_min) * action
 
 
 class GrowthStep(NamedTuple):
@@ -342,12 +399,7 @@ class Growth:
     def _class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
         rows = self._judged() if self.data.n_folds else self.data.rows["valid"]
-        codes, weights = self.data.codes[rows], self.weights("valid")
-        if self.data.n_folds:
-            errors = self._errors_by(self._unseen_mean(rows), codes, 1)
-        else:
-            self._score_new_members()
-            errors = self._errors_by(self._total[rows], codes, self.n_members)
+        codes, errors, weights = self.data.codes[rows], self.errors("valid"), self.weights("valid")
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
         return totals / np.bincount(codes, weights, self.data.n_classes)

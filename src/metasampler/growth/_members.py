@@ -124,8 +124,12 @@ def weight_argument(estimator) -> str | None:
 
 
 def copy_input_tags(tags, estimator):
-    """Return tags that say of the input what the tags of all base learners say of it."""
-    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
+    """Return tags that say of the input what the tags of all base learners say of it.
+
+    None, and the name of a recipe, stand for trees.
+    """
+    trees = estimator is None or isinstance(estimator, str)
+    kinds = kinds_of(DecisionTreeClassifier() if trees else estimator)
     members = [get_tags(kind).input_tags for kind in kinds]
     tags.input_tags.sparse = all(member.sparse for member in members)
     tags.input_tags.allow_nan = all(member.allow_nan for member in members)
@@ -220,40 +224,38 @@ class MemberLearner:
             )
         return proba[:, 1] if self.n_classes == 2 else proba
 
-    def leaves(self, member, X) -> np.ndarray:
-        """Return the leaves that rows end in: one a row, or one a row and tree."""
-        return member.apply(X)
+    def answers(self, member, X, smoothings: list[float]) -> list[np.ndarray]:
+        """Return the probabilities of some rows for each smoothing of the leaves, if there are any.
+
+        The rows go through the trees once for all.
+        """
+        if not any(smoothings):
+            return [self.probabilities(member, X)] * len(smoothings)
+        leaves = member.apply(X)
+        return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
     def add_probabilities(
         self, member, X, total: np.ndarray, soft_total: np.ndarray | None = None
     ) -> None:
         """Add a member's probabilities of all rows of X to ``total``, in place.
 
-        With ``soft_total`` those of soft leaves are added to it; the rows go through the trees
-        once for both. Members without leaves add the same to both.
+        With ``soft_total`` those of soft leaves are added to it. Members without leaves add the
+        same to both.
         """
-
-        def add(rows, X):
-            if soft_total is None or not self.leaf_smoothing:
-                proba = self.probabilities(member, X)
-                total[rows] += proba
-                if soft_total is not None:
-                    soft_total[rows] += proba
-                return
-            leaves = self.leaves(member, X)
-            total[rows] += leaf_probabilities(member, leaves, 0)
-            soft_total[rows] += leaf_probabilities(member, leaves, self.leaf_smoothing)
-
-        self._by_chunks(add, X)
+        soft = [] if soft_total is None else [(soft_total, self.leaf_smoothing)]
+        self._add(member, X, [(total, 0.0), *soft])
 
     def add_scores(self, member, X, total: np.ndarray) -> None:
         """Add what a member contributes to the ensemble's answer, by soft leaves, in place."""
-        if not self.leaf_smoothing:
-            self.add_probabilities(member, X, total)
-            return
+        self._add(member, X, [(total, self.leaf_smoothing)])
+
+    def _add(self, member, X, sums: list[tuple[np.ndarray, float]]) -> None:
+        """Add a member's probabilities to sums, to each with leaves of its own smoothing."""
+        smoothings = [smoothing for _, smoothing in sums]
 
         def add(rows, X):
-            total[rows] += leaf_probabilities(member, self.leaves(member, X), self.leaf_smoothing)
+            for (total, _), proba in zip(sums, self.answers(member, X, smoothings), strict=True):
+                total[rows] += proba
 
         self._by_chunks(add, X)
 
@@ -307,13 +309,10 @@ class TreeLearner(MemberLearner):
             X, codes = X[rows], codes[rows]
         return self._builder.fit(X, codes.astype(np.intp), seed, sample_weight)
 
-    def probabilities(self, member, X):
-        """Return the probabilities of some rows: of class 1 only, if there are two classes."""
-        return leaf_probabilities(member, self.leaves(member, X), 0)
-
-    def leaves(self, member, X):
-        """Return the leaf that each row ends in."""
-        return member.tree_.apply(X)
+    def answers(self, member, X, smoothings):
+        """Return the probabilities of some rows for each smoothing of the leaves."""
+        leaves = member.tree_.apply(X)
+        return [leaf_values(member, leaves, smoothing) for smoothing in smoothings]
 
 
 class Members:

@@ -17,7 +17,6 @@ BOOSTERS = {
 TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
-    "ensemble._ada_cost": ("AdaCostClassifier",),
     "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
     "ensemble._calibration": (
         "NoCalibration",
@@ -27,11 +26,7 @@ _OWN = {
     ),
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
-    "ensemble._ramo_boost": ("RAMOBoostClassifier",),
-    "ensemble._rus_boost": ("RUSBoostClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
-    "ensemble._smote_bagging": ("SMOTEBaggingClassifier",),
-    "ensemble._smote_boost": ("SMOTEBoostClassifier",),
     "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
     "growth._boosters": ("BoostedMember",),
@@ -46,8 +41,10 @@ _OWN = {
         "WithRivals",
     ),
     "policy._state": ("StateEncoder",),
+    "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
     "tables._form": ("TableForm",),
+    "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 
 #: What searches keep: how rows were split and scored. The functions of scorers are pure ones.

@@ -1,13 +1,11 @@
 """All that prediction needs of a sampler: states, networks, files, and the policies themselves."""
 
+from metasampler.policy._archive import check_writable, read_archive, read_arrays, write_archive
 from metasampler.policy._files import (
-    check_writable,
     find_sampler,
     load_policy,
     pretrained_names,
-    read_archive,
     read_sampler,
-    write_archive,
     write_sampler,
 )
 from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
@@ -40,6 +38,7 @@ __all__ = [
     "load_policy",
     "pretrained_names",
     "read_archive",
+    "read_arrays",
     "read_sampler",
     "squashed_log_prob",
     "write_archive",

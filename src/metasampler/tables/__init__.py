@@ -1,10 +1,22 @@
-"""Tables: columns of any kind become numbers that members take.
+"""Tables: columns of any kind become numbers that members take, or are left out with a reason.
 
 This package stands below `growth` and imports nothing of the others.
 """
 
+from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame
 from metasampler.tables._encoder import TableEncoder
 from metasampler.tables._form import TableForm, as_float32, values_for_missing
+from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 
-__all__ = ["TableEncoder", "TableForm", "as_float32", "is_frame", "values_for_missing"]
+__all__ = [
+    "ColumnFacts",
+    "ColumnReport",
+    "TableCleaner",
+    "TableEncoder",
+    "TableForm",
+    "as_float32",
+    "inspect_columns",
+    "is_frame",
+    "values_for_missing",
+]

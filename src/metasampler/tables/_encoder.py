@@ -122,7 +122,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        numbers : ndarray of shape (n_samples, n_features_in_)
+        numbers : ndarray of shape (n_samples, `n_features_in_`)
         """
         check_is_fitted(self)
         columns = _check_frame(X)

@@ -102,6 +102,8 @@ class TableForm:
 
     def __call__(self, X, *, name: str = "X", owner=None):
         """Return a table in this form, or a clear error."""
+        if not hasattr(X, "columns") and self.encoder is None and self.wants != "as it is":
+            return self._checked(X, name, owner)
         if is_frame(X) and 0 in X.shape:
             raise ValueError(
                 f"{name} has shape {tuple(X.shape)}; at least one row and column is needed."

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from metasampler_bench.cli._console import make_console
+from metasampler_bench.cli._console import cannot_go_on, make_console
 
 
 def bench(
@@ -113,16 +113,16 @@ def bench(
     if pack:
         try:
             runner.store(spec).pack()
-        except BlockingIOError as error:
-            raise typer.BadParameter(str(error), param_hint="--pack") from error
+        except (ValueError, OSError) as error:
+            raise cannot_go_on(error, "--pack") from error
     from metasampler_bench._report import write_report
     from metasampler_bench._rows import finished, last_rows
 
     try:
         rows = last_rows(runner.store(spec).rows())
         paths = write_report(spec, rows, folder, console=console)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    except (ValueError, OSError) as error:
+        raise cannot_go_on(error) from error
     n_failed = len(rows) - len(finished(rows))
     if n_failed:
         console.print(f"{n_failed} of {len(rows)} cells failed: {paths[0]} says why; --retry.")
@@ -144,8 +144,8 @@ def _run(console: Any, runner: Any, spec: Any, **options: Any) -> None:
         except KeyboardInterrupt:
             console.print("Interrupted. The same command goes on from here.")
             raise typer.Exit(130) from None
-        except (ValueError, FileNotFoundError, BlockingIOError) as error:
-            raise typer.BadParameter(str(error)) from error
+        except (ValueError, OSError) as error:
+            raise cannot_go_on(error) from error
     console.print(f"{spec.name}: {added} new rows in {runner.store(spec).path}", markup=False)
 
 

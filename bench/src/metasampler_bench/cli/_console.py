@@ -1,10 +1,12 @@
-"""Print tables, also into a pipe."""
+"""Print tables, also into a pipe, and errors without a traceback."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["make_console"]
+import typer
+
+__all__ = ["cannot_go_on", "make_console"]
 
 
 def make_console(width: int) -> Any:
@@ -15,3 +17,12 @@ def make_console(width: int) -> Any:
     if not console.is_terminal:
         console.width = width
     return console
+
+
+def cannot_go_on(error: Exception, option: str | None = None) -> Exception:
+    """Return what ends a command because of an error: what the user typed, or the machine."""
+    of_machine = isinstance(error, OSError)
+    if of_machine and not isinstance(error, FileNotFoundError | BlockingIOError):
+        typer.secho(f"Error: {error}", err=True)
+        return typer.Exit(code=1)
+    return typer.BadParameter(str(error), param_hint=option)

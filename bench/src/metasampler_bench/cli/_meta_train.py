@@ -34,6 +34,9 @@ class BaseLearner(StrEnum):
     NAIVE_BAYES = "naive-bayes"
 
 
+# Bytes that have to be free for each file that is written: more than a sampler has.
+_ROOM = 1 << 20
+
 #: Parameters of the meta-sampler that `--option` sets.
 _SETTINGS = (
     "n_estimators",
@@ -128,9 +131,14 @@ def meta_train(
 
     Ctrl-C writes what was learned by then. `MesaClassifier(meta_sampler="FILE")` uses the file.
     """
+    from metasampler.policy import check_writable
+
     for name, path in (("--output", output), ("--checkpoint", checkpoint), ("--log", log)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"no directory {str(path.parent)!r}.", param_hint=name)
+        if path is not None:
+            try:
+                check_writable(path, room=_ROOM)
+            except OSError as error:
+                raise typer.BadParameter(str(error), param_hint=name) from error
     if jobs == 0:
         raise typer.BadParameter("must not be 0; use -1 for all cores.", param_hint="--jobs")
     if splits and learner is not Learner.CONSTANTS:
@@ -181,14 +189,18 @@ def meta_train(
         warnings.simplefilter("default")
         try:
             sampler.fit_tasks(known, callback=watch, checkpoint=checkpoint, checkpoint_every=every)
-        except (ImportError, ValueError) as error:
+        except (ImportError, OSError, ValueError) as error:
             typer.secho(str(error), err=True)
             raise typer.Exit(code=1) from error
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.secho(message, err=True)
     watch.choose(sampler)
     _complete_card(sampler.summary_, splits)
-    sampler.save(output, history=history)
+    try:
+        sampler.save(output, history=history)
+    except (OSError, ValueError) as error:
+        typer.secho(str(error), err=True)
+        raise typer.Exit(code=1) from error
     _report(sampler, output)
     if sampler.summary_["interrupted"]:
         raise typer.Exit(code=130)

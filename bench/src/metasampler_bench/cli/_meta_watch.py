@@ -68,9 +68,8 @@ class Watch:
         assert self.log is not None
         earlier = []
         if number > 1 and self.log.exists():
-            for line in self.log.read_text(encoding="utf-8").splitlines():
-                # A killed run may leave half a line, after which nothing was stored.
-                if not line.endswith("}") or json.loads(line)["round"] >= number:
+            for line in self.log.read_text(encoding="utf-8", errors="replace").splitlines():
+                if _round_of(line) >= number:
                     break
                 earlier.append(line + "\n")
         self.log.write_text("".join(earlier), encoding="utf-8")
@@ -108,6 +107,14 @@ class Watch:
             "rounds": notes["rounds"],
             "chosen_round": notes["best_round"],
         }
+
+
+def _round_of(line: str) -> float:
+    """Return the round of a line in a log; infinite for half a line, which a kill may leave."""
+    try:
+        return int(json.loads(line)["round"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return np.inf
 
 
 def _mean(scores: dict[str, float]) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from metasampler_bench.cli._console import make_console
+from metasampler_bench.cli._console import cannot_go_on, make_console
 
 
 def study(
@@ -76,10 +76,16 @@ def study(
     if report_only and (path is None or not path.is_file()):
         raise typer.BadParameter(f"there are no rows of {name!r} in {output}.", param_hint="NAME")
     if report_only and path is not None:
-        rows = read_rows(path)["rows"]
+        try:
+            rows = read_rows(path)["rows"]
+        except (OSError, ValueError) as error:
+            raise cannot_go_on(error) from error
     else:
         if output is not None:
-            output.mkdir(parents=True, exist_ok=True)
+            try:
+                output.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise cannot_go_on(error, "--output") from error
         options = Options(
             runs=runs or chosen.runs,
             seed=seed,
@@ -89,10 +95,13 @@ def study(
         )
         try:
             rows = chosen.run(options, path)
-        except (FileNotFoundError, ImportError, ValueError) as error:
-            raise typer.BadParameter(str(error)) from error
+        except (OSError, ImportError, ValueError) as error:
+            raise cannot_go_on(error) from error
     for table in chosen.tables(rows):
         table.show(console)
     if output is not None:
-        page = write_study_page(chosen, output)
+        try:
+            page = write_study_page(chosen, output)
+        except (OSError, ValueError) as error:
+            raise cannot_go_on(error) from error
         console.print(f"{page}", markup=False, soft_wrap=True)

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
+
+from metasampler.policy import read_arrays
 
 __all__ = [
     "ENVIRONMENT_VARIABLE",
@@ -21,6 +22,10 @@ __all__ = [
 
 ENVIRONMENT_VARIABLE = "METASAMPLER_DATA_HOME"
 PARTS = ("train", "valid", "test")
+
+# Bytes of a data set in memory, and how many times its file it may have beyond that.
+_ALWAYS_ALLOWED = 256 << 20
+_MOST_COMPRESSED = 100
 
 
 def resolve_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -118,13 +123,14 @@ def find_extra(folder: Path) -> dict[str, Path]:
 
 def read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return rows and labels of a file with the arrays ``data`` and ``label``."""
-    with np.load(path, allow_pickle=False) as archive:
-        if not {"data", "label"} <= set(archive.files):
-            raise ValueError(
-                f"{path.name} must hold the arrays `data` and `label`, it has: "
-                f"{', '.join(archive.files) or 'none'}."
-            )
-        X, labels = archive["data"], archive["label"]
-    if len(X) != len(labels):
-        raise ValueError(f"{path.name} has {len(X)} rows but {len(labels)} labels.")
+    # What a file unpacks to is bounded by its size: a small one cannot fill the memory.
+    largest = max(_ALWAYS_ALLOWED, _MOST_COMPRESSED * path.stat().st_size)
+    X, labels = read_arrays(
+        path, ["data", "label"], what="data set with the arrays `data` and `label`", largest=largest
+    ).values()
+    if X.ndim != 2 or labels.shape != (len(X),):
+        raise ValueError(
+            f"{path.name} must hold a table `data` and a `label` for each row; their shapes are "
+            f"{X.shape} and {labels.shape}."
+        )
     return X, labels

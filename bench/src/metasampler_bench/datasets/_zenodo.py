@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import tarfile
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.datasets import get_data_home
 
-from metasampler_bench.datasets._local import ENVIRONMENT_VARIABLE, known_data_home
+from metasampler_bench.datasets._local import ENVIRONMENT_VARIABLE, known_data_home, read_npz
 
 __all__ = ["ZENODO", "ZENODO_NAMES", "load_zenodo"]
 
@@ -53,10 +55,14 @@ def load_zenodo(
     name: str, data_home: str | os.PathLike[str] | None, *, download: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return rows and labels (-1, 1) of a set, from the folder or by a download."""
-    # Its import takes a noticeable time, which no other data set needs.
+    folder = known_data_home(data_home)
+    file = f"zenodo/x{ZENODO_NAMES.index(name) + 1}data.npz"
+    path = Path(get_data_home() if folder is None else folder) / file
+    if path.is_file():
+        return read_npz(path)
+    # Its import takes a noticeable time, which only a download is worth.
     from imblearn.datasets import fetch_datasets
 
-    folder = known_data_home(data_home)
     try:
         found = fetch_datasets(
             data_home=None if folder is None else os.fspath(folder),
@@ -66,7 +72,6 @@ def load_zenodo(
     # What a broken connection, a page instead of the archive and a read-only folder raise.
     except (OSError, HTTPException, tarfile.TarError) as error:
         place = "scikit-learn's data folder" if folder is None else f"{os.fspath(folder)!r}"
-        file = f"zenodo/x{ZENODO_NAMES.index(name) + 1}data.npz"
         reason = f"the download failed: {error}" if download else "download=False"
         raise FileNotFoundError(
             f"{name!r} could not be read from {file} in {place} ({reason}). Either call once with "

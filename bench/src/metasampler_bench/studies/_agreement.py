@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import ensemble
+from metasampler_bench import ensemble as bench
 from metasampler_bench._progress import tracked
 from metasampler_bench._statistics import standard_error, with_error
 from metasampler_bench._tables import ResultTable
@@ -36,11 +37,11 @@ def _of_ours(seed: int) -> dict[str, Any]:
     boosting = options | {"algorithm": "SAMME", "stop_when_perfect": True}
     return {
         "UnderBagging": ensemble.UnderBaggingClassifier(tree(), **options),
-        "RUSBoost, stumps": ensemble.RUSBoostClassifier(stumps, **boosting),
-        "RUSBoost, full trees": ensemble.RUSBoostClassifier(tree(), **boosting),
+        "RUSBoost, stumps": bench.RUSBoostClassifier(stumps, **boosting),
+        "RUSBoost, full trees": bench.RUSBoostClassifier(tree(), **boosting),
         "SPE": ensemble.SelfPacedEnsembleClassifier(tree(), **options),
         "Cascade": ensemble.BalanceCascadeClassifier(tree(), **options),
-        "SMOTEBagging": ensemble.SMOTEBaggingClassifier(tree(), **options),
+        "SMOTEBagging": bench.SMOTEBaggingClassifier(tree(), **options),
     }
 
 

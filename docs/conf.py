@@ -1,0 +1,94 @@
+"""How Sphinx builds the site: ``make docs``."""
+
+import inspect
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import metasampler
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+project = "metasampler"
+author = "The metasampler developers"
+copyright = "the metasampler developers"
+version = release = metasampler.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+numpydoc_show_class_members = False
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+# Python programs show the short name; the page says which package it is from.
+add_module_names = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "metasampler"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+    # Nothing is fetched from elsewhere: the site opens from disk.
+    "use_edit_page_button": False,
+}
+html_context = {"default_mode": "auto"}
+html_show_sourcelink = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    # Programs that need an extra of gigabytes are shown and not run here.
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "matplotlib_animations": (True, "jshtml"),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "doc_module": ("metasampler",),
+    "backreferences_dir": "generated/backreferences",
+}
+# Figures are drawn without a window.
+warnings.filterwarnings("ignore", message=".*non-interactive.*")
+
+
+def _skip_foreign(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn's base classes add: its own site describes it."""
+    if what == "class" and inspect.isroutine(obj):
+        module = getattr(inspect.unwrap(obj), "__module__", "") or ""
+        if not module.startswith("metasampler"):
+            return True
+    return skip
+
+
+def setup(app):
+    """Register what Sphinx calls while it reads docstrings."""
+    app.connect("autodoc-skip-member", _skip_foreign)

@@ -1,0 +1,169 @@
+"""What all ensembles share: how tables are checked, and how members become a prediction.
+
+Ensembles of other packages stand on it too: `metasampler_bench.ensemble` has five.
+"""
+
+from abc import ABCMeta
+from collections.abc import Iterator
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from metasampler._docs import shared_docs
+from metasampler._progress import progress_bar
+from metasampler._sklearn_compat import Interval
+from metasampler.growth import copy_input_tags, make_learners, running_mean
+
+__all__ = ["BaseEnsemble", "shared_docs"]
+
+
+@shared_docs()
+class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the classifiers that sum up what their members say.
+
+    A subclass has the parameters `estimator`, `n_estimators`, `n_jobs`, `random_state` and
+    `verbose`. Its `fit` sets `estimators_`, `estimator_`, `classes_` and what ``_check_features``
+    sets. By default the sum is that of the members' probabilities, and the answer their mean.
+    """
+
+    _parameter_constraints: dict = {
+        "estimator": [None, object],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def _base_learner(self):
+        """Return the base learner, or a list of them; None means a decision tree."""
+        return self.estimator
+
+    def _progress(self, title: str, total: int):
+        """Return the context of a progress bar, which shows if `verbose` asks for it."""
+        return progress_bar(title, total, enabled=self.verbose > 0)
+
+    def _check_features(self, X, *, reset: bool, name: str = "X") -> None:
+        """Set, or compare with, the number and the names of the columns."""
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            if name == "X":
+                raise
+            raise ValueError(f"{name}: {error}") from error
+
+    def _check_predict_table(self, X):
+        check_is_fitted(self)
+        X = self._form.ordered(X)
+        table = self._form(X, owner=self)
+        self._check_features(X, reset=False)
+        return table
+
+    def _staged_totals(self, X, *, soft_leaves: bool = True) -> Iterator[np.ndarray]:
+        """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
+        n_classes = len(self.classes_)
+        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs)
+        total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
+        for number, member in enumerate(self.estimators_):
+            learner.of(number).add_scores(member, X, total)
+            yield total
+
+    def _mean_of(self, total, n_members: int) -> np.ndarray:
+        """Return the mean probability of each class, given the sum over some members."""
+        proba = running_mean(total, n_members, 0.0)
+        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def _proba_of(self, total, n_members: int) -> np.ndarray:
+        """Return the probability of each class, given the sum over some members."""
+        return self._mean_of(total, n_members)
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        {rows}
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        *_, total = self._staged_totals(self._check_predict_table(X))
+        return self._proba_of(total, len(self.estimators_))
+
+    def staged_predict_proba(self, X):
+        """Yield the probability of each class after each member.
+
+        Parameters
+        ----------
+        {rows}
+
+        Yields
+        ------
+        proba : ndarray of shape (n_samples, n_classes)
+            What an ensemble of the first 1, 2, ... members predicts.
+        """
+        totals = self._staged_totals(self._check_predict_table(X))
+        for n_members, total in enumerate(totals, start=1):
+            yield self._proba_of(total, n_members)
+
+    def staged_mean_proba(self, X, *, soft_leaves=True):
+        """Yield what the members say together after each member, before calibration.
+
+        Parameters
+        ----------
+        {rows}
+        soft_leaves : bool, default=True
+            Whether trees answer by soft leaves, as in prediction, or by plain ones, as draws and
+            states see them.
+
+        Yields
+        ------
+        proba : ndarray of shape (n_samples, n_classes)
+            Of the first 1, 2, ... members.
+        """
+        totals = self._staged_totals(self._check_predict_table(X), soft_leaves=soft_leaves)
+        for n_members, total in enumerate(totals, start=1):
+            yield self._mean_of(total, n_members)
+
+    def predict(self, X):
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        {rows}
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        proba = self.predict_proba(X)
+        return self.classes_[np.argmax(proba, axis=1)]
+
+    @property
+    def feature_importances_(self):
+        """Mean of the members' feature importances, by the weights of their votes."""
+        check_is_fitted(self)
+        without = {
+            type(member).__name__
+            for member in self.estimators_
+            if not hasattr(member, "feature_importances_")
+        }
+        if without:
+            names = ", ".join(sorted(without))
+            raise AttributeError(f"The members of type {names} have no feature_importances_.")
+        importances = np.array([member.feature_importances_ for member in self.estimators_])
+        if len({type(member) for member in self.estimators_}) > 1:
+            # Some count splits and some add up gains: the means would be those of the larger unit.
+            totals = importances.sum(axis=1, keepdims=True)
+            importances = importances / np.where(totals > 0, totals, 1)
+        return np.average(importances, axis=0, weights=self._vote_weights())
+
+    def _vote_weights(self) -> np.ndarray | None:
+        """Return the weight of each member's vote; None if all count the same."""
+        return getattr(self, "estimator_weights_", None)
+
+    def __sklearn_tags__(self):
+        return copy_input_tags(super().__sklearn_tags__(), self._base_learner())

@@ -1,0 +1,173 @@
+"""All that a report says, before it is a page; and how its numbers are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from metasampler.report._cuts import Cuts
+from metasampler.report._markup import Markup, join, name, shorten
+
+#: What stands where there is no number.
+NOTHING = "\N{EN DASH}"
+
+__all__ = ["NOTHING", "Findings", "amount", "interval", "out_of", "percent", "significant"]
+
+
+@dataclass
+class Findings:
+    """What was found on a model and some rows.
+
+    Attributes
+    ----------
+    title, target : str or None
+        What the report and the target column are called.
+    model : object
+        The classifier, for its settings.
+    labels : list
+        Its classes.
+    label : object
+        The class to find.
+    n_rows, n_columns : int
+    weighted : bool
+        Whether rows have weights.
+    are_proba : bool
+        Whether scores are probabilities.
+    cuts : Cuts
+    histogram : dict
+        Where the scores lie.
+    columns : list of dict
+        Facts on the first columns.
+    bands : list of dict
+        What the first rows hold.
+    quality, calibration, importance, classes : Quality, Calibration, dict, dict or None
+        How good it is; None without labels.
+    growth : FitSummary or None
+        How the ensemble grew.
+    comparison : list of dict
+        Scores of this model and of others, by name.
+    source : dict
+        More facts on the data and the model, by name.
+    top : list of dict
+        Rows to look at first, if they were asked for.
+    cautions : list of str
+        What cannot be trusted.
+    rows_a_day, miss_cost, alarm_cost : float
+        What the boxes of the page begin with.
+    by_rule : bool
+        Whether `predict` decides by the threshold.
+    """
+
+    title: str
+    target: str | None
+    model: Any
+    labels: list
+    label: Any
+    n_rows: int
+    n_columns: int
+    weighted: bool
+    are_proba: bool
+    cuts: Cuts
+    histogram: dict
+    columns: list[dict]
+    bands: list[dict]
+    settings: dict[str, Any]
+    rows_a_day: float
+    miss_cost: float
+    alarm_cost: float
+    by_rule: bool
+    quality: Any = None
+    calibration: Any = None
+    importance: Any = None
+    classes: Any = None
+    growth: Any = None
+    comparison: list[dict] = field(default_factory=list)
+    source: dict[str, Any] = field(default_factory=dict)
+    top: list[dict] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
+
+    @property
+    def what(self) -> str:
+        """Return what the rows of the class to find are called, as plain text."""
+        if self.target is None:
+            return f"rows of class {shorten(self.label)}"
+        return f"rows with {shorten(self.target)} = {shorten(self.label)}"
+
+    @property
+    def what_marked(self) -> Markup:
+        """Return the same as markup."""
+        if self.target is None:
+            return join("rows of class ", name(self.label))
+        return join("rows with ", name(self.target), " = ", name(self.label))
+
+    @property
+    def base_rate(self) -> float:
+        """Return the part of the class to find."""
+        return self.cuts.n_positive / self.cuts.n_rows
+
+
+def percent(part: float | None, digits: int = 1) -> str:
+    """Write a part of one; a dash where there is none.
+
+    Examples
+    --------
+    >>> from metasampler.report._findings import percent
+    >>> percent(0.3721)
+    '37.2%'
+    """
+    if part is None or not np.isfinite(part):
+        return NOTHING
+    return f"{100 * part:.{digits}f}%"
+
+
+def amount(value: float) -> str:
+    """Write an amount: whole where it is large, with a digit where it is small.
+
+    Examples
+    --------
+    >>> from metasampler.report._findings import amount
+    >>> amount(12345.6), amount(12.34), amount(7)
+    ('12,346', '12.3', '7')
+    """
+    whole = abs(value) >= 100 or float(value).is_integer()
+    return f"{value:,.0f}" if whole else f"{value:,.1f}"
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """Write a score or a threshold with some digits that count.
+
+    Examples
+    --------
+    >>> from metasampler.report._findings import significant
+    >>> significant(0.0432151), significant(0.00000123)
+    ('0.04322', '0.00000123')
+    """
+    shown = f"{value:.{digits}g}"
+    if "e" not in shown or abs(value) < 1e-12:
+        return shown if abs(value) >= 1e-12 else "0"
+    return f"{float(shown):.15f}".rstrip("0").rstrip(".")
+
+
+def interval(low: float | None, high: float | None, write=percent) -> str:
+    """Write an interval; nothing where there is none."""
+    if low is None or high is None or not (np.isfinite(low) and np.isfinite(high)):
+        return ""
+    return f"{write(low)} to {write(high)}"
+
+
+def out_of(part: float) -> tuple[str, str]:
+    """Return a part as "so many of so many", in whole numbers that say something.
+
+    Examples
+    --------
+    >>> from metasampler.report._findings import out_of
+    >>> out_of(0.372), out_of(0.0042), out_of(1.0)
+    (('37', '100'), ('4', '1,000'), ('100', '100'))
+    """
+    for size in (100, 1000, 10_000):
+        of = round(part * size)
+        if part in (0, 1) or 0 < of < size:
+            break
+    return f"{of:,}", f"{size:,}"

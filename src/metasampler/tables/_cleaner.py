@@ -1,0 +1,183 @@
+"""The cleaner: a table without the columns that should not be learned from."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.tables._columns import (
+    column_kind,
+    columns_of,
+    is_empty,
+    is_frame,
+    numbers_of,
+    texts_of,
+)
+from metasampler.tables._dates import days_of_texts
+from metasampler.tables._sense import inspect_columns
+
+__all__ = ["TableCleaner"]
+
+
+class TableCleaner(TransformerMixin, BaseEstimator):
+    """Leave out the columns of a table that should not be learned from, and read its dates.
+
+    It does what :func:`inspect_columns` says: identifiers, constants, empty columns and those that
+    repeat the target go. Dates that are written as texts become days since 1970. Infinite numbers
+    become missing ones. The result is a data frame of the same library, for a classifier of this
+    package or a `TableEncoder`.
+
+    Parameters
+    ----------
+    keep : sequence of column names, default=()
+        Columns that stay whatever is found.
+
+    drop : sequence of column names, default=()
+        Columns that go whatever is found.
+
+    Attributes
+    ----------
+    report_ : ColumnReport
+        What was found.
+
+    left_out_ : dict of str
+        The columns that go, with the reason.
+
+    kinds_ : dict of str
+        The kind of each column that stays: ``"number"``, ``"category"`` or ``"date"``.
+
+    n_features_in_ : int
+        Number of columns.
+
+    feature_names_in_ : ndarray of str
+        Names of the columns.
+
+    See Also
+    --------
+    inspect_columns : What is looked for.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.tables import TableCleaner
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"order": np.arange(400), "amount": rng.normal(size=400)})
+    >>> y = frame["amount"] + rng.normal(size=400) > 2
+    >>> model = make_pipeline(TableCleaner(), MesaClassifier(random_state=0)).fit(frame, y)
+    >>> list(model[0].left_out_)
+    ['order']
+    """
+
+    def __init__(self, *, keep=(), drop=()):
+        self.keep = keep
+        self.drop = drop
+
+    def fit(self, X, y=None):
+        """Find the columns to leave out.
+
+        Parameters
+        ----------
+        X : data frame (pandas or polars)
+            The training rows.
+        y : array-like of shape (n_samples,), default=None
+            The classes. Without them columns that give them away are not found.
+
+        Returns
+        -------
+        self : TableCleaner
+            The fitted cleaner.
+        """
+        if not is_frame(X):
+            raise TypeError(f"X must be a data frame; got {type(X).__name__}.")
+        names = list(columns_of(X))
+        for parameter in ("keep", "drop"):
+            given = getattr(self, parameter)
+            unknown = [name for name in given if name not in names]
+            if isinstance(given, str) or unknown:
+                raise ValueError(
+                    f"{parameter} must be a list of columns of X; got {unknown[:10] or given!r}."
+                )
+        both = set(self.keep) & set(self.drop)
+        if both:
+            raise ValueError(f"keep and drop both name {sorted(map(str, both))[:10]}.")
+        looked_at = X[[name for name in names if name not in set(self.drop)]]
+        self.report_ = inspect_columns(looked_at, y, keep=self.keep)
+        self.left_out_ = dict.fromkeys(self.drop, "As asked.") | self.report_.left_out
+        used = [each for each in self.report_.columns if each.name not in self.left_out_]
+        if not used:
+            raise ValueError(f"No column is left to learn from: {self.left_out_}.")
+        self.kinds_ = {each.name: each.kind for each in used}
+        self._date_formats = {each.name: each.date_format for each in used if each.date_format}
+        self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+        self.n_features_in_ = len(names)
+        return self
+
+    def transform(self, X):
+        """Return the columns that are left.
+
+        Parameters
+        ----------
+        X : data frame (pandas or polars)
+            The rows. Columns are found by their names; others than `fit` saw do not matter, nor do
+            those it left out.
+
+        Returns
+        -------
+        X : data frame
+        """
+        check_is_fitted(self)
+        if not is_frame(X):
+            raise TypeError(f"X must be a data frame; got {type(X).__name__}.")
+        columns = columns_of(X)
+        missing = [name for name in self.kinds_ if name not in columns]
+        if missing:
+            raise ValueError(f"X lacks the columns {missing[:10]}, which fit has seen.")
+        changed = {}
+        for name, kind in self.kinds_.items():
+            column = columns[name]
+            if name in self._date_formats and not is_empty(column):
+                # Where a library has read the texts as dates by itself, they are left to it.
+                if column_kind(column) == "category":
+                    changed[name] = days_of_texts(*texts_of(column), self._date_formats[name])
+                elif column_kind(column) == "date":
+                    changed[name] = numbers_of(column, "date")
+            elif kind == "number" and not is_empty(column) and column_kind(column) == "number":
+                values = numbers_of(column, "number")
+                if np.isinf(values).any():
+                    changed[name] = np.where(np.isinf(values), np.nan, values)
+        return _with_columns(X[list(self.kinds_)], changed)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns that are left.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array([str(name) for name in self.kinds_], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _with_columns(X, changed: dict):
+    """Return a frame with some columns replaced by numbers."""
+    if not changed:
+        return X
+    if type(X).__module__.startswith("polars"):
+        import polars
+
+        return X.with_columns([polars.Series(name, values) for name, values in changed.items()])
+    return X.assign(**changed)

@@ -1,0 +1,242 @@
+"""Column sense: what is planted is found, and real columns raise no false alarm."""
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metasampler.tables import TableCleaner, inspect_columns
+from metasampler.tables._dates import days_of_texts, find_date_format
+
+N = 600
+
+
+def make_frame(rng):
+    bad = rng.random(N) < 0.08
+    frame = pd.DataFrame(
+        {
+            "amount": rng.lognormal(3, 1, N),
+            "salary": rng.lognormal(10, 0.4, N).round(-2),
+            "age": rng.integers(18, 90, N),
+            "town": rng.choice(["Rome", "Oslo", "Lima", None], N),
+            "zip": rng.integers(10000, 10400, N).astype(str),
+            "flag": rng.random(N) < 0.3,
+            "measured": rng.normal(size=N),
+        }
+    )
+    frame.loc[::9, "age"] = np.nan
+    return frame, bad
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(3)
+
+
+def findings(report):
+    return {each.name: (each.finding, each.action) for each in report.columns if each.finding}
+
+
+def test_usual_columns_are_used(rng):
+    frame, bad = make_frame(rng)
+    report = inspect_columns(frame, bad)
+    assert findings(report) == {}
+    assert report.left_out == report.warned == {}
+    assert "Nothing odd was found" in str(report)
+    kinds = {each.name: each.kind for each in report.columns}
+    assert kinds["town"] == "category"
+    assert kinds["flag"] == "number"
+
+
+def plant(name, rng, bad):
+    days = pd.Timestamp("2023-02-03") + pd.to_timedelta(rng.integers(0, 400, N), "D")
+    wrong = rng.random(N) < 0.005
+    by_class = np.argsort(np.argsort(bad, kind="stable"))
+    planted = {
+        "counter": (np.arange(N) + 1, "identifier", "left out"),
+        "by_class": (by_class, "identifier", "left out"),
+        "shuffled": (rng.permutation(N) * 1.0, "identifier", "left out"),
+        "spread": (rng.choice(10**8, N, replace=False) + 10**8, "identifier", "left out"),
+        "customer_id": (rng.integers(0, 5 * N, N) ** 2, "identifier", "left out"),
+        "CLIENTNUM": (rng.choice(10**4, N, replace=False) ** 2, "identifier", "left out"),
+        "hash": ([f"{value:x}" for value in rng.integers(0, 2**60, N)], "identifier", "left out"),
+        "userId": (rng.integers(0, N, N).astype(str), "identifier", "left out"),
+        "one": (["EUR"] * N, "constant", "left out"),
+        "nothing": ([None] * N, "empty", "left out"),
+        "objects": ([[1, 2]] * N, "no table value", "left out"),
+        "again": (np.where(bad, "yes", "no"), "repeats the target", "left out"),
+        "again_with_gaps": (
+            np.where(rng.random(N) < 0.4, np.nan, bad * 2.0 + 3),
+            "repeats the target",
+            "left out",
+        ),
+        "outcome": (np.where(wrong, ~bad, bad) * 1, "possible leak", "warned"),
+        "repaid": (np.where(bad, np.nan, rng.random(N)), "possible leak", "warned"),
+        "code": (
+            np.where(bad, rng.choice(["x", "y"], N), rng.choice(["a", "b"], N)),
+            "possible leak",
+            "warned",
+        ),
+        "late_by": (np.where(bad, 30, 0) + rng.random(N), "possible leak", "warned"),
+        "stamp": (days, "date", "encoded"),
+        "day": (days.strftime("%Y-%m-%d"), "date", "encoded"),
+        "us_day": (days.strftime("%m/%d/%Y"), "date", "encoded"),
+    }
+    return planted[name]
+
+
+PLANTED = [
+    *("counter", "by_class", "shuffled", "spread", "customer_id", "CLIENTNUM", "hash", "userId"),
+    *("one", "nothing", "objects", "again", "again_with_gaps", "outcome", "repaid", "code"),
+    *("late_by", "stamp", "day", "us_day"),
+]
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_what_is_planted_is_found(name, library, rng):
+    frame, bad = make_frame(rng)
+    values, finding, action = plant(name, rng, bad)
+    frame[name] = values
+    if library == "polars":
+        if name == "objects":
+            pytest.skip("polars reads lists as a type of its own, tested with the encoder")
+        frame = polars.from_pandas(frame)
+    report = inspect_columns(frame, bad)
+    assert findings(report) == {name: (finding, action)}
+    assert name in str(report)
+    kept = inspect_columns(frame, bad, keep=[name])
+    if name not in ("nothing", "objects"):  # which nobody can use
+        assert kept.left_out == kept.warned == {}
+
+
+def test_the_target_may_be_a_column_of_the_frame(rng):
+    frame, bad = make_frame(rng)
+    frame["bad"], frame["copy"] = bad, bad * 1
+    report = inspect_columns(frame, "bad")
+    assert list(report.left_out) == ["copy"]
+    assert "bad" not in [each.name for each in report.columns]
+    # Without a target a copy of it is a column like any other.
+    assert inspect_columns(frame).left_out == {}
+
+
+def test_levels_that_no_row_has_do_not_count(rng):
+    frame, bad = make_frame(rng)
+    frame["town"] = pd.Categorical(
+        frame["town"], categories=["Rome", "Oslo", "Lima", *map(str, range(N))]
+    )
+    frame["drug"] = pd.Categorical(["no"] * N, categories=["no", "yes"])
+    assert findings(inspect_columns(frame, bad)) == {"drug": ("constant", "left out")}
+
+
+def test_few_rows_are_no_identifiers():
+    frame = pd.DataFrame({"age": np.arange(20, 40), "name": [f"n{i}" for i in range(20)]})
+    assert inspect_columns(frame).left_out == {}
+
+
+def test_wrong_arguments_are_named(rng):
+    frame, bad = make_frame(rng)
+    with pytest.raises(TypeError, match="data frame; got ndarray"):
+        inspect_columns(frame.to_numpy(), bad)
+    with pytest.raises(ValueError, match="target='missing' is no column"):
+        inspect_columns(frame, "missing")
+    with pytest.raises(ValueError, match="keep names columns that there are not: \\['no'\\]"):
+        inspect_columns(frame, bad, keep=["no"])
+    with pytest.raises(ValueError, match="target has 3 values"):
+        inspect_columns(frame, [0, 1, 0])
+
+
+def test_no_false_alarm_on_real_tables(data_home):
+    # A part of the rows is the harder case: more values are different by chance.
+    paths = sorted((data_home / "real").glob("*.parquet"))
+    assert len(paths) == 46
+    found = {}
+    for path in paths:
+        frame = pd.read_parquet(path)
+        if len(frame) > 2000:
+            frame = frame.sample(2000, random_state=0)
+        for each in inspect_columns(frame, "target").columns:
+            if each.finding in ("identifier", "possible leak", "repeats the target"):
+                found[path.stem, each.name] = each.why
+    assert found == {}
+
+
+# ---------------------------------------------------------------------- dates
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "first"),
+    [
+        (["2024-02-01", "2024-2-29"], "year-month-day", 19754),
+        (["2024-02-01 06:00", "2024-02-29T12:30:15.5Z"], "year-month-day", 19754.25),
+        (["2024-02-01T06:00:00+06:00"], "year-month-day", 19754),
+        (["2024/02/01", "2024.12.31 23:59"], "year/month/day", 19754),
+        (["01/02/2024", "31.12.2024"], "day/month/year", 19754),
+        (["02/01/2024 18:00", "12/31/2024"], "month/day/year", 19754.75),
+        (["2024", "1999"], None, None),
+        (["2024-02-30"], None, None),
+        (["A-2024-02-01"], None, None),
+        (["12/31/2024", "31/12/2024"], None, None),
+        ([], None, None),
+    ],
+)
+def test_dates_in_texts(texts, name, first):
+    levels = np.array(texts, dtype=object)
+    assert find_date_format(levels) == name
+    if name:
+        days = days_of_texts(levels, np.array([0, -1]), name)
+        np.testing.assert_allclose(days, [first, np.nan])
+
+
+@given(st.datetimes(min_value=pd.Timestamp("1900-01-01"), max_value=pd.Timestamp("2200-01-01")))
+def test_every_written_moment_is_read_again(moment):
+    truth = (moment - pd.Timestamp("1970-01-01").to_pydatetime()).total_seconds() / 86400
+    for text in (
+        moment.isoformat(),
+        moment.isoformat(" "),
+        moment.strftime("%Y/%m/%d %H:%M:%S.%f"),
+    ):
+        levels = np.array([text], dtype=object)
+        days = days_of_texts(levels, np.array([0]), find_date_format(levels))
+        assert abs(days[0] - truth) < 1e-8
+
+
+# ---------------------------------------------------------------------- the cleaner
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_cleaner_does_what_the_report_says(library, rng):
+    frame, bad = make_frame(rng)
+    frame["order"] = np.arange(N)
+    frame["day"] = (pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) % 300, "D")).strftime(
+        "%d.%m.%Y"
+    )
+    frame.loc[5, "amount"] = np.inf
+    given = polars.from_pandas(frame) if library == "polars" else frame
+    cleaner = TableCleaner(drop=["zip"]).fit(given, bad)
+    assert cleaner.left_out_.keys() == {"zip", "order"}
+    clean = cleaner.transform(given)
+    assert type(clean) is type(given)
+    names = [name for name in frame if name not in ("zip", "order")]
+    assert list(clean.columns) == names == cleaner.get_feature_names_out().tolist()
+    assert np.isnan(clean["amount"].to_numpy()[5])
+    np.testing.assert_array_equal(clean["day"].to_numpy()[:2], [19723, 19724])
+    # Columns that were left out need not be there any more, and others may be.
+    shorter = given[names]
+    assert cleaner.transform(shorter).shape == (N, len(names))
+    with pytest.raises(ValueError, match="lacks the columns \\['town'\\]"):
+        cleaner.transform(given[[name for name in names if name != "town"]])
+
+
+def test_the_cleaner_names_wrong_parameters(rng):
+    frame, bad = make_frame(rng)
+    with pytest.raises(ValueError, match="drop must be a list of columns of X; got \\['no'\\]"):
+        TableCleaner(drop=["no"]).fit(frame, bad)
+    with pytest.raises(ValueError, match="keep must be a list of columns of X"):
+        TableCleaner(keep="age").fit(frame, bad)
+    with pytest.raises(ValueError, match="keep and drop both name \\['age'\\]"):
+        TableCleaner(keep=["age"], drop=["age"]).fit(frame, bad)
+    with pytest.raises(ValueError, match="No column is left"):
+        TableCleaner().fit(frame[[]].assign(one=1), bad)
