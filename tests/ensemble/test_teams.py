@@ -150,6 +150,17 @@ def test_a_class_that_is_all_but_certain_has_finite_log_odds():
     assert calibration(proba)[2000, 1] < result[-2, 1]
 
 
+def test_a_blend_that_is_right_says_so():
+    odds = np.r_[np.linspace(-4, -2, 950), np.linspace(2, 4, 50)]
+    proba, codes = np.column_stack([expit(-odds), expit(odds)]), (odds > 0).astype(int)
+    prior = np.array([0.95, 0.05])
+    of_blend = SigmoidCalibration(prior, proba, codes, of_log_odds=True)(proba)[codes == 1, 1]
+    assert of_blend.mean() > 0.99
+    assert of_blend.max() < 1
+    # Few rows of one team are trusted less.
+    assert SigmoidCalibration(prior, proba, codes)(proba)[codes == 1, 1].mean() < 0.99
+
+
 # ---------------------------------------------------------------------- the signal
 
 
@@ -169,12 +180,13 @@ def test_a_clean_table_has_much_signal_and_hard_rows_are_drawn(large):
     assert len(clf.actions_) == 14 - 2
 
 
-def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large):
-    clf = mesa().fit(*large)
-    recipe = RECIPES["default"]
+@pytest.mark.parametrize("name", ["default", "fast"])
+def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large, name):
+    clf = MesaClassifier(name, random_state=0).fit(*large)
+    recipe = RECIPES[name]
     rounds = [member.n_rounds_ for member in clf.estimators_[: recipe.n_scouts]]
     paid = [n + max(0, n - recipe.doubles_after) for n in rounds]
-    expected = np.exp(np.mean(np.log(paid))) * recipe.learning_rate / 0.1
+    expected = 1.25 * np.exp(np.mean(np.log(paid))) * recipe.learning_rate / 0.1
     assert clf.signal_ == pytest.approx(expected)
 
 

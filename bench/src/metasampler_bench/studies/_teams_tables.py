@@ -119,6 +119,8 @@ def _signal_table(rows: list[Row]) -> ResultTable:
                     f"{spearmanr(_vector(sizes, names), gain).statistic:+.2f}",
                     *(
                         f"{100 * gain[chosen].mean():+.1f} % ({np.sum(chosen)})"
+                        if any(chosen)
+                        else "-"
                         for chosen in (signal < 36, (signal >= 36) & (signal < 50), signal >= 50)
                     ),
                 ]
@@ -138,6 +140,10 @@ def _signal_table(rows: list[Row]) -> ResultTable:
         "What draws by a mu gain over uniform ones, as a part of the average precision, and on how "
         "many tables.",
     )
+
+
+def _percent(gains: NDArray[Any]) -> str:
+    return f"{100 * gains.mean():+.1f} % ({len(gains)})" if len(gains) else "-"
 
 
 def _draws_table(rows: list[Row]) -> ResultTable:
