@@ -364,3 +364,12 @@ print(json.dumps([sorted(before), sorted(after)]))
     assert not after & {"torch", "gymnasium", "matplotlib"}
     # scikit-learn itself imports pandas where it is installed.
     assert not (after - before) & {"sklearn", "imblearn", "scipy", "joblib", "pandas"}
+
+
+def test_an_infinite_target_and_one_that_is_there_twice(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n" + "1,0\n2,1\n3,inf\n" * 10)
+    assert "column 'y' holds infinity in 10 of 30 rows" in run(
+        "compare", "rows.csv", "--target", "y", *QUICK, code=2
+    )
+    (tmp_path / "twice.csv").write_text("y,x,y\n" + "0,1,0\n1,2,1\n" * 10)
+    assert "several columns 'y'" in run("compare", "twice.csv", "--target", "y", *QUICK, code=2)

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
+from metasampler_bench._draw_measure import measure_draws
 from metasampler_bench._methods import METHODS
 from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
@@ -252,4 +253,5 @@ MEASURES: dict[str, Callable[[Job, SamplerCache], list[Row]]] = {
     "history": measure_history,
     "joint": measure_joint,
     "tables": measure_tables,
+    "draws": measure_draws,
 }

@@ -131,6 +131,12 @@ def _encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], list[str]]
         )
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float)
+        if np.isinf(values).any():
+            raise typer.BadParameter(
+                f"column {name!r} holds infinity in {int(np.isinf(values).sum())} of {len(column)} "
+                "rows, which is no class: mend or remove these rows first.",
+                param_hint="--target",
+            )
         whole = bool(np.all(values == np.round(values)))
         distinct = len(np.unique(values))
         if distinct > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES):

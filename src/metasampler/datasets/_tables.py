@@ -39,6 +39,7 @@ def read_table(path: str | PathLike[str]) -> Any:
         raise ValueError(f"{path.name!r} must end in {', '.join(TABLE_SUFFIXES)}.")
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {fspath(path)!r}.")
+    names = None
     try:
         import pandas as pd
 
@@ -46,7 +47,9 @@ def read_table(path: str | PathLike[str]) -> Any:
             frame = pd.read_parquet(path)
         else:
             tabs = name.removesuffix(".gz").endswith(".tsv")
-            frame = pd.read_csv(path, sep="\t" if tabs else ",")
+            separator = "\t" if tabs else ","
+            names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
+            frame = pd.read_csv(path, sep=separator)
     except ImportError as error:
         raise ImportError(
             f'Reading {path.name} needs pandas and pyarrow: pip install "metasampler[data]"'
@@ -54,6 +57,14 @@ def read_table(path: str | PathLike[str]) -> Any:
     except (ValueError, OSError) as error:  # pandas' parser errors and pyarrow's are ValueErrors
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{path.name} cannot be read: {reason}") from error
+    # pandas gives equal names numbers: a second target would become a column to learn from.
+    listed = list(frame.columns) if names is None else names.iloc[0].dropna().tolist()
+    twice = sorted({str(name) for name in listed if listed.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"{path.name} has several columns {', '.join(map(repr, twice[:10]))}; give each column "
+            "a name of its own."
+        )
     if frame.empty:
         raise ValueError(f"{path.name} has no rows.")
     return frame

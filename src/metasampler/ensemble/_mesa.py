@@ -21,6 +21,7 @@ from metasampler.policy import (
     WithRivals,
     blind_policy,
     load_policy,
+    warn_of_other_kind,
 )
 
 __all__ = ["MesaClassifier"]
@@ -182,8 +183,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         scouts stop. Below 36 labels are mostly noise. None without teams.
 
     actions_ : ndarray
-        The mu that was chosen for each member after the first of its team; teams with uniform
-        draws have none.
+        The mu that was chosen for each member after the first of its team, or the power of errors
+        where rows are drawn by one; teams with uniform draws have none.
 
     states_ : ndarray of shape (n_actions, state_size)
         The state each mu was chosen in; empty where no policy looked at one.
@@ -363,11 +364,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """Yield scouts, boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
-        table = data.tables[0]
-        scout = recipe.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        learner: Any = make_learners(scout, [table], data.n_classes, self.n_jobs, 0.0, categories)
-        learner.doubles_after = recipe.doubles_after
+        learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = Growth(all_rows, learner, seeds[0])
         yield Team("scouts", scouts, None, recipe.n_scouts)
@@ -375,12 +372,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         policies = self._team_policies(plan, signal, data, streams)
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = learner.alike(recipe.booster(signal))
+            learner = recipe.booster_learner(learner, scouts)
             growth = Growth(rows, learner, seeds[1])
             yield Team("boosters", growth, policy, recipe.n_boosters)
         if recipe.n_trees:
             trees = recipe.trees(signal)
-            rows = data.for_team(self.sampling_ratio, TreeTable(table))
+            rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             growth = Growth(rows, learner, seeds[2])
@@ -390,16 +387,20 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """Return what draws the rows of each team: by the signal, or as the user says."""
         recipe = plan.recipe
         mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
+        by_signal = {
+            name: None if mu is None else ConstantPolicy(mu, encoder=None)
+            for name, mu in mus.items()
+        }
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return {
-                name: None if mu is None else ConstantPolicy(mu, encoder=None)
-                for name, mu in mus.items()
-            }
+            return by_signal
         if self._resumes() and mus.keys() <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
-        policy = self._make_policy(plan._replace(kinds=recipe.trees(signal)), rows, streams)
+        trees = recipe.trees(signal)
+        policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
+        if _reads_scouts(policy):
+            return {"boosters": policy, "trees": by_signal["trees"]}
         return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
@@ -435,6 +436,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
+        if not (hasattr(given, "fit_growth_data") and not given.__sklearn_is_fitted__()):
+            warn_of_other_kind(policy, _drawn_for(policy, plan))
         return policy
 
     def _fitted_sampler(self, given, plan, data, streams):
@@ -463,7 +466,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
-        self.actions_ = np.array([step.mu for step in later], dtype=float)
+        chosen = [step.mu if step.power is None else step.power for step in later]
+        # A power of next to nothing is a uniform draw, which has no number.
+        self.actions_ = np.array([0.0 if action is None else action for action in chosen])
         states = [step.state for step in later if step.state is not None]
         encoder = getattr(policy, "encoder", None)
         size = 0 if encoder is None else encoder.size
@@ -471,3 +476,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
         self.meta_sampler_ = getattr(policy, "policy", policy)
+
+
+def _reads_scouts(policy) -> bool:
+    """Return whether a policy reads what scouts found, and so is for boosters only."""
+    return getattr(getattr(policy, "encoder", None), "kind", None) == "scouted"
+
+
+def _drawn_for(policy, plan):
+    """Return the kinds of members whose rows a policy is to draw."""
+    if plan.recipe is None:
+        return plan.kinds
+    boosters = plan.recipe.scout(1)
+    return boosters if _reads_scouts(policy) else [boosters, *plan.kinds]

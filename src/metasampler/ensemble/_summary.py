@@ -70,6 +70,7 @@ def summarise(ensemble, steps, teams) -> FitSummary:
     summary : FitSummary
     """
     has_mu = any(step.mu is not None for step in steps)
+    has_power = any(step.power is not None for step in steps)
     rows = []
     for number, step in enumerate(steps, start=1):
         row: dict = {"member": number}
@@ -77,6 +78,8 @@ def summarise(ensemble, steps, teams) -> FitSummary:
             row["team"] = teams[number - 1]
         if has_mu:
             row["mu"] = step.mu
+        if has_power:
+            row["power"] = step.power
         row["rows"] = step.n_rows
         if len(ensemble.scores_):
             row["score"] = step.score

@@ -20,7 +20,7 @@ from scipy.special import expit, softmax
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._calibration import fit_sigmoid
-from metasampler.growth import Growth, Policy, make_learners
+from metasampler.growth import Growth, GrowthData, Policy, Scouted, learned_share, make_learners
 from metasampler.tables import as_float32, values_for_missing
 
 __all__ = ["RECIPES", "Blend", "FittedTeam", "Plan", "Recipe", "Team", "TreeTable", "has_few_rows"]
@@ -164,6 +164,27 @@ class Recipe:
         rounds += np.maximum(rounds - self.doubles_after, 0)
         rounds *= _SIGNAL_OF_A_ROUND * self.learning_rate / 0.1
         return float(np.exp(np.mean(np.log(rounds))))
+
+    def scouted(self, scouts: Growth) -> Scouted:
+        """Return what a policy may read: the signal, and how much of the classes is explained."""
+        learned = learned_share(scouts) if scouts.data.has_validation else 0.0
+        return Scouted(self.signal(scouts), learned)
+
+    def scout_learner(self, data: GrowthData, n_jobs):
+        """Return what fits scouts."""
+        table = data.tables[0]
+        scout = self.scout(table.shape[1], can_stop=data.has_validation)
+        categories = data.form.categorical_features
+        learner: Any = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        learner.doubles_after = self.doubles_after
+        return learner
+
+    def booster_learner(self, learner, scouts: Growth):
+        """Return what fits boosters, given that of the scouts, with whom they share the bins."""
+        scouted = self.scouted(scouts)
+        twin = learner.alike(self.booster(scouted.signal))
+        twin.scouted = scouted
+        return twin
 
     def booster(self, signal: float):
         """Return the base learner of the boosters."""

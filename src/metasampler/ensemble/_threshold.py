@@ -1,5 +1,6 @@
 """From probabilities to decisions: the threshold, and what to expect at it."""
 
+import sys
 import warnings
 from numbers import Real
 from typing import NamedTuple
@@ -31,20 +32,20 @@ def check_threshold(threshold, n_classes: int) -> None:
     if isinstance(threshold, str):
         good = threshold in _GOALS
     elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = 0 < float(threshold) < 1
+        good = 0 < threshold < 1
     elif isinstance(threshold, (tuple, list)) and threshold:
         name, *values = threshold
         n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
         good = n_values == len(values) and all(
             isinstance(value, Real)
-            and np.isfinite(float(value))
-            and (float(value) > 0 if name == "cost" else 0 < float(value) <= 1)
+            # Compared as they are: a whole number may be too large for a float.
+            and 0 < value <= (sys.float_info.max if name == "cost" else 1)
             for value in values
         )
     else:
         good = False
     if not good:
-        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r}.")
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
     if n_classes > 2:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
@@ -137,7 +138,8 @@ def _tune(threshold, curve: _Curve) -> float:
         covariance = hits * rejections - alarms * misses
         goal = np.where(sizes > 0, covariance / np.sqrt(np.where(sizes > 0, sizes, 1)), 0)
     elif name == "cost":
-        miss_cost, alarm_cost = values
+        # Only their ratio counts; by a power of two, so that nothing overflows and no bit changes.
+        miss_cost, alarm_cost = np.ldexp(np.array(values, float), -np.frexp(float(max(values)))[1])
         goal = -(miss_cost * misses + alarm_cost * alarms)
         if goal.max() < -miss_cost * curve.n_positive:
             return float(np.nextafter(curve.thresholds[0], 2))  # calling nobody is cheapest

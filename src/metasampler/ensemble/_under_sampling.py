@@ -18,6 +18,7 @@ from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
 from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
 from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
+    SAMPLING_RATIO,
     Growth,
     GrowthData,
     Policy,
@@ -50,7 +51,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     _parameter_constraints: dict = {
         **BaseEnsemble._parameter_constraints,
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "sampling_ratio": SAMPLING_RATIO,
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
         "scoring": [str, callable],
         "calibration": [None, StrOptions(set(CALIBRATIONS))],

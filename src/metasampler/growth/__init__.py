@@ -4,6 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler.growth._actions import ACTION_KINDS, PowerDraw, make_draw, spread_action
 from metasampler.growth._boosters import BoostedMember, is_plain_booster
 from metasampler.growth._check import (
     check_labels,
@@ -21,6 +22,7 @@ from metasampler.growth._draw import (
     race_keys,
     race_keys_of,
 )
+from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import (
     GaussianDraw,
     Growth,
@@ -28,7 +30,6 @@ from metasampler.growth._loop import (
     Policy,
     Rule,
     replay,
-    spread_action,
 )
 from metasampler.growth._members import (
     MemberLearner,
@@ -43,9 +44,13 @@ from metasampler.growth._members import (
     weight_argument,
 )
 from metasampler.growth._scoring import average_precision, running_mean
+from metasampler.growth._scouted import Scouted, learned_share
 
 __all__ = [
+    "ACTION_KINDS",
     "DEFAULT_SIGMA",
+    "N_JOBS",
+    "SAMPLING_RATIO",
     "BoostedMember",
     "BoosterLearner",
     "GaussianDraw",
@@ -55,8 +60,10 @@ __all__ = [
     "MemberLearner",
     "Members",
     "Policy",
+    "PowerDraw",
     "RandomStreams",
     "Rule",
+    "Scouted",
     "Stream",
     "average_precision",
     "check_labels",
@@ -68,6 +75,8 @@ __all__ = [
     "is_plain_tree",
     "join_tables",
     "kinds_of",
+    "learned_share",
+    "make_draw",
     "make_growth_data",
     "make_learners",
     "make_table_form",

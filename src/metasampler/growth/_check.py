@@ -12,6 +12,7 @@ from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.growth._boosters import is_plain_booster
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
+from metasampler.growth._lightgbm_frames import is_lightgbm, is_polars, refuse_polars_texts
 from metasampler.growth._members import PLAIN_TREES
 from metasampler.tables import TableForm, is_frame
 
@@ -38,6 +39,8 @@ def make_table_form(estimator, X) -> TableForm:
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
         return TableForm("float32", allow_nan=allow_nan).fit(X)
     if all(type(kind) in PLAIN_TREES or is_plain_booster(kind) for kind in kinds):
+        return TableForm("numbers").fit(X)
+    if all(type(kind) in PLAIN_TREES or is_lightgbm(kind) for kind in kinds) and is_polars(X):
         return TableForm("numbers").fit(X)
     if all(_is_forest(kind) for kind in kinds):
         form = TableForm("numbers", fill_missing=True).fit(X)
@@ -67,7 +70,13 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
             f"{name} is None."
         )
     y = column_or_1d(y, warn=True)
+    _refuse_missing_labels(y, name)
     assert_all_finite(y, input_name=name, estimator_name=type(owner).__name__)
+    if any(isinstance(label, bytes) for label in y[:1]):
+        raise TypeError(
+            f"{name} holds bytes, for instance {bytes(y[0])!r:.100}; labels are numbers or texts: "
+            "decode them."
+        )
     try:
         check_classification_targets(y)
     except TypeError as error:
@@ -75,6 +84,18 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
     check_consistent_length(X, y)
     return y
+
+
+def _refuse_missing_labels(y: np.ndarray, name: str) -> None:
+    """Raise a ValueError for None and NA among labels of any kind, which others stumble over."""
+    if y.dtype.kind != "O":
+        return
+    is_missing = [label is None or type(label).__name__ in ("NAType", "NaTType") for label in y]
+    if any(is_missing):
+        raise ValueError(
+            f"Input {name} contains NaN: {sum(is_missing)} of {len(y)} labels are missing. Fill "
+            "them, or leave these rows out."
+        )
 
 
 def _encode(y, classes, name: str) -> np.ndarray:
@@ -177,6 +198,8 @@ def make_growth_data(
         both_named = hasattr(X, "columns") and hasattr(table, "columns")
         if both_named and list(form.ordered(table).columns) != list(X.columns):
             raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
+    if form.wants == "as it is":
+        refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
     original_rows, n_passed = None, X.shape[0]
     if sample_weight is not None:
@@ -197,7 +220,8 @@ def make_growth_data(
     if X_val is None and validation_fraction is not None:
         class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if counts.min() >= 2 and rotate:
-            folds = deal_folds(class_rows, max(2, round(1 / validation_fraction)), streams)
+            n_folds = max(2, round(min(1 / validation_fraction, len(codes))))
+            folds = deal_folds(class_rows, n_folds, streams)
             rows["valid"] = slice(0, X.shape[0])
         elif counts.min() >= 2:
             rows["valid"] = hold_out_rows(class_rows, validation_fraction, streams)
@@ -222,10 +246,10 @@ def make_growth_data(
         all_codes.append(_encode(labels, classes, f"y_{suffix}"))
         rows[role] = slice(start, start + table.shape[0])
         start += table.shape[0]
-    if rotate and len(tables) == 2:
+    if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
-        rows["valid"] = np.arange(X.shape[0], start)
-        tables = [join_tables(*tables)]
+        rows["valid"] = np.arange(X.shape[0], X.shape[0] + tables[1].shape[0])
+        tables = [join_tables(*tables[:2]), *tables[2:]]
     if isinstance(rows.get("valid"), np.ndarray):
         # A mask takes an eighth of the memory of the numbers. It speaks of all tables, as every
         # vector does.
@@ -255,7 +279,7 @@ def make_growth_data(
     smallest = min(len(of) for k, of in enumerate(data.class_rows) if k != minority)
     if smallest < data.draw_size:
         warnings.warn(
-            f"sampling_ratio={sampling_ratio} asks for {data.draw_size} rows of each larger "
+            f"sampling_ratio={sampling_ratio} asks for {data.draw_size:.6g} rows of each larger "
             f"class, but one has only {smallest}; all of its rows are taken.",
             UserWarning,
             stacklevel=3,

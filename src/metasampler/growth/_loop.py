@@ -27,7 +27,6 @@ __all__ = [
     "Policy",
     "Rule",
     "replay",
-    "spread_action",
 ]
 
 #: Chooses rows of one larger class: ``rule(growth, rows, keys, size)``; see `GaussianDraw`.
@@ -75,11 +74,6 @@ class GaussianDraw(NamedTuple):
         return rows[draw_rows(keys, size)]
 
 
-def spread_action(action, mu_min: float):
-    """Return the mu of an action in [0, 1], where all mu lie in [mu_min, 1]."""
-    return mu_min + (1 - mu_min) * action
-
-
 class GrowthStep(NamedTuple):
     """What one step of the loop did and reached; the first has no rule.
 
@@ -95,6 +89,8 @@ class GrowthStep(NamedTuple):
         Mean error of the validation rows of each class after the step.
     mu : float or None
         The error that the draw favoured, if it was drawn around one.
+    power : float or None
+        The power of errors that rows were drawn by, if they were.
     state : ndarray or None
         The state that mu was chosen in, if a policy looked at one.
     """
@@ -105,6 +101,7 @@ class GrowthStep(NamedTuple):
     class_errors: np.ndarray | None
     mu: float | None = None
     state: np.ndarray | None = None
+    power: float | None = None
 
 
 def replay(steps: Sequence[GrowthStep]) -> Policy:
@@ -247,6 +244,7 @@ class Growth:
                 self._class_errors() if known else None,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
+                getattr(rule, "power", None),
             )
         )
 

@@ -73,6 +73,10 @@ class FitToConstants(Learner):
         How strongly the policy's weights are drawn to zero, or in a warm start to those it has; on
         the scale where all entries of a state spread alike.
 
+    relative : bool, default=False
+        Whether scores count as parts of the best one of their task. Otherwise tasks with large
+        scores decide.
+
     tasks_per_round : int, default=None
         How many tasks each round has; None means all. The policy is fitted after every round.
 
@@ -100,6 +104,7 @@ class FitToConstants(Learner):
         constant_min=None,
         score_on="valid",
         penalty=1e-3,
+        relative=False,
         tasks_per_round=None,
     ):
         self.n_sweeps = n_sweeps
@@ -107,6 +112,7 @@ class FitToConstants(Learner):
         self.constant_min = constant_min
         self.score_on = score_on
         self.penalty = penalty
+        self.relative = relative
         self.tasks_per_round = tasks_per_round
 
     def begin(self, problem: Problem) -> None:
@@ -153,6 +159,8 @@ class FitToConstants(Learner):
         """Choose the parameters whose mu are worth most, in the mean over the tasks."""
         # What an action is worth, compared with the mean of all: a polynomial of the action.
         table = np.stack(self._scores, axis=1)
+        if self.relative:
+            table = table / np.maximum(table.max(axis=0), _LEAST_SPREAD)
         coefficients = np.polynomial.polynomial.polyfit(
             self._actions, table - table.mean(axis=0), min(_DEGREE, self.n_constants - 1)
         )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.growth import GaussianDraw, Growth
+from metasampler.growth import GaussianDraw, Growth, PowerDraw
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._learners import SoftActorCritic
 from metasampler.policy import (
@@ -92,7 +92,9 @@ class FittedSampler(BaseEstimator):
 
     def _as_policy(self) -> LearnedPolicy:
         check_is_fitted(self)
-        return LearnedPolicy(self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_)
+        return LearnedPolicy(
+            self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_, self.action
+        )
 
     #: Whether it needs validation rows to choose by, as every learned policy does.
     reads_validation_rows = True
@@ -102,14 +104,14 @@ class FittedSampler(BaseEstimator):
         """Return what makes the states, under the name that policies have for it."""
         return self.encoder_
 
-    def __call__(self, growth: Growth) -> GaussianDraw:
+    def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
         """Return the draw of the next member: a fitted sampler is a policy."""
         # Whether settings were changed is looked at once a fit.
         policy = self.as_policy() if growth.n_members == 1 else self._as_policy()
         return policy(growth)
 
     def predict(self, state):
-        """Choose mu for a state by the mean of the policy.
+        """Choose mu, or the power, for a state by the mean of the policy.
 
         Parameters
         ----------
@@ -118,13 +120,13 @@ class FittedSampler(BaseEstimator):
 
         Returns
         -------
-        mu : float
-            In [0, 1].
+        value : float
+            A mu in [0, 1], or a power in [0, 4].
         """
         return self._as_policy().predict(state)
 
     def sample(self, state, rng):
-        """Draw mu for a state from the policy.
+        """Draw mu, or the power, for a state from the policy.
 
         Parameters
         ----------
@@ -135,8 +137,8 @@ class FittedSampler(BaseEstimator):
 
         Returns
         -------
-        mu : float
-            In [0, 1].
+        value : float
+            A mu in [0, 1], or a power in [0, 4].
         """
         return self._as_policy().sample(state, rng)
 

@@ -4,7 +4,6 @@ import copy
 import platform
 import warnings
 from datetime import UTC, datetime
-from numbers import Integral
 
 import numpy as np
 import sklearn
@@ -13,6 +12,7 @@ from sklearn.base import clone
 from metasampler._sklearn_compat import fit_context
 from metasampler.growth import (
     DEFAULT_SIGMA,
+    N_JOBS,
     GrowthData,
     RandomStreams,
     Stream,
@@ -59,12 +59,19 @@ class MetaSampler(FittedSampler):
         teach little on most tasks, and a policy that cannot ask for them cannot fail by it.
 
     sampling_ratio : float, default=1.0
-        Rows drawn of each larger class per row of the smallest class.
+        Rows drawn of each larger class per row of the smallest class; for
+        :class:`~metasampler.ensemble.teams.Boosters` it multiplies the three rows of theirs.
 
-    state : {"all", "majority", "class-wise", "summary"}, default="all"
-        What the policy sees of the errors: histograms of the errors of some rows, or a summary;
-        see :class:`~metasampler.policy.StateEncoder`. A sampler reads only states of the kind it
-        was trained on.
+    action : {"mu", "power"}, default="mu"
+        What the policy chooses: the mu of a Gaussian over errors, as in the paper, or the power of
+        errors that rows are drawn by, from 0, which is uniform, to 4 (see
+        :class:`~metasampler.growth.PowerDraw`). `mu_min` and `sigma` are of no use with a power.
+
+    state : {"all", "majority", "class-wise", "summary", "scouted"}, default="all"
+        What the policy sees: histograms of the errors of some rows, a summary of them, or what
+        scouts found of the table (for :class:`~metasampler.ensemble.teams.Boosters` only); see
+        :class:`~metasampler.policy.StateEncoder`. A sampler reads only states of the kind it was
+        trained on.
 
     n_bins : int, default=5
         Bins of each histogram.
@@ -151,7 +158,7 @@ class MetaSampler(FittedSampler):
         "estimator": [None, object],
         "learner": [None, SoftActorCritic, FitToConstants],
         "scoring": [str, callable],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -164,6 +171,7 @@ class MetaSampler(FittedSampler):
         sigma=DEFAULT_SIGMA,
         mu_min=0.0,
         sampling_ratio=1.0,
+        action="mu",
         state="all",
         n_bins=5,
         hidden_layer_sizes=(50,),
@@ -181,6 +189,7 @@ class MetaSampler(FittedSampler):
         self.sigma = sigma
         self.mu_min = mu_min
         self.sampling_ratio = sampling_ratio
+        self.action = action
         self.state = state
         self.n_bins = n_bins
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -296,48 +305,53 @@ class MetaSampler(FittedSampler):
     @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
-        estimator = resolve_kinds(self.estimator)
         streams = RandomStreams.from_random_state(self.random_state)
-        data = []
+        prepared = []
         for number, task in enumerate(tasks):
             try:
-                data.append(
-                    make_growth_data(
-                        task.X,
-                        task.y,
-                        task.X_val,
-                        task.y_val,
-                        task.X_test,
-                        task.y_test,
-                        estimator=estimator,
-                        validation_fraction=self.validation_fraction,
-                        sampling_ratio=self.sampling_ratio,
-                        scoring=self.scoring,
-                        streams=streams.child(Stream.SPLIT, number),
-                        owner=self,
-                    )
-                )
+                prepared.append(self._prepare(task, streams.child(Stream.SPLIT, number)))
             except ValueError as error:
                 if len(tasks) == 1:
                     raise
                 raise ValueError(f"Task {task.name!r}: {error}") from error
+        data, learners = map(list, zip(*prepared, strict=True))
         names = [task.name for task in tasks]
-        return self._train(data, names, streams, callback, checkpoint, checkpoint_every)
+        return self._train(data, names, streams, callback, checkpoint, checkpoint_every, learners)
 
-    def _train(self, data, names, streams, callback=None, checkpoint=None, every=10):
+    def _prepare(self, task: Task, streams: RandomStreams) -> tuple:
+        """Return the rows of a task, and what fits members on them; None makes it of the rows."""
+        rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
+        options = {
+            "validation_fraction": self.validation_fraction,
+            "sampling_ratio": self.sampling_ratio,
+            "scoring": self.scoring,
+            "streams": streams,
+            "owner": self,
+        }
+        if hasattr(self.estimator, "prepare_task"):
+            return self.estimator.prepare_task(*rows, **options)
+        return make_growth_data(*rows, estimator=resolve_kinds(self.estimator), **options), None
+
+    def _train(self, data, names, streams, callback=None, checkpoint=None, every=10, learners=None):
         """Play all rounds and take over what was learned."""
         for name, task in zip(names, data, strict=True):
             if getattr(self.learner, "score_on", None) == "test" and "test" not in task.rows:
                 raise ValueError(
                     f"score_on='test' needs X_test and y_test of every task; {name} has none."
                 )
+        own = learners is not None and learners[0] is not None
+        if self.train_ratio < 1 and own:
+            raise ValueError(
+                f"train_ratio={self.train_ratio} is not for {self.estimator!r}: scouts have seen "
+                "all rows. Pass a part of the rows."
+            )
         if self.train_ratio < 1:
             data = [task.thinned(self.train_ratio, streams) for task in data]
         start = self._starting_policy() if self.warm_start and hasattr(self, "policy_") else None
-        training = MetaTraining(self, data, names, streams, start)
+        training = MetaTraining(self, data, names, streams, start, learners if own else None)
         if checkpoint is not None:
             names = {
-                "estimator": repr(resolve_kinds(self.estimator)),
+                "estimator": repr(self.estimator if own else resolve_kinds(self.estimator)),
                 "scoring": _name_of(self.scoring),
             }
             settings = plain_settings(self.get_params()) | names
@@ -395,7 +409,7 @@ class MetaSampler(FittedSampler):
                 }
                 for name, task in zip(training.names, training.data, strict=True)
             ],
-            "estimator": repr(training.members[0].estimator),
+            "estimator": _name_of_members(self.estimator, training),
             "seed": training.streams.entropy,
             "n_episodes": len(training.history),
             "n_updates": training.learner.n_updates_done,
@@ -434,6 +448,12 @@ class MetaSampler(FittedSampler):
         tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
         tags.target_tags.required = True
         return tags
+
+
+def _name_of_members(estimator, training: MetaTraining) -> str:
+    """Return what the members are called; of those that scouts set each task has its own."""
+    made_by_tasks = hasattr(estimator, "prepare_task")
+    return repr(estimator if made_by_tasks else training.members[0].estimator)
 
 
 def _name_of(scoring) -> str:

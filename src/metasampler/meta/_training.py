@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -11,11 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler.growth import (
-    GaussianDraw,
     Growth,
     GrowthData,
     RandomStreams,
     Stream,
+    make_draw,
     make_learners,
     resolve_kinds,
     spread_action,
@@ -30,19 +30,30 @@ __all__ = ["WINDOW", "MetaTraining", "TrainingProgress", "play_episode"]
 WINDOW = 50
 
 
+class Draws(NamedTuple):
+    """Say what actions in [0, 1] mean, as the settings of a sampler do."""
+
+    action: str
+    mu_min: float
+    sigma: float
+
+    def spread(self, action):
+        """Return the mu or power of an action."""
+        return spread_action(action, self.mu_min, self.action)
+
+
 class _Acting:
     """Act in one episode, at random and then by an actor, and write down what was done."""
 
-    def __init__(self, assignment: Assignment, encoder, rng, *, mu_min: float, sigma: float):
+    def __init__(self, assignment: Assignment, encoder, rng, *, draws: "Draws"):
         self.assignment = assignment
         self.encoder = encoder
         self.rng = rng
-        self.mu_min = mu_min
-        self.sigma = sigma
+        self.draws = draws
         self.states: list[np.ndarray] = []
         self.actions: list[float] = []
 
-    def __call__(self, growth: Growth) -> GaussianDraw:
+    def __call__(self, growth: Growth):
         """Return the draw of the next member."""
         actor = self.assignment.actor
         state = self.encoder(growth)
@@ -54,7 +65,7 @@ class _Acting:
             action = actor.predict(state)
         self.states.append(state)
         self.actions.append(action)
-        return GaussianDraw(spread_action(action, self.mu_min), self.sigma, state)
+        return make_draw(self.draws.spread(action), self.draws.action, self.draws.sigma, state)
 
 
 def play_episode(
@@ -65,8 +76,7 @@ def play_episode(
     streams: RandomStreams,
     *,
     n_members: int,
-    sigma: float,
-    mu_min: float = 0.0,
+    draws: "Draws",
     score_on: str = "valid",
 ) -> Episode:
     """Grow one ensemble, by random actions at first and then by actions of an actor.
@@ -75,7 +85,7 @@ def play_episode(
     names.
     """
     rng = streams.generator(Stream.POLICY)
-    acting: Any = _Acting(assignment, encoder, rng, mu_min=mu_min, sigma=sigma)
+    acting: Any = _Acting(assignment, encoder, rng, draws=draws)
     growth = Growth(data, members, streams)
     compared = [
         step.score if score_on == "valid" else growth.score(score_on)
@@ -105,7 +115,8 @@ class MetaTraining:
 
     ``settings``, a `MetaSampler`, says what the episodes are like and what learns from them;
     ``names`` are those of the tasks in the history. The policy ``start`` is changed; None starts
-    from a random one.
+    from a random one. ``learners`` fit the members of each task; None makes them of the settings'
+    base learner.
 
     Attributes
     ----------
@@ -126,21 +137,23 @@ class MetaTraining:
         names: list[str],
         streams: RandomStreams,
         start: GaussianPolicy | None = None,
+        learners: list | None = None,
     ):
         self.data = data
         self.names = names
         self.streams = streams
         self.n_members = settings.n_estimators
-        self.sigma = settings.sigma
-        self.mu_min = settings.mu_min
+        self.draws = Draws(settings.action, settings.mu_min, settings.sigma)
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.notes: dict[str, Any] = {}
         self.stopped = False
         self.encoder = StateEncoder(settings.state, settings.n_bins)
         state_size = self.encoder.size
-        estimator = resolve_kinds(settings.estimator)
-        self.members = [make_learners(estimator, task.tables, task.n_classes) for task in data]
+        if learners is None:
+            estimator = resolve_kinds(settings.estimator)
+            learners = [make_learners(estimator, task.tables, task.n_classes) for task in data]
+        self.members = learners
         rng = streams.generator(Stream.LEARNER)
         default = settings.learner is None
         self.learner: Learner = SoftActorCritic() if default else clone(settings.learner)
@@ -150,7 +163,7 @@ class MetaTraining:
                 settings.hidden_layer_sizes,
                 n_tasks=len(data),
                 n_actions=self.n_members - 1,
-                mu_min=self.mu_min,
+                mu_min=self.draws.mu_min,
                 rng=rng,
                 start=start,
             )
@@ -221,8 +234,7 @@ class MetaTraining:
             "encoder": self.encoder,
             "streams": self.streams.child(Stream.EPISODE, assignment.number),
             "n_members": self.n_members,
-            "sigma": self.sigma,
-            "mu_min": self.mu_min,
+            "draws": self.draws,
             "score_on": self.learner.score_on,
         }
 
@@ -245,7 +257,7 @@ class MetaTraining:
                     "train_score": scores["train"],
                     "valid_score": scores["valid"],
                     "test_score": scores.get("test"),
-                    "actions": spread_action(actions, self.mu_min).tolist(),
+                    "actions": self.draws.spread(actions).tolist(),
                     "n_random_actions": first.n_random,
                 }
             )

@@ -8,10 +8,12 @@ from metasampler.policy._files import (
     read_sampler,
     write_sampler,
 )
+from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
 from metasampler.policy._policies import (
     ConstantPolicy,
     LearnedPolicy,
+    PowerPolicy,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -27,6 +29,7 @@ __all__ = [
     "ConstantPolicy",
     "GaussianPolicy",
     "LearnedPolicy",
+    "PowerPolicy",
     "StateEncoder",
     "UniformPolicy",
     "WithRivals",
@@ -34,6 +37,7 @@ __all__ = [
     "check_writable",
     "error_histogram",
     "find_sampler",
+    "kind_of_members",
     "layer_sizes",
     "load_policy",
     "pretrained_names",
@@ -41,6 +45,7 @@ __all__ = [
     "read_arrays",
     "read_sampler",
     "squashed_log_prob",
+    "warn_of_other_kind",
     "write_archive",
     "write_sampler",
 ]

@@ -1,4 +1,4 @@
-"""Policies: what chooses the mu of the next member's draw, `policy(growth) -> GaussianDraw`."""
+"""Policies: what chooses how the rows of the next member are drawn, `policy(growth) -> rule`."""
 
 import copy
 from collections.abc import Sequence
@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from metasampler.growth import (
+    ACTION_KINDS,
     DEFAULT_SIGMA,
     GaussianDraw,
     Growth,
     GrowthData,
+    PowerDraw,
     Stream,
+    make_draw,
     spread_action,
 )
 from metasampler.policy._network import GaussianPolicy
@@ -22,6 +25,7 @@ from metasampler.policy._state import StateEncoder
 __all__ = [
     "ConstantPolicy",
     "LearnedPolicy",
+    "PowerPolicy",
     "UniformPolicy",
     "WithRivals",
     "blind_policy",
@@ -73,6 +77,39 @@ class ConstantPolicy:
 
 
 @dataclass(frozen=True)
+class PowerPolicy:
+    """Draw rows with weights ``error ** power`` in every state.
+
+    Parameters
+    ----------
+    power : float
+        At least 0, which draws uniformly.
+
+    Examples
+    --------
+    >>> from metasampler.policy import PowerPolicy
+    >>> PowerPolicy(2.0).predict(None)
+    2.0
+    """
+
+    power: float
+
+    def __post_init__(self):
+        power: Any = self.power
+        is_number = isinstance(power, Real) and not isinstance(power, bool)
+        if not is_number or not 0 <= float(power) < np.inf:
+            raise ValueError(f"A power must be a number of at least 0, got {power!r}.")
+
+    def predict(self, state) -> float:
+        """Return the power."""
+        return float(self.power)
+
+    def __call__(self, growth: Growth) -> PowerDraw | None:
+        """Return the draw of the next member."""
+        return make_draw(float(self.power), "power", DEFAULT_SIGMA, None)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
 class UniformPolicy:
     """Choose mu uniformly from [0, 1], whatever the state.
 
@@ -109,7 +146,7 @@ class UniformPolicy:
 
 
 class LearnedPolicy:
-    """Choose mu by an actor that reads the errors of the ensemble.
+    """Choose how to draw by an actor that reads the state of the ensemble.
 
     It acts by the mean of the actor, which scores the same as a draw and can be repeated.
 
@@ -125,6 +162,9 @@ class LearnedPolicy:
         Width of the Gaussian.
     summary : dict, default=None
         How the actor was trained.
+    action : {"mu", "power"}, default="mu"
+        What an action means: the mu of a Gaussian, from `mu_min` to 1, or the power of errors that
+        rows are drawn by, from 0 to 4 (see :class:`~metasampler.growth.PowerDraw`).
 
     Examples
     --------
@@ -146,7 +186,10 @@ class LearnedPolicy:
         mu_min: float = 0.0,
         sigma: float = DEFAULT_SIGMA,
         summary: dict[str, Any] | None = None,
+        action: str = "mu",
     ):
+        if action not in ACTION_KINDS:
+            raise ValueError(f"action must be one of {ACTION_KINDS}, got {action!r}.")
         if not isinstance(actor, GaussianPolicy):
             raise TypeError(f"The actor must be a GaussianPolicy, got {actor!r}.")
         if actor.state_size != encoder.size:
@@ -160,8 +203,11 @@ class LearnedPolicy:
         self.mu_min = mu_min
         self.sigma = sigma
         self._summary = {} if summary is None else summary
+        self.action = action
 
     def __repr__(self):
+        if self.action == "power":
+            return f"LearnedPolicy({self.encoder}, action='power')"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
 
     @property
@@ -170,7 +216,7 @@ class LearnedPolicy:
         return copy.deepcopy(self._summary)
 
     def predict(self, state) -> float:
-        """Choose mu for a state by the mean of the actor.
+        """Choose mu, or the power, for a state by the mean of the actor.
 
         Parameters
         ----------
@@ -179,13 +225,13 @@ class LearnedPolicy:
 
         Returns
         -------
-        mu : float
-            In [mu_min, 1].
+        value : float
+            A mu in [mu_min, 1], or a power in [0, 4].
         """
-        return spread_action(self.actor.predict(self._check_state(state)), self.mu_min)
+        return self._spread(self.actor.predict(self._check_state(state)))
 
     def sample(self, state, rng: np.random.Generator) -> float:
-        """Draw mu for a state from the actor.
+        """Draw mu, or the power, for a state from the actor.
 
         Parameters
         ----------
@@ -196,12 +242,15 @@ class LearnedPolicy:
 
         Returns
         -------
-        mu : float
-            In [mu_min, 1].
+        value : float
+            A mu in [mu_min, 1], or a power in [0, 4].
         """
-        return spread_action(self.actor.sample(self._check_state(state), rng), self.mu_min)
+        return self._spread(self.actor.sample(self._check_state(state), rng))
 
-    def __call__(self, growth: Growth) -> GaussianDraw:
+    def _spread(self, action: float) -> float:
+        return spread_action(action, self.mu_min, self.action)
+
+    def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
         """Return the draw of the next member."""
         state = _observe(self.encoder, growth)
         if state is None:
@@ -209,9 +258,7 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        return GaussianDraw(
-            spread_action(self.actor.predict(state), self.mu_min), self.sigma, state
-        )
+        return make_draw(self._spread(self.actor.predict(state)), self.action, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)

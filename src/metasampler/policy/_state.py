@@ -25,11 +25,13 @@ _HISTOGRAMS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-STATE_KINDS = (*_HISTOGRAMS, "summary")
+STATE_KINDS = (*_HISTOGRAMS, "summary", "scouted")
 
-_SUMMARY_SIZE = 15
+_SIZES = {"summary": 15, "scouted": 4}
 # Where the logarithms of a summary reach 1: a ratio of 1000 : 1, and 100,000 minority rows.
 _LOG10_RATIO, _LOG10_MINORITY = 3.0, 5.0
+# A signal of 40 rounds is 0, one of 640 is 1, and one of 2.5 is -1.
+_MIDDLE_SIGNAL, _LOG2_SIGNAL = 40.0, 4.0
 
 
 def error_histogram(
@@ -83,20 +85,37 @@ def _summary(growth) -> np.ndarray:
             variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
             spreads[role, part] = np.sqrt(variance)
             wrong[role, part] = np.average(errors > 0.5, weights=weights)
-    counts = growth.data.class_weights()
-    minority = counts[growth.data.minority]
-    ratio = (counts.sum() - minority) / minority
     state = [
         *(2 * mean - 1 for mean in means.values()),
         # Errors in [0, 1] spread by 1/2 at most.
         *(2 * spread for spread in spreads.values()),
         *(means["valid", part] - means["train", part] for part in ("minority", "majority")),
         *(2 * wrong[role, "majority"] - 1 for role in ("train", "valid")),
-        np.log10(ratio) / _LOG10_RATIO,
-        np.log10(minority) / _LOG10_MINORITY,
+        *_size_of_task(growth),
         1 / growth.n_members,
     ]
     return np.clip(state, -1.0, 1.0)
+
+
+def _size_of_task(growth) -> list[float]:
+    """Return the logarithms of the class ratio and of the number of minority rows."""
+    counts = growth.data.class_weights()
+    minority = counts[growth.data.minority]
+    ratio = (counts.sum() - minority) / minority
+    return [np.log10(ratio) / _LOG10_RATIO, np.log10(minority) / _LOG10_MINORITY]
+
+
+def _scouted(growth) -> np.ndarray:
+    """Return what scouts found, and the size of the task, each in [-1, 1]."""
+    found = growth.learner.scouted
+    if found is None:
+        raise ValueError(
+            "A state of kind 'scouted' is of members that scouts went before: the boosters of "
+            "MesaClassifier's recipes, for tables with 200 rows of the smallest class. For other "
+            "members take another sampler."
+        )
+    signal = np.log2(found.signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL
+    return np.clip([signal, found.learned, *_size_of_task(growth)], -1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -105,7 +124,7 @@ class StateEncoder:
 
     Parameters
     ----------
-    kind : {"all", "majority", "class-wise", "summary"}, default="all"
+    kind : {"all", "majority", "class-wise", "summary", "scouted"}, default="all"
         What a state holds. Three kinds hold histograms of errors, first of the training rows, then
         of the validation rows. ``"all"`` counts all rows, as in the paper. ``"majority"`` leaves
         the minority class out. ``"class-wise"`` has one histogram for the minority and one for the
@@ -113,9 +132,12 @@ class StateEncoder:
         of the errors, of minority and other rows, in training and validation; for both classes
         how much larger the mean is in validation; the part of the majority rows with errors above
         0.5, in training and validation; the logarithms of the class ratio and of the number of
-        minority rows; and 1 / (members so far).
+        minority rows; and 1 / (members so far). ``"scouted"`` holds four numbers in [-1, 1], which
+        are known before any row is drawn: the logarithm of the signal, the part of the classes'
+        entropy that scouts explain on rows they leave out, and the logarithms of the class ratio
+        and of the number of minority rows.
     n_bins : int, default=5
-        Bins of each histogram; a summary has none.
+        Bins of each histogram; the other kinds have none.
 
     Examples
     --------
@@ -142,14 +164,14 @@ class StateEncoder:
     @property
     def size(self) -> int:
         """Return the length of a state."""
-        if self.kind == "summary":
-            return _SUMMARY_SIZE
+        if self.kind in _SIZES:
+            return _SIZES[self.kind]
         return self.n_bins * len(_HISTOGRAMS[self.kind])
 
     @property
     def low(self) -> float:
         """Return the lower bound of the entries of a state; the upper bound is 1."""
-        return -1.0 if self.kind == "summary" else 0.0
+        return -1.0 if self.kind in _SIZES else 0.0
 
     def __call__(self, growth) -> np.ndarray:
         """Return the state of a growing ensemble.
@@ -165,6 +187,8 @@ class StateEncoder:
         """
         if self.kind == "summary":
             return _summary(growth)
+        if self.kind == "scouted":
+            return _scouted(growth)
         blocks = [
             error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
             for role, part in _HISTOGRAMS[self.kind]

@@ -1,9 +1,6 @@
 """RUSBoost: boosting whose members are trained on random balanced subsets."""
 
-from numbers import Real
-
-from metasampler.growth import Stream
-from metasampler_bench._sklearn_compat import Interval
+from metasampler.growth import SAMPLING_RATIO, Stream
 from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler_bench.ensemble._docs import shared_docs
 
@@ -100,7 +97,7 @@ class RUSBoostClassifier(BaseBoosting):
     _parameter_constraints: dict = {
         **BaseBoosting._parameter_constraints,
         **BaseBoosting._algorithm_constraints,
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "sampling_ratio": SAMPLING_RATIO,
         "replacement": ["boolean"],
     }
 

@@ -1,0 +1,120 @@
+"""The boosters of a recipe as members of a meta-training."""
+
+import warnings
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from metasampler.ensemble._teams import RECIPES
+from metasampler.growth import (
+    Growth,
+    GrowthData,
+    MemberLearner,
+    RandomStreams,
+    Stream,
+    make_growth_data,
+)
+
+__all__ = ["Boosters"]
+
+
+class Boosters(BaseEstimator):
+    """The boosters of a recipe of :class:`~metasampler.MesaClassifier`, to meta-train with.
+
+    Scouts go before them once a task, and what they find sets the length of the boosters and is
+    what a policy can read (`state="scouted"`). Three majority rows are drawn for a minority row.
+
+    Parameters
+    ----------
+    recipe : {"default", "fast", "best"}, default="default"
+        Whose boosters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MetaSampler
+    >>> from metasampler.ensemble.teams import Boosters
+    >>> from metasampler.meta import FitToConstants
+    >>> X, y = make_classification(3000, weights=[0.9], random_state=0)
+    >>> sampler = MetaSampler(
+    ...     Boosters("fast"),
+    ...     n_estimators=3,
+    ...     action="power",
+    ...     state="scouted",
+    ...     hidden_layer_sizes=(),
+    ...     learner=FitToConstants(n_sweeps=1, n_constants=3),
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> 0 <= sampler.predict([0.0, 0.2, 0.3, 0.5]) <= 4
+    True
+    """
+
+    def __init__(self, recipe="default"):
+        self.recipe = recipe
+
+    def prepare_task(
+        self,
+        X,
+        y,
+        X_val=None,
+        y_val=None,
+        X_test=None,
+        y_test=None,
+        *,
+        validation_fraction: float,
+        sampling_ratio: float,
+        scoring,
+        streams: RandomStreams,
+        owner=None,
+    ) -> tuple[GrowthData, MemberLearner]:
+        """Return the rows of a task, and what fits boosters on them; scouts have gone before.
+
+        Parameters
+        ----------
+        X, y, X_val, y_val, X_test, y_test : table and array-like
+            The rows; without validation rows a part of X is held out.
+        validation_fraction : float
+            This part.
+        sampling_ratio : float
+            What the three majority rows a minority row are multiplied by.
+        scoring : str or callable
+            How ensembles are scored.
+        streams : RandomStreams
+            Where the hold-out and the scouts take their randomness from.
+        owner : object, default=None
+            Who asks, for errors.
+
+        Returns
+        -------
+        data : GrowthData
+        learner : MemberLearner
+            With what scouts found as its ``scouted``.
+        """
+        if self.recipe not in RECIPES:
+            names = ", ".join(map(repr, RECIPES))
+            raise ValueError(f"recipe={self.recipe!r} must be one of {names}.")
+        recipe = RECIPES[self.recipe]
+        with warnings.catch_warnings():
+            # Boosters take all rows of a class that is no three times larger, as in a fit.
+            warnings.filterwarnings("ignore", "sampling_ratio=")
+            data = make_growth_data(
+                X,
+                y,
+                X_val,
+                y_val,
+                X_test,
+                y_test,
+                estimator=recipe.scout(1),
+                validation_fraction=validation_fraction,
+                sampling_ratio=3 * sampling_ratio,
+                scoring=scoring,
+                streams=streams,
+                owner=owner,
+                # Then validation rows are rows of the first table, by which scouts can stop.
+                rotate=X_val is not None,
+            )
+        learner: Any = recipe.scout_learner(data, None)
+        scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
+        for _ in scouts.grow(None, recipe.n_scouts):
+            pass
+        return data, recipe.booster_learner(learner, scouts)

@@ -1,0 +1,73 @@
+"""What the action of a policy means: the mu of a Gaussian over errors, or a power of errors."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from metasampler.growth._draw import draw_rows
+from metasampler.growth._loop import GaussianDraw, Growth
+
+__all__ = ["ACTION_KINDS", "PowerDraw", "make_draw", "spread_action"]
+
+ACTION_KINDS = ("mu", "power")
+
+#: The power of action 1; action 0 draws uniformly.
+_MAX_POWER = 4.0
+
+# Nobody can tell such a draw from a uniform one, which needs no errors.
+_LEAST_POWER = 0.1
+
+# An error of nought would have no weight at all.
+_LEAST_ERROR = 1e-6
+
+
+class PowerDraw(NamedTuple):
+    """Draw rows of the larger classes with weights ``error ** power``.
+
+    The power says how hard a draw is, and means the same whatever the balance of the classes: what
+    counts is by which factor errors differ. At 0 the draw is uniform, at 1 rows count by the size
+    of their gradient in boosting.
+
+    Parameters
+    ----------
+    power : float
+        At least 0.
+    state : ndarray, default=None
+        What the policy saw when it chose the power.
+
+    Examples
+    --------
+    >>> from metasampler.growth import PowerDraw
+    >>> PowerDraw(2.0).power
+    2.0
+    """
+
+    power: float
+    state: np.ndarray | None = None
+
+    def __call__(self, growth: Growth, rows: np.ndarray, keys: np.ndarray, size: int) -> np.ndarray:
+        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
+        errors = growth.errors_of(rows)
+        if growth.data.n_classes == 2:
+            growth.free_errors()
+        np.maximum(errors, _LEAST_ERROR, out=errors)
+        np.log(errors, out=errors)
+        errors *= self.power
+        keys -= errors
+        return rows[draw_rows(keys, size)]
+
+
+def spread_action(action, mu_min: float, kind: str = "mu"):
+    """Return what an action in [0, 1] means: a mu in [mu_min, 1], or a power from 0 to 4."""
+    if kind == "power":
+        return (1 + _MAX_POWER) ** action - 1
+    return mu_min + (1 - mu_min) * action
+
+
+def make_draw(
+    value: float, kind: str, sigma: float, state: np.ndarray | None
+) -> GaussianDraw | PowerDraw | None:
+    """Return the rule of a mu or power, as `spread_action` gives it; None is a uniform draw."""
+    if kind == "mu":
+        return GaussianDraw(value, sigma, state)
+    return PowerDraw(value, state) if value >= _LEAST_POWER else None

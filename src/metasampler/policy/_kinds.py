@@ -1,0 +1,70 @@
+"""The kinds of members that a sampler can have been meta-trained with."""
+
+import re
+import warnings
+
+__all__ = ["kind_of_members", "warn_of_other_kind"]
+
+_KINDS = {
+    "Boosters": "boosters",
+    "LGBMClassifier": "boosters",
+    "DecisionTreeClassifier": "trees",
+    "ExtraTreeClassifier": "trees",
+}
+
+
+def kind_of_members(estimator) -> str:
+    """Return the kind of members: "trees", "boosters", or the names of their classes.
+
+    Parameters
+    ----------
+    estimator : classifier, list of classifier or str
+        The base learner, or how it prints, as the summary of a sampler has it.
+
+    Returns
+    -------
+    kind : str
+
+    Examples
+    --------
+    >>> from metasampler.policy import kind_of_members
+    >>> kind_of_members("[DecisionTreeClassifier(), ExtraTreeClassifier()]")
+    'trees'
+    """
+    text = estimator if isinstance(estimator, str) else repr(estimator)
+    # A pipeline is what its last step is.
+    if text.startswith("Pipeline("):
+        names = re.findall(r"([A-Z]\w+)\(", text)[-1:]
+    else:
+        depth, names = 0, []
+        for name, bracket in re.findall(r"([A-Z]\w+)?([()])", text):
+            if bracket == "(" and depth == 0 and name:
+                names.append(name)
+            depth += 1 if bracket == "(" else -1
+    kinds = dict.fromkeys(_KINDS.get(name, name) for name in names)
+    return " and ".join(kinds) or text
+
+
+def warn_of_other_kind(policy, estimator) -> None:
+    """Warn if a sampler was meta-trained with members of another kind.
+
+    Parameters
+    ----------
+    policy : policy
+        One without a `summary` of its training is not judged.
+    estimator : classifier or list of classifier
+        The members that it is to draw rows for.
+    """
+    summary = getattr(policy, "summary_", None) or getattr(policy, "summary", None)
+    trained = summary.get("estimator") if isinstance(summary, dict) else None
+    if not trained:
+        return
+    learned, members = kind_of_members(trained), kind_of_members(estimator)
+    if learned != members:
+        warnings.warn(
+            f"This sampler was meta-trained with {learned}, and the members are {members}: what "
+            "is hard for one kind may teach nothing to another. Meta-train one with "
+            f"{members}, or see whether it beats a constant.",
+            UserWarning,
+            stacklevel=2,
+        )

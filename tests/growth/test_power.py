@@ -1,0 +1,120 @@
+"""Draws by a power of errors, and what scouts find out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metasampler.growth import (
+    GaussianDraw,
+    Growth,
+    PowerDraw,
+    RandomStreams,
+    Stream,
+    learned_share,
+    make_draw,
+    make_growth_data,
+    race_keys,
+    spread_action,
+)
+
+
+class Errors:
+    """A growth that knows errors and nothing else."""
+
+    class data:
+        n_classes = 3
+
+    def __init__(self, errors):
+        self.errors = np.asarray(errors, dtype=float)
+
+    def errors_of(self, rows):
+        return self.errors[rows]
+
+
+def drawn(errors, power, size=500):
+    rows = np.arange(len(errors))
+    keys = race_keys(np.array([1, 2], dtype=np.uint64), 0, 0, len(errors))
+    return PowerDraw(power)(Errors(errors), rows, keys, size)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.01, 1.0), st.floats(0.0, 4.0))
+def test_the_unit_of_errors_does_not_matter(unit, power):
+    errors = np.random.default_rng(0).uniform(0.1, 1.0, 2000)
+    np.testing.assert_array_equal(drawn(errors, power), drawn(unit * errors, power))
+
+
+def test_larger_powers_draw_harder_rows():
+    errors = np.random.default_rng(0).uniform(size=5000)
+    means = [errors[drawn(errors, power)].mean() for power in (0, 0.5, 1, 2, 4)]
+    assert means == sorted(means)
+    assert abs(means[0] - 0.5) < 0.05
+    assert means[-1] > 0.8
+
+
+def test_rows_without_error_are_drawn_last():
+    errors = np.r_[np.zeros(1000), np.full(100, 0.5)]
+    assert set(range(1000, 1100)) <= set(drawn(errors, 2.0, 200))
+
+
+def test_actions_reach_from_uniform_to_the_hardest():
+    assert spread_action(0.0, 0.4, "power") == 0
+    assert spread_action(1.0, 0.4, "power") == 4
+    assert make_draw(0.0, "power", 0.2, None) is None
+    assert make_draw(1.5, "power", 0.2, None) == PowerDraw(1.5)
+    assert make_draw(0.5, "mu", 0.3, None) == GaussianDraw(0.5, 0.3)
+
+
+def make_scouts(X, y, **options):
+    from lightgbm import LGBMClassifier
+
+    from metasampler.growth import make_learners
+
+    estimator = LGBMClassifier(n_estimators=30, verbose=-1, early_stopping_round=5)
+    data = make_growth_data(
+        X, y, estimator=estimator, validation_fraction=0.1, sampling_ratio=1.0,
+        scoring="average_precision", streams=RandomStreams(0), rotate=True, **options,
+    )  # fmt: skip
+    learner = make_learners(estimator, data.tables[:1], 2)
+    growth = Growth(data.for_team(np.inf), learner, RandomStreams(0))
+    for _ in growth.grow(None, 2):
+        pass
+    return growth
+
+
+def test_what_is_learned_is_a_share_of_the_entropy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    clear, noise = (X[:, 0] > 1.2).astype(int), (rng.random(3000) < 0.1).astype(int)
+    assert learned_share(make_scouts(X, clear)) > 0.8
+    assert -0.2 < learned_share(make_scouts(X, noise)) < 0.05
+
+
+def test_the_unit_of_weights_does_not_matter_for_what_is_learned():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (X[:, 0] + rng.normal(size=2000) > 1.5).astype(int)
+    weights = rng.integers(1, 4, 2000).astype(float)
+    once, twice = (
+        learned_share(make_scouts(X, y, sample_weight=factor * weights)) for factor in (1, 8)
+    )
+    assert once == pytest.approx(twice, abs=1e-9)
+
+
+def test_test_rows_stay_test_rows_where_members_rotate():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), np.repeat([0, 1], [350, 50])
+    growth = make_scouts(X, y, X_test=X[:90:2], y_test=y[:90:2] | (np.arange(45) < 3))
+    assert len(np.arange(445)[growth.data.rows["test"]]) == 45
+    assert growth.data.n_folds == 10
+    assert len(growth.data.tables) == 2
+    # Validation rows of their own join the first table; test rows do not.
+    data = make_growth_data(
+        X, y, X[300:], y[300:], X[320:], y[320:], estimator=growth.learner.estimator,
+        validation_fraction=None, sampling_ratio=1.0, scoring="average_precision",
+        streams=RandomStreams(0).child(Stream.SPLIT, 0), rotate=True,
+    )  # fmt: skip
+    assert [table.shape[0] for table in data.tables] == [500, 80]
+    assert data.rows["valid"].tolist() == list(range(400, 500))
+    assert np.arange(580)[data.rows["test"]].tolist() == list(range(500, 580))

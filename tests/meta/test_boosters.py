@@ -1,0 +1,106 @@
+"""Meta-training with the boosters of a recipe."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from metasampler import MesaClassifier, MetaSampler
+from metasampler.ensemble.teams import Boosters
+from metasampler.meta import FitToConstants, SoftActorCritic
+from metasampler.policy import PowerPolicy, load_policy
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    made = {}
+    for number, flip in enumerate((0.0, 0.3)):
+        X, y = make_classification(
+            2500, 6, n_informative=4, weights=[0.85], flip_y=flip, random_state=number
+        )
+        made[f"flipped {flip}"] = (X[:2000], y[:2000], None, None, X[2000:], y[2000:])
+    return made
+
+
+def make_sampler(learner=None, **options):
+    default = FitToConstants(2, 3, score_on="test", relative=True)
+    settings = {"n_estimators": 3, "action": "power", "state": "scouted", "random_state": 0}
+    return MetaSampler(
+        Boosters("fast"), learner=learner or default, hidden_layer_sizes=(), **settings | options
+    )
+
+
+@pytest.fixture(scope="module")
+def sampler(tasks):
+    return make_sampler().fit_tasks(tasks)
+
+
+def test_a_sampler_learns_powers_from_what_scouts_found(sampler, tasks):
+    assert sampler.encoder_.size == 4
+    assert [entry["task"] for entry in sampler.history_] == 2 * list(tasks)
+    assert "Boosters" in sampler.summary_["estimator"]
+    actions = np.concatenate([entry["actions"] for entry in sampler.history_])
+    # The mean of the actions 0, 1/2 and 1 is the power of 1/2.
+    np.testing.assert_allclose(actions, 5**0.5 - 1)
+
+
+def test_it_is_stored_with_what_its_actions_mean(sampler, tmp_path):
+    sampler.save(tmp_path / "sampler.npz")
+    state = np.array([0.1, 0.2, 0.3, 0.5])
+    loaded = MetaSampler.load(tmp_path / "sampler.npz")
+    assert loaded.action == "power"
+    assert loaded.predict(state) == sampler.predict(state)
+    policy = load_policy(tmp_path / "sampler.npz")
+    assert repr(policy) == "LearnedPolicy(states of kind 'scouted', action='power')"
+    assert policy.predict(state) == sampler.predict(state)
+
+
+def test_an_interrupted_training_goes_on(sampler, tasks, tmp_path):
+    def stop(progress):
+        if progress.n_rounds_done == 1:
+            progress.stop()
+
+    checkpoint = tmp_path / "training.npz"
+    make_sampler().fit_tasks(tasks, checkpoint=checkpoint, checkpoint_every=1, callback=stop)
+    resumed = make_sampler().fit_tasks(tasks, checkpoint=checkpoint, checkpoint_every=1)
+    state = np.array([0.1, 0.2, 0.3, 0.5])
+    assert resumed.predict(state) == sampler.predict(state)
+
+
+def test_soft_actor_critic_learns_powers_too(tasks):
+    learner = SoftActorCritic(n_random_steps=4, n_updates=4)
+    sampler = make_sampler(learner).fit(*next(iter(tasks.values()))[:2])
+    assert 0 <= sampler.predict(np.zeros(4)) <= 4
+
+
+def test_a_classifier_draws_by_it(sampler, tasks):
+    X, y, *_ = tasks["flipped 0.0"]
+    clf = MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(X, y)
+    state = clf.states_[0]
+    assert clf.actions_.tolist() == pytest.approx([sampler.predict(state)])
+    assert "power" in clf.summary().rows[-1]
+
+
+def test_constant_powers_are_policies(tasks):
+    X, y, *_ = tasks["flipped 0.3"]
+    clf = MesaClassifier("fast", meta_sampler=PowerPolicy(2.0), random_state=0).fit(X, y)
+    assert clf.actions_.tolist() == [2.0]
+    with pytest.raises(ValueError, match="power must be a number of at least 0, got -1"):
+        PowerPolicy(-1)
+
+
+def test_scouts_are_needed(sampler, imbalanced):
+    from sklearn.tree import DecisionTreeClassifier
+
+    clf = MesaClassifier(DecisionTreeClassifier(), 3, meta_sampler=sampler, random_state=0)
+    with (
+        pytest.warns(UserWarning, match="meta-trained with boosters, and the members are trees"),
+        pytest.raises(ValueError, match="of members that scouts went before"),
+    ):
+        clf.fit(*imbalanced)
+
+
+def test_what_boosters_refuse(tasks):
+    with pytest.raises(ValueError, match="recipe='none' must be one of 'default', 'fast'"):
+        make_sampler().set_params(estimator=Boosters("none")).fit_tasks(tasks)
+    with pytest.raises(ValueError, match=r"train_ratio=0\.5 is not for Boosters"):
+        make_sampler(train_ratio=0.5).fit_tasks(tasks)
