@@ -214,13 +214,16 @@ def test_agreement_with_imbalanced_learn(data_home):
     ]
 
 
-def test_the_teams_of_a_study_are_those_of_a_fit():
-    X, y = make_classification(1600, n_informative=6, weights=[0.8], random_state=0)
+@pytest.mark.parametrize("weight", [0.8, 0.9], ids=["many", "few"])
+def test_the_teams_of_a_study_are_those_of_a_fit(weight):
+    X, y = make_classification(1600, n_informative=6, weights=[weight], random_state=0)
     frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])])
     X, X_test, y, _ = train_test_split(frame, y, stratify=y, random_state=0)
     fitted = MesaClassifier(random_state=3, calibration=None).fit(X, y)
     teams = Pieces(X, y, X_test, 3).default()
-    proba = Blend.of([team.growth for team in teams])([team.test for team in teams])
+    assert len(teams) == (3 if weight == 0.8 else 4)
+    blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
+    proba = blend([team.test for team in teams])
     np.testing.assert_array_equal(proba, fitted.predict_proba(X_test))
 
 

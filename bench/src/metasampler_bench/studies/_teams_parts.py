@@ -40,6 +40,7 @@ class Grown(NamedTuple):
     growth: Growth
     test: NDArray[Any]
     cpu: float
+    n_votes: int = 1
 
 
 class Pieces:
@@ -59,7 +60,7 @@ class Pieces:
 
     def __init__(self, X: Any, y: Any, X_test: Any, seed: int, *, rotate: bool = True) -> None:
         streams = RandomStreams.from_random_state(seed)
-        self.seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
+        self.seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
         self.data: GrowthData = make_growth_data(
             X,
             y,
@@ -100,16 +101,23 @@ class Pieces:
 
     def trees(self, signal: float, mu: float | None, recipe: Recipe = _RECIPE) -> Grown:
         """Grow trees by a constant mu; None draws uniformly."""
-        data, kinds = self.data.for_team(1.0, TreeTable(self.table)), recipe.trees(signal)
+        return self._grow_trees(2, recipe.trees(signal), mu, recipe.n_trees)
+
+    def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
+        data = self.data.for_team(1.0, TreeTable(self.table))
         learner = make_learners(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
-        return self._grow(2, data, learner, mu, recipe.n_trees)
+        return self._grow(number, data, learner, mu, n_trees)
 
     def default(self, recipe: Recipe = _RECIPE) -> list[Grown]:
-        """Grow the three teams as a fit does."""
+        """Grow the teams as a fit does: sharp trees join them where positives are few."""
         scouts = self.scouts(recipe)
         signal = recipe.signal(scouts.growth)
         boosters = self.boosters(signal, recipe.mu_of_boosters(signal), recipe=recipe)
-        return [scouts, boosters, self.trees(signal, recipe.mu_of_trees(signal), recipe)]
+        teams = [scouts, boosters, self.trees(signal, recipe.mu_of_trees(signal), recipe)]
+        if n_sharp := recipe.n_sharp_trees(self.data):
+            kinds, mu = recipe.trees(np.inf), recipe.mu_of_trees(np.inf)
+            teams.append(self._grow_trees(3, kinds, mu, n_sharp)._replace(n_votes=3))
+        return teams
 
     def refitted(self) -> NDArray[Any]:
         """Return what the teams say together if they are grown again on all rows.
@@ -152,7 +160,7 @@ class Pieces:
 
 def blended(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what teams say together, as the default joins and calibrates them."""
-    blend = Blend.of([team.growth for team in teams])
+    blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
     return _calibrated(teams, *blend.held_out(), blend([team.test for team in teams])[:, 1])
 
 

@@ -14,7 +14,7 @@ from metasampler_bench.datasets import load
 __all__ = ["EXTRA", "FEW", "MOST_ROWS", "cut"]
 
 #: The most rows of a table, training and test rows together.
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 
 #: The most rows where positives are thinned: most of them would be majority rows.
 _MOST_ROWS_THINNED = 8_000
