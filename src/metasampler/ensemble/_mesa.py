@@ -17,6 +17,7 @@ from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
+    Drawn,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -43,7 +44,8 @@ def preset_settings(name: str) -> dict[str, Any]:
             "estimator": DecisionTreeClassifier(),
             "n_estimators": 10,
             "validation_fraction": 0.2,
-            "meta_sampler": "fit",
+            # Algorithm 2 draws its actions.
+            "meta_sampler": Drawn("fit"),
             "calibration": None,
             "threshold": 0.5,
             "leaf_smoothing": 0.0,
@@ -96,7 +98,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           of it is meta-trained on this data first (on the rows, with the base learner, the
           scoring and the sampling ratio of this classifier);
         - a policy of :mod:`metasampler.policy`, for instance
-          :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian;
+          :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
+          :class:`~metasampler.policy.Drawn` to act by draws and not by means;
         - any other string, or a path: the name or the file of a sampler to load.
 
     sampling_ratio : float, default=1.0
@@ -111,6 +114,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         leave out one part in n, at most half, with n the nearest whole number. None trains on all
         rows; only policies that look at no state, constant and random mu, can do without
         (``"universal"`` becomes one).
+
+    max_rows : int or None, default=1_000_000
+        The most rows of a class that one member is trained on. Of more a member gets a draw, so
+        that what it takes in memory does not grow with the data. None sets no limit.
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
@@ -144,7 +151,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("precision", p)``: the lowest one with at least that precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
-          rows.
+          rows;
+        - ``("top", n)``: what a team can look at. A share, as 0.01, gives the threshold that so
+          many of the validation rows reach. With a number, as 200, `predict` returns the minority
+          class for exactly so many of the rows it gets, those with the highest probabilities;
+          `threshold_` and what is expected of it then speak of a table as large as that of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
         Rows of each class that are added to every leaf of tree members: a leaf with n training
@@ -166,7 +177,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
         the paper.
 
-    {n_jobs}
+    {n_jobs_teams}
 
     {random_state}
 
@@ -260,11 +271,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             StrOptions({"auto"}),
             Interval(Real, 0, 1, closed="neither"),
         ],
+        "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
 
-    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler")
+    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
 
     def __init__(
         self,
@@ -274,6 +286,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         meta_sampler="universal",
         sampling_ratio=1.0,
         validation_fraction="auto",
+        max_rows=1_000_000,
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -289,6 +302,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.meta_sampler = meta_sampler
         self.sampling_ratio = sampling_ratio
         self.validation_fraction = validation_fraction
+        self.max_rows = max_rows
         self.scoring = scoring
         self.calibration = calibration
         self.threshold = threshold
@@ -311,7 +325,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             - ``"best"``: three times the members, longer ones, and some five times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
-              calibration, soft leaves, rivals or refit.
+              calibration, soft leaves, rivals or refit. Actions are drawn from the policy.
 
         **overrides
             Parameters that are to differ from the preset.
@@ -361,32 +375,33 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         )
 
     def _recipe_teams(self, plan, data, streams):
-        """Yield scouts, boosters and trees; what scouts find sets the others."""
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
         learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = Growth(all_rows, learner, seeds[0])
-        yield Team("scouts", scouts, None, recipe.n_scouts)
+        yield [Team("scouts", scouts, None, recipe.n_scouts)]
         signal = recipe.signal(scouts)
-        policies = self._team_policies(plan, signal, data, streams)
+        policies, teams = self._team_policies(plan, signal, data, streams), []
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             learner = recipe.booster_learner(learner, scouts)
             growth = Growth(rows, learner, seeds[1])
-            yield Team("boosters", growth, policy, recipe.n_boosters)
-        if not recipe.n_trees:
-            return
-        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
-        numbers = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
-        for (name, n_trees), seed in zip(numbers.items(), seeds[2:], strict=True):
-            if n_trees:
+            teams.append(Team("boosters", growth, policy, recipe.n_boosters))
+        if recipe.n_trees:
+            rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
+            numbers = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
+            for (name, n_trees), seed in zip(numbers.items(), seeds[2:], strict=True):
                 trees = recipe.trees(signal if name == "trees" else np.inf)
                 smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
                 learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
                 # Sharp trees are asked where the others may be wrong, and have as many votes.
                 n_votes = 1 if name == "trees" else 3
-                yield Team(name, Growth(rows, learner, seed), policies[name], n_trees, n_votes)
+                if n_trees:
+                    growth = Growth(rows, learner, seed)
+                    teams.append(Team(name, growth, policies[name], n_trees, n_votes))
+        yield teams
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
@@ -405,7 +420,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
             return {**by_signal, **deepcopy(self._policies)}
         # A sampler that is meta-trained here learns from trees: they are quick.
-        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
+        table = TreeTable(data.lowest_values())
+        rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
         if _reads_scouts(policy):
@@ -415,6 +431,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
+        if isinstance(given, Drawn):
+            policy = self._resolve_policy(given.policy, plan, data, streams)
+            if not hasattr(policy, "sample"):
+                raise TypeError(f"meta_sampler={given!r}: {policy!r} has nothing to draw from.")
+            return Drawn(policy)
+        return self._resolve_policy(given, plan, data, streams)
+
+    def _resolve_policy(self, given, plan, data, streams):
+        """Return the policy that a `meta_sampler` names or is."""
         if isinstance(given, str) and given == _UNIVERSAL:
             return WithRivals(load_policy(_UNIVERSAL)) if data.has_validation else blind_policy()
         if isinstance(given, Real) and not isinstance(given, bool):

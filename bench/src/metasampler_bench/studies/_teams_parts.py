@@ -104,7 +104,7 @@ class Pieces:
         return self._grow_trees(2, recipe.trees(signal), mu, recipe.n_trees)
 
     def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
-        data = self.data.for_team(1.0, TreeTable(self.table))
+        data = self.data.for_team(1.0, TreeTable(self.data.lowest_values()))
         learner = make_learners(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
         return self._grow(number, data, learner, mu, n_trees)
 
@@ -135,7 +135,7 @@ class Pieces:
             whole.boosters(signal, _RECIPE.mu_of_boosters(signal)),
             whole.trees(signal, _RECIPE.mu_of_trees(signal)),
         ]
-        return _calibrated(first, *blend.held_out(), blend([team.test for team in again])[:, 1])
+        return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
 
     def _on(self, data: GrowthData) -> Pieces:
         twin = object.__new__(Pieces)
@@ -161,31 +161,29 @@ class Pieces:
 def blended(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what teams say together, as the default joins and calibrates them."""
     blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
-    return _calibrated(teams, *blend.held_out(), blend([team.test for team in teams])[:, 1])
+    return _calibrated(blend.held_out(), blend([team.test for team in teams])[:, 1])
 
 
 def alone(team: Grown) -> NDArray[Any]:
     """Return what one team says, calibrated on the rows it left out."""
-    return _calibrated([team], *team.growth.held_out(), team.test)
+    return _calibrated(team.growth.held_out(), team.test)
 
 
 def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what the team says that is best on the rows it left out."""
 
     def score(team: Grown) -> float:
-        rows, proba = team.growth.held_out()
-        return float(average_precision_score(team.growth.data.codes[rows], proba[:, 1]))
+        _, proba, codes, _ = team.growth.held_out()
+        return float(average_precision_score(codes, proba[:, 1]))
 
     return alone(max(teams, key=score))
 
 
-def _calibrated(
-    teams: Sequence[Grown], rows: NDArray[Any], proba: NDArray[Any], test: NDArray[Any]
-) -> NDArray[Any]:
+def _calibrated(left_out: tuple[Any, ...], test: NDArray[Any]) -> NDArray[Any]:
     """Return a sigmoid of the log-odds, fitted on left-out rows."""
     # All but without a penalty: a steeper or flatter curve, never another order.
-    sigmoid = LogisticRegression(C=1e6)
-    sigmoid.fit(_log_odds([proba[:, 1]]), teams[0].growth.data.codes[rows])
+    _, proba, codes, _ = left_out
+    sigmoid = LogisticRegression(C=1e6).fit(_log_odds([proba[:, 1]]), codes)
     return sigmoid.predict_proba(_log_odds([test]))[:, 1]
 
 
@@ -193,10 +191,11 @@ def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what a logistic regression of the teams' log-odds says, learned on left-out rows."""
     judged = [team.growth.held_out() for team in teams]
     common = judged[0][0]
-    for rows, _ in judged[1:]:
+    for rows, *_ in judged[1:]:
         common = np.intersect1d(common, rows, assume_unique=True)
-    left_out = [proba[np.searchsorted(rows, common), 1] for rows, proba in judged]
-    learned = LogisticRegression().fit(_log_odds(left_out), teams[0].growth.data.codes[common])
+    left_out = [proba[np.searchsorted(rows, common), 1] for rows, proba, *_ in judged]
+    codes = judged[0][2][np.searchsorted(judged[0][0], common)]
+    learned = LogisticRegression().fit(_log_odds(left_out), codes)
     return learned.predict_proba(_log_odds([team.test for team in teams]))[:, 1]
 
 
