@@ -229,7 +229,7 @@ def test_the_summary_says_how_much_there_is_to_learn(large):
 def test_sharp_trees_join_where_the_signal_is_uncertain(n_rare, n_sharp):
     X = np.random.default_rng(0).normal(size=(600, 3))
     y = np.arange(600) < n_rare
-    clf = mesa().fit(X, y)
+    clf = MesaClassifier(random_state=0).fit(X, y)
     assert clf._team_names.count("sharp trees") == n_sharp
     assert len(clf.estimators_) == 30 + n_sharp
     if n_sharp:

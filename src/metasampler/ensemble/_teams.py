@@ -62,7 +62,7 @@ _LEAST = 1e-12
 
 def signal_is_uncertain(data: GrowthData) -> bool:
     """Return whether the smallest class has too few rows for scouts to be sure."""
-    return bool(data.role_counts("train")[data.minority] < _ENOUGH_FOR_SIGNAL)
+    return bool(data.counts[data.minority] < _ENOUGH_FOR_SIGNAL)
 
 
 def has_few_rows(y) -> bool:
