@@ -6,7 +6,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One pip call per purpose, redone only when the metadata of a package changes.
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-rl test-web lint docs bench bench-smoke clean
+.PHONY: demo fuzz test test-versions test-rl test-web lint docs bench bench-smoke clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +32,12 @@ test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable
 
 test-web: $(STAMP)-test-web  ## the report in a real Chromium (Debian: chromium, chromium-driver)
 	REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest tests/web
+
+fuzz: $(STAMP)-test  ## twenty thousand odd inputs, damaged files, kills and full disks: half an hour
+	$(BIN)/python tests/helpers/fuzzing --examples 20000 --output docs/results/fuzz.md
+
+test-versions:  ## the core of the suite with every supported scikit-learn, each in its own venv
+	$(PYTHON) tests/helpers/versions.py --output docs/results/versions.md
 
 lint: $(STAMP)-lint  ## style and types
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from metasampler import _sklearn_compat
 from metasampler.growth import (
     GaussianDraw,
     Growth,
@@ -27,6 +28,11 @@ from metasampler.growth import (
 from metasampler.growth._members import TreeLearner
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
+
+
+needs_fast_trees = pytest.mark.skipif(
+    not _sklearn_compat.FAST_TREES, reason="the quick way of this scikit-learn is not taken"
+)
 
 
 def start(X, y, estimator, *, leaf_smoothing=0.0, weights=None, **options):
@@ -60,6 +66,7 @@ def test_one_base_learner_is_the_learner_of_all_members():
     assert learner.of(0) is learner.of(7) is learner
 
 
+@needs_fast_trees
 def test_trees_are_quick_where_all_kinds_are_trees():
     X = np.zeros((4, 2), dtype=np.float32)
     learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2)
@@ -71,6 +78,7 @@ def test_trees_are_quick_where_all_kinds_are_trees():
     assert not learner.fits_in_threads
 
 
+@needs_fast_trees
 def test_a_copy_shares_no_builder():
     X = np.zeros((4, 2), dtype=np.float32)
     learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)
@@ -113,7 +121,7 @@ def test_members_without_leaves_add_the_same_to_both_sums(n_classes):
     learner = make_learners([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
     member = learner.of(1).fit(X, codes, None, 0)
     total, smooth, scores = np.zeros((3, 90) if n_classes == 2 else (3, 90, n_classes))
-    learner.of(1).add_probabilities(member, X, total, smooth)
+    learner.of(1).add_probabilities(member, X, total, [(slice(None), smooth)])
     learner.of(1).add_scores(member, X, scores)
     proba = member.predict_proba(X)
     for added in (total, smooth, scores):
@@ -133,7 +141,8 @@ def test_errors_and_scores_are_those_of_the_members(data, smoothing, request):
     # Draws and states look at plain leaves.
     proba = np.mean([member.predict_proba(X) for member in growth.members], axis=0)
     errors = 1 - proba[np.arange(len(y)), codes]
-    np.testing.assert_allclose(growth.errors_of(np.arange(len(y))), errors, atol=1e-12)
+    for role, rows in growth.data.rows.items():
+        np.testing.assert_allclose(growth.errors(role), errors[rows], atol=1e-12)
     if smoothing:
         soft = []
         for member in growth.members:
@@ -179,8 +188,9 @@ def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n
     growth = start(X, y, [TREE, BAYES], weights=weights)
     for _ in range(n_members):
         growth.step()
-    expected = growth.data.drawn_shares(growth.subsets[0], weighted=True)
-    np.testing.assert_array_equal(growth.drawn_shares(), expected)
+    subset, data = growth.subsets[0], growth.data
+    totals = np.bincount(data.codes[subset], data.member_weights(subset))
+    np.testing.assert_array_equal(growth.drawn_shares(), totals / totals.sum())
 
 
 def test_tables_are_converted_only_where_all_kinds_are_trees():

@@ -35,12 +35,6 @@ WEIGHTS = {
     ensemble.RUSBoostClassifier: DRAWN,
     ensemble.SMOTEBoostClassifier: NEIGHBOURS,
 }
-#: One neighbour where a check has a class of three rows.
-SETTINGS = {
-    "RAMOBoostClassifier": {"k_neighbors_1": 1, "k_neighbors_2": 1},
-    "SMOTEBaggingClassifier": {"k_neighbors": 1},
-    "SMOTEBoostClassifier": {"k_neighbors": 1},
-}
 
 
 def expected_failed_checks(estimator):
@@ -54,16 +48,14 @@ def expected_failed_checks(estimator):
 
 # Some checks feed data on which the base learner warns; the warning is theirs.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*too few for k_neighbors:UserWarning")
 @parametrize_with_checks(
     [
-        *(
-            getattr(ensemble, name)(n_estimators=5, **SETTINGS.get(name, {}))
-            for name in ensemble.__all__
-        ),
+        *(getattr(ensemble, name)(n_estimators=5) for name in ensemble.__all__),
         ensemble.AdaCostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=3),
         ensemble.RUSBoostClassifier(n_estimators=3, algorithm="SAMME", replacement=True),
         ensemble.RUSBoostClassifier(LogisticRegression(), n_estimators=3),
-        ensemble.SMOTEBoostClassifier(n_estimators=3, k_neighbors=1, n_samples="balance"),
+        ensemble.SMOTEBoostClassifier(n_estimators=3, n_samples="balance"),
     ],
     expected_failed_checks=expected_failed_checks,
 )

@@ -9,9 +9,11 @@ from metasampler.datasets._tables import (
     read_table,
     split_target,
 )
+from metasampler.growth import ParquetRows
 
 __all__ = [
     "TABLE_SUFFIXES",
+    "ParquetRows",
     "TableFile",
     "drop_columns",
     "iterate_table",

@@ -112,6 +112,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         rows; only policies that look at no state, constant and random mu, can do without
         (``"universal"`` becomes one).
 
+    max_rows : int or None, default=1_000_000
+        The most rows of a class that one member is trained on. Of more a member gets a draw, so
+        that what it takes in memory does not grow with the data. None sets no limit.
+
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
         ``scorer(estimator, X, y)`` that needs no more than probabilities; the X it gets are the
@@ -264,11 +268,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             StrOptions({"auto"}),
             Interval(Real, 0, 1, closed="neither"),
         ],
+        "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
 
-    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler")
+    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
 
     def __init__(
         self,
@@ -278,6 +283,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         meta_sampler="universal",
         sampling_ratio=1.0,
         validation_fraction="auto",
+        max_rows=1_000_000,
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -293,6 +299,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.meta_sampler = meta_sampler
         self.sampling_ratio = sampling_ratio
         self.validation_fraction = validation_fraction
+        self.max_rows = max_rows
         self.scoring = scoring
         self.calibration = calibration
         self.threshold = threshold
@@ -381,7 +388,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:
             trees = recipe.trees(signal)
-            rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
+            rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             growth = Growth(rows, learner, seeds[2])
@@ -401,7 +408,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if self._resumes() and mus.keys() <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
-        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
+        table = TreeTable(data.lowest_values())
+        rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
         if _reads_scouts(policy):

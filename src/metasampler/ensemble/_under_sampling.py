@@ -29,6 +29,7 @@ from metasampler.growth import (
     SAMPLING_RATIO,
     Growth,
     GrowthData,
+    LookedAt,
     Policy,
     RandomStreams,
     join_tables,
@@ -38,6 +39,7 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
+    resolve_source,
     running_mean,
     side_by_side,
     weight_argument,
@@ -84,6 +86,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # Not every subclass has this as a parameter; those that have keep their policy for it.
     warm_start = False
+    max_rows: int | None = None
     _policy: Policy | None = None
 
     def __init__(
@@ -119,17 +122,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
+    def fit(self, X, y=None, X_val=None, y_val=None, sample_weight=None):
         """Grow the ensemble.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The training rows. Data frames reach the members as they are, unless all are
-            scikit-learn's trees.
+            scikit-learn's trees. The path of a Parquet file or of a folder of them, or
+            :class:`~metasampler.datasets.ParquetRows`, is read part by part.
 
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
+        y : array-like of shape (n_samples,) or str
+            Labels of any type, of two or more classes. For a path the name of their column.
 
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
@@ -145,6 +149,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        source = resolve_source(X, y, sample_weight)
+        if source is not None:
+            X = LookedAt(source)
+            y = X.some_labels()
         # Everything that can be checked is checked before any member is fitted.
         plan = self._plan(_labels_that_count(y, sample_weight))
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
@@ -161,8 +169,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         answers = teams[0].growth if blend is None else blend
         held_out = HeldOut(*answers.held_out()) if data.has_validation else None
         drawn = answers.drawn_shares()
-        if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
-            held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
+        if held_out and refits and self.calibration == "auto" and held_out.are_few(data.n_classes):
+            held_out = HeldOut.joined([held_out, *self._hold_out_in_turn(teams[0])])
         decision = decide(
             data, drawn, held_out, self.calibration, self.threshold, blend is not None
         )
@@ -200,9 +208,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             owner=self,
             must_hold_out=plan.must_hold_out,
             rotate=plan.rotates,
+            max_rows=self.max_rows,
         )
         self._check_settings(plan, data)
-        self._check_features(X, reset=not resumes)
+        self._check_features(getattr(X, "example", X), reset=not resumes)
         if X_val is not None:
             self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
         if resumes:
@@ -278,16 +287,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._grow([again], title)
         return again
 
-    def _hold_out_in_turn(self, team: Team) -> HeldOut:
+    def _hold_out_in_turn(self, team: Team) -> list[HeldOut]:
         """Return the training rows as held-out rows; each part costs one more growth."""
         growth = team.growth
-        parts: list[tuple] = []
+        parts: list[HeldOut] = []
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
-            parts.append(again.growth.held_out())
-        return HeldOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+            parts.append(HeldOut(*again.growth.held_out()))
+        return parts
 
     def _become(
         self,
@@ -321,11 +330,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
         self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
-        if data.original_rows is not None:
-            self.estimators_samples_ = [data.to_original(rows) for rows in self.estimators_samples_]
+        self.estimators_samples_ = _original(data, self.estimators_samples_)
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
-        self.class_counts_ = np.bincount(data.codes, minlength=data.n_classes)
+        self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
@@ -337,7 +345,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._grown = {
                 team.name: (
                     team.growth.members,
-                    [data.to_original(rows) for rows in team.growth.subsets],
+                    _original(data, team.growth.subsets),
                     team.growth.steps,
                 )
                 for team in teams
@@ -380,7 +388,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if self.refit is True and data.validation_is_apart:
             # Whether they can be put into one is seen from a row of each.
             join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
-        kinds = [] if data.weights is None else kinds_of(plan.kinds)
+        kinds = [] if not data.has_weights else kinds_of(plan.kinds)
         unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
         if unweighted:
             warnings.warn(
@@ -389,7 +397,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 UserWarning,
                 stacklevel=4,
             )
-        counts = np.bincount(data.codes, minlength=data.n_classes)
+        counts = data.role_counts("all")
         if counts.min() < _FEW_ROWS:
             label = data.classes[[int(np.argmin(counts))]].tolist()[0]
             warnings.warn(
@@ -447,6 +455,30 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        source = resolve_source(X)
+        if source is None:
+            return super().predict_proba(X)
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        frames = (frame if names is None else frame[list(names)] for frame in source.frames())
+        return np.concatenate(
+            [super(BaseUnderSamplingEnsemble, self).predict_proba(frame) for frame in frames]
+        )
 
     def predict(self, X):
         """Return the class of each row, by the threshold.
@@ -507,3 +539,8 @@ def _labels_that_count(y, sample_weight):
         return y
     labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
     return labels[counts] if counts.shape == labels.shape[:1] else y
+
+
+def _original(data: GrowthData, subsets: list) -> list:
+    """Return row numbers among the rows the user passed, where they are known."""
+    return [None if rows is None else data.to_original(rows) for rows in subsets]

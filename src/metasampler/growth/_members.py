@@ -34,6 +34,7 @@ __all__ = [
     "Members",
     "TreeLearner",
     "copy_input_tags",
+    "fit_on_pieces",
     "has_leaves",
     "is_plain_tree",
     "kinds_of",
@@ -188,6 +189,9 @@ class MemberLearner:
     def prepare(self, X, codes: np.ndarray) -> None:
         """Do what members on rows of X share, before copies fit them side by side."""
 
+    def look_at(self, data) -> None:
+        """See the rows that members will be fitted on, before the first of them is."""
+
     def fit(
         self,
         X,
@@ -241,28 +245,36 @@ class MemberLearner:
         leaves = member.apply(X)
         return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
-    def add_probabilities(
-        self, member, X, total: np.ndarray, soft_total: np.ndarray | None = None
-    ) -> None:
+    def add_probabilities(self, member, X, total: np.ndarray, soft=()) -> None:
         """Add a member's probabilities of all rows of X to ``total``, in place.
 
-        With ``soft_total`` those of soft leaves are added to it. Members without leaves add the
-        same to both.
+        ``soft`` holds pairs of row positions and sums, to which those of soft leaves are added.
+        Members without leaves add the same to all.
         """
-        soft = [] if soft_total is None else [(soft_total, self.leaf_smoothing)]
-        self._add(member, X, [(total, 0.0), *soft])
+        everywhere = slice(None)
+        sums = [(at, soft_total, self.leaf_smoothing) for at, soft_total in soft]
+        self._add(member, X, [(everywhere, total, 0.0), *sums])
 
     def add_scores(self, member, X, total: np.ndarray) -> None:
         """Add what a member contributes to the ensemble's answer, by soft leaves, in place."""
-        self._add(member, X, [(total, self.leaf_smoothing)])
+        self._add(member, X, [(slice(None), total, self.leaf_smoothing)])
 
-    def _add(self, member, X, sums: list[tuple[np.ndarray, float]]) -> None:
-        """Add a member's probabilities to sums, to each with leaves of its own smoothing."""
-        smoothings = [smoothing for _, smoothing in sums]
+    def _add(self, member, X, sums: list[tuple]) -> None:
+        """Add a member's probabilities to sums, to each with leaves of its own smoothing.
+
+        A sum is of all rows, or of those at some positions in ascending order.
+        """
+        smoothings = [smoothing for *_, smoothing in sums]
 
         def add(rows, X):
-            for (total, _), proba in zip(sums, self.answers(member, X, smoothings), strict=True):
-                total[rows] += proba
+            answers = self.answers(member, X, smoothings)
+            for (at, total, _), proba in zip(sums, answers, strict=True):
+                if isinstance(at, slice):
+                    total[rows] += proba
+                    continue
+                start = rows.start or 0
+                inside = slice(*np.searchsorted(at, (start, start + len(proba))))
+                total[inside] += proba[at[inside] - start]
 
         self._by_chunks(add, X)
 
@@ -275,9 +287,52 @@ class MemberLearner:
 
         starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
-            add(slice(None), X)
+            add(slice(None), X[:] if hasattr(X, "is_in_file") else X)
         else:
             side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
+
+
+def fit_on_pieces(pieces: list, learner: MemberLearner, seed: int) -> tuple:
+    """Fit a member on what parts have given to it.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+        In the order of their rows.
+    learner : MemberLearner
+    seed : int
+
+    Returns
+    -------
+    member : classifier
+    totals : tuple of ndarray
+        Rows of each class it was trained on, and their total weights.
+    """
+    table, codes, rows, weights, unseen, unseen_weights = pieces[0]
+    if len(pieces) > 1:
+        starts = np.cumsum([0, *(len(piece.codes) for piece in pieces)])
+        table = np.concatenate([piece.table for piece in pieces])
+        codes = np.concatenate([piece.codes for piece in pieces])
+        rows = _joined([piece.rows for piece in pieces], starts)
+        weights = _joined([piece.weights for piece in pieces])
+        unseen = _joined([piece.unseen for piece in pieces], starts)
+        unseen_weights = _joined([piece.unseen_weights for piece in pieces])
+    trained = codes[rows]
+    plain = np.bincount(trained, minlength=learner.n_classes)
+    totals = plain, plain if weights is None else np.bincount(trained, weights, learner.n_classes)
+    options = {}
+    if unseen is not None and learner.stops_early:
+        options = {"unseen": unseen, "unseen_weight": unseen_weights}
+    return learner.fit(table, codes, rows, seed, weights, **options), totals
+
+
+def _joined(arrays: list, starts=None):
+    """Return the arrays of all pieces as one; positions are counted from where each starts."""
+    if arrays[0] is None:
+        return None
+    if starts is not None:
+        arrays = [array + start for array, start in zip(arrays, starts, strict=False)]
+    return np.concatenate(arrays)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
@@ -363,6 +418,11 @@ class Members:
         """Do what members on rows of X share, before copies fit them side by side."""
         for learner in self.learners:
             learner.prepare(X, codes)
+
+    def look_at(self, data) -> None:
+        """See the rows that members will be fitted on, before the first of them is."""
+        for learner in self.learners:
+            learner.look_at(data)
 
 
 def make_learners(

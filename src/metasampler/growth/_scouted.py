@@ -31,8 +31,8 @@ class Scouted(NamedTuple):
 
 def learned_share(growth: "Growth") -> float:
     """Return which part of the entropy of the classes a growth explains on its left-out rows."""
-    rows, proba = growth.held_out()
-    codes, weights = growth.data.codes[rows], growth.weights("valid")
+    rows, proba, codes, _ = growth.held_out()
+    weights = growth.weights("valid")
     said = proba[np.arange(len(rows)), codes.astype(np.intp)]
     loss = -np.average(np.log(np.maximum(said, _LEAST)), weights=weights)
     shares = np.bincount(codes, weights, growth.data.n_classes)

@@ -132,17 +132,20 @@ class RUSBoostClassifier(BaseBoosting):
         key = streams.row_key(Stream.DRAW)
 
         def make_rows(number, weights):
-            select = None
+            rule = None
             if self.replacement:
                 rng = streams.generator(Stream.DRAW, number)
 
-                def select(rows, keys, size):
+                def pick(rows, keys, errors, size):
                     share = None
                     if data.weights is not None:
                         share = data.weights[rows] / data.weights[rows].sum()
-                    return rng.choice(rows, size, p=share)
+                    return rng.choice(len(rows), size, p=share)
 
-            rows = data.draw(key, number, select)
+                def rule(growth, candidates, size):
+                    return candidates.pick(pick, size)
+
+            rows = data.draw(key, number, rule)
             own = weights[rows]
             if data.weights is not None:
                 # The user's weights of drawn rows have done their work in the draw; what boosting
