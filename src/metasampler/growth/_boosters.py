@@ -190,7 +190,7 @@ class BoosterLearner(MemberLearner):
                 params={**settings, "num_threads": effective_n_jobs(self.n_jobs)},
                 reference=self._edges_of_bins(settings),
             ).construct()
-            binned.params["num_threads"] = 1
+            binned.params = {**settings, "num_threads": 1}
             self._binned = X, binned
         return binned
 

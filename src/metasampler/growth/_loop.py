@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
