@@ -30,6 +30,7 @@ FRACTIONS = (
     "leaves the row out, is tested with the boosting ensembles"
 )
 WEIGHTS = {
+    ensemble.AdaC2Classifier: FRACTIONS,
     ensemble.AdaCostClassifier: FRACTIONS,
     ensemble.RAMOBoostClassifier: NEIGHBOURS,
     ensemble.RUSBoostClassifier: DRAWN,
@@ -42,7 +43,9 @@ def expected_failed_checks(estimator):
     reason = WEIGHTS.get(type(estimator))
     if reason is None:
         return {}
-    kinds = ("dense", "sparse")
+    # With the milder costs of AdaC2 the rounding breaks ties on the sparse rows only.
+    is_mild = isinstance(estimator, ensemble.AdaC2Classifier)
+    kinds = ("sparse",) if is_mild else ("dense", "sparse")
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
 
 
@@ -80,7 +83,8 @@ def test_one_base_learner_is_all_they_take(imbalanced, name):
         getattr(ensemble, name)([DecisionTreeClassifier(), GaussianNB()]).fit(*imbalanced)
 
 
-@pytest.mark.parametrize("name", ensemble.__all__)
+# AdaC2 was never in the library.
+@pytest.mark.parametrize("name", sorted({*ensemble.__all__} - {"AdaC2Classifier"}))
 def test_the_library_says_where_they_are(name):
     with pytest.raises(AttributeError, match=f"from metasampler_bench.ensemble import {name}"):
         getattr(metasampler.ensemble, name)
