@@ -20,6 +20,7 @@ from metasampler.ensemble.teams import RECIPES
 from metasampler.growth import (
     GaussianDraw,
     Growth,
+    PowerDraw,
     RandomStreams,
     Stream,
     draw_rows,
@@ -43,8 +44,8 @@ _FEWEST_POSITIVES = 200
 _RATIO = 3.0
 
 
-class PowerDraw:
-    """Draw rows with weight ``error ** power``; 0 is uniform, 1 follows the gradient."""
+class BarePowerDraw:
+    """Draw rows with weight ``error ** power``: tried, and behind `PowerDraw` with its floor."""
 
     def __init__(self, power: float):
         self.power = power
@@ -55,11 +56,15 @@ class PowerDraw:
         return rows[draw_rows(keys - self.power * np.log(errors), size)]
 
 
-#: What the rows of a member can be drawn by; None is uniform.
-CHOICES: dict[str, Any] = {
-    "uniform": None,
-    **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
-    **{f"power {power:g}": PowerDraw(power) for power in (0.5, 1, 2, 4)},
+#: What the rows of a member can be drawn by, in groups that are measured together; None is
+#: uniform.
+CHOICES: dict[str, dict[str, Any]] = {
+    "mu": {
+        "uniform": None,
+        **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
+        **{f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
+    },
+    "power": {f"soft power {power:g}": PowerDraw(power) for power in (1.0, 2.0, 4.0, 6.0)},
 }
 
 #: Those that are also grown with rows held out from all members, to be selected by them.
@@ -106,17 +111,19 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     row |= {"n_rows": len(y), "n_positive": int(y.sum()), "n_features": int(X.shape[1])}
     row["state"] = _rounded(_describe(scouts, first, signal))
     row["test"], row["cpu"], answers = {}, {}, {}
-    for name, rule in CHOICES.items():
+    choices = CHOICES[cell.get("draws", "mu")]
+    for name, rule in choices.items():
         start = time.process_time()
         growth = _grown(first.fork(), rule, recipe.n_boosters)
         row["cpu"][name] = round(time.process_time() - start, 3)
         answers[name] = _answer(growth, test)
         row["test"][name] = average_precision_score(y_test, answers[name])
     # All members of two forks together: twice the members of one.
-    for name in ("0.7", "0.9", "power 2"):
-        both = answers["uniform"] + answers[name]
-        row["test"][f"uniform + {name}"] = average_precision_score(y_test, both)
-    row |= _select(data, learner, streams, recipe.n_boosters, test, y_test)
+    if "uniform" in choices:
+        for name in ("0.7", "0.9", "power 2"):
+            both = answers["uniform"] + answers[name]
+            row["test"][f"uniform + {name}"] = average_precision_score(y_test, both)
+        row |= _select(data, learner, streams, recipe.n_boosters, test, y_test)
     scouts_say = sum(member.predict_proba(test)[:, 1] for member in scouts.members)
     row["scouts_test"] = round(float(average_precision_score(y_test, scouts_say)), 6)
     row["test"] = _rounded(row["test"])
@@ -149,9 +156,9 @@ def _select(
     truth = data.codes[held_out.rows["valid"]]
     base = log_loss(truth, np.full(len(truth), truth.mean()))
     for name in SELECTABLE:
-        growth = _grown(first.fork(), CHOICES[name], 2)
+        growth = _grown(first.fork(), CHOICES["mu"][name], 2)
         found["valid_early"][name] = growth.score("valid")
-        growth = _grown(growth, CHOICES[name], n_members)
+        growth = _grown(growth, CHOICES["mu"][name], n_members)
         said = growth.proba("valid")[:, 1]
         found["valid"][name] = average_precision_score(truth, said)
         found["valid_auc"][name] = roc_auc_score(truth, said)

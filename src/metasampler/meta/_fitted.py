@@ -121,7 +121,7 @@ class FittedSampler(BaseEstimator):
         Returns
         -------
         value : float
-            A mu in [0, 1], or a power in [0, 4].
+            A mu in [0, 1], or a power in [0, 6].
         """
         return self._as_policy().predict(state)
 
@@ -138,7 +138,7 @@ class FittedSampler(BaseEstimator):
         Returns
         -------
         value : float
-            A mu in [0, 1], or a power in [0, 4].
+            A mu in [0, 1], or a power in [0, 6].
         """
         return self._as_policy().sample(state, rng)
 

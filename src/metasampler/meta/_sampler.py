@@ -64,7 +64,7 @@ class MetaSampler(FittedSampler):
 
     action : {"mu", "power"}, default="mu"
         What the policy chooses: the mu of a Gaussian over errors, as in the paper, or the power of
-        errors that rows are drawn by, from 0, which is uniform, to 4 (see
+        errors that rows are drawn by, from 0, which is uniform, to 6 (see
         :class:`~metasampler.growth.PowerDraw`). `mu_min` and `sigma` are of no use with a power.
 
     state : {"all", "majority", "class-wise", "summary", "scouted"}, default="all"

@@ -78,7 +78,7 @@ class ConstantPolicy:
 
 @dataclass(frozen=True)
 class PowerPolicy:
-    """Draw rows with weights ``error ** power`` in every state.
+    """Draw rows with weights ``(error + 0.1) ** power`` in every state.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class LearnedPolicy:
         How the actor was trained.
     action : {"mu", "power"}, default="mu"
         What an action means: the mu of a Gaussian, from `mu_min` to 1, or the power of errors that
-        rows are drawn by, from 0 to 4 (see :class:`~metasampler.growth.PowerDraw`).
+        rows are drawn by, from 0 to 6 (see :class:`~metasampler.growth.PowerDraw`).
 
     Examples
     --------
@@ -226,7 +226,7 @@ class LearnedPolicy:
         Returns
         -------
         value : float
-            A mu in [mu_min, 1], or a power in [0, 4].
+            A mu in [mu_min, 1], or a power in [0, 6].
         """
         return self._spread(self.actor.predict(self._check_state(state)))
 
@@ -243,7 +243,7 @@ class LearnedPolicy:
         Returns
         -------
         value : float
-            A mu in [mu_min, 1], or a power in [0, 4].
+            A mu in [mu_min, 1], or a power in [0, 6].
         """
         return self._spread(self.actor.sample(self._check_state(state), rng))
 
