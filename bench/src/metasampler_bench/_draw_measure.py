@@ -26,13 +26,14 @@ from metasampler.growth import (
     draw_rows,
     make_growth_data,
     make_learners,
+    spread_action,
 )
 from metasampler_bench._protocol import fit_seed, take_frames
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import flip_labels
 
-__all__ = ["CHOICES", "measure_draws"]
+__all__ = ["CHOICES", "POWERS", "measure_draws"]
 
 #: The most rows that train, and that test: the cost of a split must not depend on the table.
 _MOST_ROWS = 15_000
@@ -56,6 +57,9 @@ class BarePowerDraw:
         return rows[draw_rows(keys - self.power * np.log(errors), size)]
 
 
+#: The powers of the actions 0, 1/4, ..., 1.
+POWERS = tuple(float(spread_action(step / 4, 0.0, "power")) for step in range(5))
+
 #: What the rows of a member can be drawn by, in groups that are measured together; None is
 #: uniform.
 CHOICES: dict[str, dict[str, Any]] = {
@@ -64,7 +68,8 @@ CHOICES: dict[str, dict[str, Any]] = {
         **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
         **{f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
     },
-    "power": {f"soft power {power:g}": PowerDraw(power) for power in (1.0, 2.0, 4.0, 6.0)},
+    # In equal steps of the action, as a learner plays them; the first step is uniform.
+    "power": {f"soft power {power:.3g}": PowerDraw(power) for power in POWERS[1:]},
 }
 
 #: Those that are also grown with rows held out from all members, to be selected by them.
