@@ -1,7 +1,6 @@
-"""Draws by a power of errors, and what scouts find out."""
+"""Draws by a power of errors; where test rows are."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from metasampler.growth import (
     PowerDraw,
     RandomStreams,
     Stream,
-    learned_share,
     make_draw,
     make_growth_data,
     race_keys,
@@ -82,25 +80,6 @@ def make_scouts(X, y, **options):
     for _ in growth.grow(None, 2):
         pass
     return growth
-
-
-def test_what_is_learned_is_a_share_of_the_entropy():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 3))
-    clear, noise = (X[:, 0] > 1.2).astype(int), (rng.random(3000) < 0.1).astype(int)
-    assert learned_share(make_scouts(X, clear)) > 0.8
-    assert -0.2 < learned_share(make_scouts(X, noise)) < 0.05
-
-
-def test_the_unit_of_weights_does_not_matter_for_what_is_learned():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 3))
-    y = (X[:, 0] + rng.normal(size=2000) > 1.5).astype(int)
-    weights = rng.integers(1, 4, 2000).astype(float)
-    once, twice = (
-        learned_share(make_scouts(X, y, sample_weight=factor * weights)) for factor in (1, 8)
-    )
-    assert once == pytest.approx(twice, abs=1e-9)
 
 
 def test_test_rows_stay_test_rows_where_members_rotate():

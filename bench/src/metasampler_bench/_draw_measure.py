@@ -66,14 +66,19 @@ CHOICES: dict[str, dict[str, Any]] = {
     "mu": {
         "uniform": None,
         **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
-        **{f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
     },
     # In equal steps of the action, as a learner plays them; the first step is uniform.
     "power": {f"soft power {power:.3g}": PowerDraw(power) for power in POWERS[1:]},
+    "more": {f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
 }
+
+_EVERY = {name: rule for group in CHOICES.values() for name, rule in group.items()}
 
 #: Those that are also grown with rows held out from all members, to be selected by them.
 SELECTABLE = ("uniform", "0.5", "0.7", "0.9", "power 1", "power 2")
+
+# Pairs whose members answer together: twice the members of one.
+_PAIRS = (("uniform", "0.7"), ("uniform", "0.9"), ("uniform", "power 2"))
 
 
 def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
@@ -116,18 +121,19 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     row |= {"n_rows": len(y), "n_positive": int(y.sum()), "n_features": int(X.shape[1])}
     row["state"] = _rounded(_describe(scouts, first, signal))
     row["test"], row["cpu"], answers = {}, {}, {}
-    choices = CHOICES[cell.get("draws", "mu")]
-    for name, rule in choices.items():
+    group = cell.get("draws", "mu")
+    for name, rule in CHOICES[group].items():
         start = time.process_time()
         growth = _grown(first.fork(), rule, recipe.n_boosters)
         row["cpu"][name] = round(time.process_time() - start, 3)
         answers[name] = _answer(growth, test)
         row["test"][name] = average_precision_score(y_test, answers[name])
-    # All members of two forks together: twice the members of one.
-    if "uniform" in choices:
-        for name in ("0.7", "0.9", "power 2"):
-            both = answers["uniform"] + answers[name]
-            row["test"][f"uniform + {name}"] = average_precision_score(y_test, both)
+    if group == "more":
+        for name in {name for pair in _PAIRS for name in pair} - set(answers):
+            answers[name] = _answer(_grown(first.fork(), _EVERY[name], recipe.n_boosters), test)
+        for pair in _PAIRS:
+            both = sum(answers[name] for name in pair)
+            row["test"][" + ".join(pair)] = average_precision_score(y_test, both)
         row |= _select(data, learner, streams, recipe.n_boosters, test, y_test)
     scouts_say = sum(member.predict_proba(test)[:, 1] for member in scouts.members)
     row["scouts_test"] = round(float(average_precision_score(y_test, scouts_say)), 6)
@@ -161,9 +167,9 @@ def _select(
     truth = data.codes[held_out.rows["valid"]]
     base = log_loss(truth, np.full(len(truth), truth.mean()))
     for name in SELECTABLE:
-        growth = _grown(first.fork(), CHOICES["mu"][name], 2)
+        growth = _grown(first.fork(), _EVERY[name], 2)
         found["valid_early"][name] = growth.score("valid")
-        growth = _grown(growth, CHOICES["mu"][name], n_members)
+        growth = _grown(growth, _EVERY[name], n_members)
         said = growth.proba("valid")[:, 1]
         found["valid"][name] = average_precision_score(truth, said)
         found["valid_auc"][name] = roc_auc_score(truth, said)

@@ -399,7 +399,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
-        if _reads_scouts(policy):
+        if _reads_the_signal(policy):
             return {"boosters": policy, "trees": by_signal["trees"]}
         return {name: deepcopy(policy) for name in mus}
 
@@ -478,9 +478,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.meta_sampler_ = getattr(policy, "policy", policy)
 
 
-def _reads_scouts(policy) -> bool:
-    """Return whether a policy reads what scouts found, and so is for boosters only."""
-    return getattr(getattr(policy, "encoder", None), "kind", None) == "scouted"
+def _reads_the_signal(policy) -> bool:
+    """Return whether a policy reads the signal, and so is for boosters only."""
+    return getattr(getattr(policy, "encoder", None), "kind", None) == "signal"
 
 
 def _drawn_for(policy, plan):
@@ -488,4 +488,4 @@ def _drawn_for(policy, plan):
     if plan.recipe is None:
         return plan.kinds
     boosters = plan.recipe.scout(1)
-    return boosters if _reads_scouts(policy) else [boosters, *plan.kinds]
+    return boosters if _reads_the_signal(policy) else [boosters, *plan.kinds]

@@ -43,7 +43,6 @@ from metasampler.growth._members import (
     weight_argument,
 )
 from metasampler.growth._scoring import average_precision, running_mean
-from metasampler.growth._scouted import Scouted, learned_share
 
 __all__ = [
     "ACTION_KINDS",
@@ -60,7 +59,6 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Rule",
-    "Scouted",
     "Stream",
     "average_precision",
     "check_labels",
@@ -72,7 +70,6 @@ __all__ = [
     "is_plain_tree",
     "join_tables",
     "kinds_of",
-    "learned_share",
     "make_draw",
     "make_growth_data",
     "make_learners",

@@ -26,7 +26,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
-from metasampler.growth._scouted import Scouted
 
 __all__ = [
     "PLAIN_TREES",
@@ -161,8 +160,8 @@ class MemberLearner:
     #: Whether members stop by rows that they are not trained on.
     stops_early = False
 
-    #: What scouts have found out about the table, if there were any; policies may read it.
-    scouted: Scouted | None = None
+    #: How much there is to learn from the table, if scouts have found out; policies may read it.
+    signal: float | None = None
 
     def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
         self.estimator = estimator
@@ -336,8 +335,7 @@ class Members:
         #: That of the kinds with leaves; those without have none of their own.
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
-        #: What scouts have found out about the table, if there were any; policies may read it.
-        self.scouted: Scouted | None = None
+        self.signal: float | None = None
 
     def of(self, number: int) -> MemberLearner:
         """Return the learner of the member with this number."""
