@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from metasampler_bench._draw_summaries import DRAW_SUMMARIES
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
@@ -83,7 +84,7 @@ def write_report(
         made = (
             pivot_tables(spec, shown, report)
             if kind == "table"
-            else [(SUMMARIES | TABLE_SUMMARIES)[kind](spec, shown, report)]
+            else [(SUMMARIES | TABLE_SUMMARIES | DRAW_SUMMARIES)[kind](spec, shown, report)]
         )
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
         tables += made
