@@ -6,7 +6,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One pip call per purpose, redone only when the metadata of a package changes.
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-rl lint docs bench bench-smoke clean
+.PHONY: demo fuzz test test-versions test-rl test-web lint docs bench bench-smoke clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -19,8 +19,8 @@ $(STAMP)-%: pyproject.toml bench/pyproject.toml | $(BIN)/python
 demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit-learn
 	$(BIN)/metasampler compare
 
-test: $(STAMP)-test  ## the whole suite, without PyTorch and shap
-	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain tests bench/tests src bench/src
+test: $(STAMP)-test  ## the whole suite, without PyTorch, shap and Chromium
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web tests bench/tests src bench/src
 
 # The CPU build has to be there before anything that depends on torch pulls a larger one.
 $(VENV)/.torch: | $(BIN)/python
@@ -29,6 +29,15 @@ $(VENV)/.torch: | $(BIN)/python
 
 test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
 	$(BIN)/python -m pytest tests/rl tests/explain
+
+test-web: $(STAMP)-test-web  ## the report in a real Chromium (Debian: chromium, chromium-driver)
+	REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest tests/web
+
+fuzz: $(STAMP)-test  ## twenty thousand odd inputs, damaged files, kills and full disks: half an hour
+	$(BIN)/python tests/helpers/fuzzing --examples 20000 --output docs/results/fuzz.md
+
+test-versions:  ## the core of the suite with every supported scikit-learn, each in its own venv
+	$(PYTHON) tests/helpers/versions.py --output docs/results/versions.md
 
 lint: $(STAMP)-lint  ## style and types
 	$(BIN)/ruff check .

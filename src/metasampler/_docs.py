@@ -57,6 +57,12 @@ _TEXTS = {
             Threads that score rows, in `fit` and in prediction. The result is the same for any
             number.
         """,
+    "n_jobs_teams": """
+        n_jobs : int, default=None
+            Threads that fit what does not depend on each other, scouts and then boosters beside
+            trees, and that score rows, in `fit` and in prediction. A member is fitted by one
+            thread. The result is the same for any number.
+        """,
     "n_jobs_members": """
         n_jobs : int, default=None
             How many members are fitted at once, in threads if they are scikit-learn's trees and
@@ -109,6 +115,9 @@ _TEXTS = {
 
         refit_ : bool
             Whether the members were grown once more on all rows.
+
+        class_counts_ : ndarray of int of shape (n_classes,)
+            Rows of each class that `fit` saw, validation rows included.
 
         calibration_ : callable
             Maps the members' mean probabilities to those of `predict_proba`.

@@ -132,5 +132,7 @@ def _max_features(value, n_features: int) -> int:
 
 
 def take_rows(X, rows: np.ndarray | slice):
-    """Return rows of an array, a sparse matrix or a data frame, by position."""
+    """Return rows of an array, a table in a file, a sparse matrix or a data frame, by position."""
+    if isinstance(X, np.ndarray) or hasattr(X, "is_in_file"):
+        return X[rows]
     return _safe_indexing(X, rows)

@@ -66,8 +66,11 @@ def rows_of(text):
     titles = sorted((method.title for method in KNOWN.values()), key=len, reverse=True)
     names = "|".join(re.escape(title) for title in titles)
     number = r"\d[\d.,]*"
-    pattern = rf"({names}) ({number}) ± ({number})" + rf" ({number})" * 5
-    return {match[1]: match.groups()[1:] for match in re.finditer(pattern, text)}
+    # Two classes have precision and recall, several have F1.
+    pattern = rf"({names}) ({number}) ± ({number})((?: {number}){{5,6}})(?= )"
+    return {
+        match[1]: (match[2], match[3], *match[4].split()) for match in re.finditer(pattern, text)
+    }
 
 
 def test_members_by_default_and_by_number(run):
@@ -142,11 +145,50 @@ def test_a_column_of_texts_and_numbers(run, tmp_path, frame):
     assert set(rows_of(text)) == {"MESA, default", "SPE", "decision tree"}
 
 
-def test_columns_that_no_method_can_read(run, tmp_path, frame):
+def test_columns_that_are_left_out_are_named(run, tmp_path, frame):
     frame["lists"] = [[1, 2]] * len(frame)
+    frame["claim_id"] = np.arange(len(frame))
+    frame["again"] = frame["fraud"].str.upper()
     frame.to_parquet(tmp_path / "claims.parquet")
-    text = run("compare", "claims.parquet", "--target", "fraud", code=2)
-    assert "Column 'lists' holds values that are neither numbers, dates nor texts" in text
+    file = ["compare", "claims.parquet", "--target", "fraud"]
+    text = run(*file, "--drop", "count,open", *QUICK)
+    assert "240 rows, 3 columns" in text
+    left_out = text.split("Left out: ")[1].split(" method ")[0]
+    for name in ("count (As asked)", "open", "lists (It holds neither", "claim_id", "again (Each"):
+        assert name in left_out
+    text = run(*file, "--keep", "claim_id", *QUICK)
+    assert "240 rows, 6 columns" in text
+    assert "no column 'claimid'. Did you mean 'claim_id'?" in run(
+        *file, "--drop", "claimid", *QUICK, code=2
+    )
+
+
+def test_one_rule_for_all_methods(run, tmp_path, frame):
+    frame.to_csv(tmp_path / "claims.csv", index=False)
+    file = ["compare", "claims.csv", "--target", "fraud", *QUICK]
+    text = run(*file)
+    assert "every method calls as many rows as the class has" in text
+    for row in rows_of(text).values():
+        precision, recall = map(float, row[3:5])
+        assert abs(precision - recall) < 1e-9  # 10 rows of 80 in each fold, of which 10 are
+    text = run(*file, "--top", "24")
+    assert "every method calls 0.1 of the rows" in text
+    for row in rows_of(text).values():
+        precision, recall = map(float, row[3:5])
+        assert abs(precision * 8 - recall * 10) < 0.02  # hits among 8 rows, of 10 in the fold
+    assert (
+        rows_of(text)["MESA, default"][:5]
+        == rows_of(run(*file, "--top", "10%"))["MESA, default"][:5]
+    )
+    for wrong in ("0", "-3", "many", "1.5", "150%", "nan"):
+        assert "must be a number of rows" in run(*file, "--top", wrong, code=2)
+    assert "more than the 240 rows" in run(*file, "--top", "241", code=2)
+
+
+def test_columns_of_one_name_are_refused(run, tmp_path):
+    (tmp_path / "twice.csv").write_text("x,y,x\n" + "1,0,2\n3,1,4\n" * 20)
+    text = run("compare", "twice.csv", "--target", "y", *QUICK, code=2)
+    assert "twice.csv has several columns 'x'; give each" in text
 
 
 def test_three_classes(run, tmp_path, frame):
@@ -188,7 +230,7 @@ def test_of_equal_classes_the_last_is_sought(run, tmp_path):
 def test_same_seed_same_table(run):
     def scores(seed):
         rows = rows_of(run("compare", "--seed", seed, "--method", "RUSBoost", *QUICK))
-        return {name: (*row[:4], row[-1]) for name, row in rows.items()}
+        return {name: (*row[:5], row[-1]) for name, row in rows.items()}
 
     first = scores(1)
     assert first == scores(1)
@@ -199,7 +241,7 @@ def test_jobs_change_times_only(run):
     def scores(jobs):
         names = ["--method", "balanced-forest", "--method", "under-bagging"]
         rows = rows_of(run("compare", "--jobs", jobs, *names, *QUICK))
-        return {name: (*row[:4], row[-1]) for name, row in rows.items()}
+        return {name: (*row[:5], row[-1]) for name, row in rows.items()}
 
     assert scores(1) == scores(2)
 
@@ -364,3 +406,12 @@ print(json.dumps([sorted(before), sorted(after)]))
     assert not after & {"torch", "gymnasium", "matplotlib"}
     # scikit-learn itself imports pandas where it is installed.
     assert not (after - before) & {"sklearn", "imblearn", "scipy", "joblib", "pandas"}
+
+
+def test_an_infinite_target_and_one_that_is_there_twice(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n" + "1,0\n2,1\n3,inf\n" * 10)
+    assert "column 'y' holds infinity in 10 of 30 rows" in run(
+        "compare", "rows.csv", "--target", "y", *QUICK, code=2
+    )
+    (tmp_path / "twice.csv").write_text("y,x,y\n" + "0,1,0\n1,2,1\n" * 10)
+    assert "several columns 'y'" in run("compare", "twice.csv", "--target", "y", *QUICK, code=2)

@@ -83,3 +83,17 @@ def test_columns_that_are_not_there(frame):
 def test_near_matches():
     assert near_matches("FRAUD", ["fraud", "amount"]) == " Did you mean 'fraud'?"
     assert near_matches("zzz", ["fraud", "amount"]) == ""
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz"])
+def test_a_second_column_of_one_name_is_refused(tmp_path, frame, ending):
+    path = tmp_path / f"payments{ending}"
+    twice = pd.concat([frame, frame[["fraud"]]], axis=1)
+    twice.to_csv(path, index=False, sep="\t" if ".tsv" in ending else ",")
+    with pytest.raises(ValueError, match=r"payments.* has several columns 'fraud'; give each"):
+        read_table(path)
+
+
+def test_columns_without_a_name_are_no_duplicates(tmp_path):
+    (tmp_path / "rows.csv").write_text(",,y\n1,2,a\n3,4,b\n")
+    assert read_table(tmp_path / "rows.csv").shape == (2, 3)

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score, brier_score_loss
 from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 from tree_mesa import tree_mesa
 
 from metasampler.ensemble import (
@@ -17,7 +18,7 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.ensemble._calibration import PriorCalibration, make_calibration
+from metasampler.ensemble._calibration import PriorCalibration, _dot, make_calibration
 
 ENSEMBLES = [
     tree_mesa,
@@ -146,3 +147,16 @@ def test_inside_calibrated_classifier_cv(split):
     outer = CalibratedClassifierCV(FrozenEstimator(clf), method="sigmoid").fit(X[3000:], y[3000:])
     raw = brier_score_loss(y_test, clf.predict_proba(X_test)[:, 1])
     assert brier_score_loss(y_test, outer.predict_proba(X_test)[:, 1]) < raw
+
+
+@given(st.integers(1, 40_000))
+@settings(max_examples=20)
+def test_sums_of_products_do_not_depend_on_threads(size):
+    rng = np.random.default_rng(size)
+    a, b = rng.random((2, size))
+    with threadpool_limits(1, user_api="blas"):
+        alone = _dot(a, b)
+        if size <= 1 << 13:
+            assert alone == a @ b
+    assert _dot(a, b) == alone
+    assert alone == pytest.approx(a @ b)

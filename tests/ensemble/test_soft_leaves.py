@@ -196,7 +196,7 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
     ):
         member = made.fit(X, codes, np.arange(100), 0)
         plain, smooth, scores = (np.zeros((200, *width)) for _ in range(3))
-        made.add_probabilities(member, X, plain, smooth)
+        made.add_probabilities(member, X, plain, [(slice(None), smooth)])
         made.add_scores(member, X, scores)
         np.testing.assert_array_equal(plain, made.probabilities(member, X))
         np.testing.assert_array_equal(smooth, scores)

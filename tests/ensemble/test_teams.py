@@ -16,7 +16,9 @@ from sklearn.model_selection import cross_val_predict
 from metasampler import MesaClassifier
 from metasampler.ensemble._calibration import SigmoidCalibration
 from metasampler.ensemble._teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.growth import Growth
 from metasampler.policy import ConstantPolicy
+from metasampler.tables import lowest_values
 
 
 def mesa(n_estimators=6, **options):
@@ -103,7 +105,7 @@ def test_a_team_that_knows_more_says_more():
     rng = np.random.default_rng(0)
     codes = np.arange(400) % 2
     useful, noise = rng.normal(size=400) + 3 * codes, rng.normal(size=400)
-    blend = Blend([expit(useful), expit(noise)], np.arange(400), codes)
+    blend = Blend([expit(useful), expit(noise)], codes)
     # Noise has a small scale, though its answers vary as much.
     assert 0 < blend.scales[1] < blend.scales[0] / 5
 
@@ -118,18 +120,20 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
             super()._become(plan, teams, final, blend, decision, refits)
 
     clf = Spy(n_estimators=6, random_state=0).fit(X, y)
-    rows, proba = grown["blend"].held_out()
+    rows, proba, codes, weights = grown["blend"].held_out()
+    assert weights is None
+    assert_array_equal(codes, y[rows])
     judged = [team.growth.held_out() for team in grown["teams"]]
-    expected = sorted(set.intersection(*(set(rows) for rows, _ in judged)))
+    expected = sorted(set.intersection(*(set(rows) for rows, *_ in judged)))
     assert_array_equal(rows, expected)
-    answers = [said[np.isin(of, rows), 1] for of, said in judged]
+    answers = [said[np.isin(of, rows), 1] for of, said, *_ in judged]
     shares = [team.growth.drawn_shares() for team in grown["teams"]]
-    assert_allclose(Blend(answers, rows, y[rows], shares)(answers), proba, atol=1e-12)
+    assert_allclose(Blend(answers, y[rows], shares)(answers), proba, atol=1e-12)
     # What is kept answers the same of new rows: the mean of each team, blended and calibrated.
     parts, members = [], iter(clf.estimators_)
     for team in grown["teams"]:
         of_team = [next(members) for _ in team.growth.members]
-        table = X if team.growth.data.table_maker is None else TreeTable(X)(X)
+        table = X if team.growth.data.table_maker is None else TreeTable(lowest_values(X))(X)
         total = np.zeros(len(X))
         for number, member in enumerate(of_team):
             team.growth.learner.of(number).add_scores(member, table, total)
@@ -382,7 +386,7 @@ def test_missing_and_huge_numbers(for_teams):
 
 def test_tables_for_trees_have_a_number_below_all_others_for_none():
     X = np.array([[1.0, np.nan, -5.0], [np.nan, np.nan, 1e300], [3.0, np.nan, 0.0]])
-    table = TreeTable(X)(X)
+    table = TreeTable(lowest_values(X))(X)
     assert table.dtype == np.float32
     assert np.isfinite(table).all()
     assert table[1, 0] < 1
@@ -467,3 +471,34 @@ def test_probabilities_of_new_rows_are_as_good_as_those_of_lightgbm():
     )
     assert brier_score_loss(y, ours) < brier_score_loss(y, theirs) + 0.002
     assert log_loss(y, ours) < log_loss(y, theirs) + 0.01
+
+
+def test_teams_that_grow_side_by_side_are_the_same(for_teams):
+    X, y = for_teams
+    one, two = (
+        MesaClassifier(n_estimators=12, meta_sampler=0.7, n_jobs=n_jobs, random_state=0).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert_array_equal(one.actions_, two.actions_)
+    assert one.summary().rows == two.summary().rows
+
+
+def test_an_interrupt_in_one_team_ends_the_other(for_teams, monkeypatch):
+    X, y = for_teams
+    grown = []
+
+    def fail_soon(growth, policy, n_members, grow=Growth.grow):
+        for step in grow(growth, policy, n_members):
+            grown.append(growth)
+            yield step
+            if growth.data.table_maker is None and growth.n_members == 2 and policy is not None:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(Growth, "grow", fail_soon)
+    clf = MesaClassifier(n_estimators=600, meta_sampler=0.7, n_jobs=2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    # The trees had hundreds of members to go.
+    assert len(grown) < 300
+    assert not hasattr(clf, "estimators_")

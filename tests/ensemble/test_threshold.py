@@ -227,3 +227,56 @@ def test_inside_scikit_learns_tools(split):
         cv=3,
     ).fit(X, y)
     assert search.best_score_ > 0.5
+
+
+# ---------------------------------------------------------------------- what a team can look at
+
+
+@given(rows=held_out(), share=st.floats(0.01, 0.99))
+def test_a_share_of_rows_is_reached_and_not_passed(rows, share):
+    scores, positive = rows
+    chosen = decide(("top", share), scores, positive).value
+    called = np.mean(scores >= chosen)
+    # Rows of one score are called together; the highest are called in any case.
+    assert called <= share + 1e-9 or chosen == scores.max()
+    lower = scores[scores < chosen]
+    assert not len(lower) or np.mean(scores >= lower.max()) > share
+
+
+def test_a_share_learned_from_held_out_rows_holds_on_new_ones(for_teams):
+    X, y = for_teams
+    X_train, X_test, y_train, _ = train_test_split(X, y, test_size=0.5, random_state=0)
+    clf = UnderBaggingClassifier(
+        n_estimators=40, threshold=("top", 0.1), validation_fraction=0.5, random_state=0
+    ).fit(X_train, y_train)
+    assert 0.04 < np.mean(clf.predict(X_test) == clf.minority_class_) < 0.2
+
+
+@pytest.mark.parametrize("n", [1, 7, 10_000])
+def test_a_number_of_rows_is_called_exactly(n, imbalanced):
+    X, y = imbalanced
+    clf = tree_mesa(threshold=("top", n), random_state=0).fit(X, y)
+    proba = clf.predict_proba(X)
+    called = clf.predict(X) == clf.minority_class_
+    assert called.sum() == min(n, len(X))
+    if n < len(X):
+        assert proba[called, 1].min() >= proba[~called, 1].max()
+    np.testing.assert_array_equal(clf.decide(proba), clf.predict(X))
+    # What is expected speaks of a table of the size of the training table.
+    share = min(1, n / len(X))
+    assert clf.expected_recall_ <= 1
+    if n == 7:
+        assert abs(np.mean(proba[:, 1] >= clf.threshold_) - share) < 0.03
+        assert "for the 7 most probable of the rows it gets" in str(clf.summary())
+
+
+@pytest.mark.parametrize("n", [0, -3, 0.0, 1.0, 1.5, True, "many", None, np.nan])
+def test_a_number_of_rows_that_means_nothing_is_refused(n, imbalanced):
+    with pytest.raises(ValueError, match="or \\('top', n\\) with a number of rows or a share"):
+        tree_mesa(threshold=("top", n)).fit(*imbalanced)
+
+
+def test_the_number_of_rows_survives_numpy(imbalanced):
+    X, y = imbalanced
+    clf = tree_mesa(threshold=("top", np.int64(5)), random_state=0).fit(X, y)
+    assert (clf.predict(X) == 1).sum() == 5

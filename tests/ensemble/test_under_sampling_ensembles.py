@@ -506,11 +506,12 @@ def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_by_lot():
     hard = []
     for seed in range(500):
         streams = RandomStreams(seed)
-        growth = SimpleNamespace(
-            data=data, streams=streams, n_members=1, errors_of=lambda rows: errors[rows]
-        )
+        growth = SimpleNamespace(data=data, streams=streams, n_members=1)
         keys = race_keys(streams.row_key(Stream.DRAW), 1, 0, 100)
-        drawn = _Cascade(data, streams, 3)(growth)(growth, rows, keys, 10)
+        candidates = SimpleNamespace(
+            k=0, pick=lambda pick, *args, keys=keys: pick(rows, keys, errors, *args)
+        )
+        drawn = _Cascade(data, streams, 3)(growth)(growth, candidates, 10)
         hard.append(np.count_nonzero(drawn < 10))
     # A pool of 32 rows has the 10 hard ones in it, and 10 rows are drawn.
     expected = 10 * 10 / 32

@@ -1,5 +1,7 @@
 """Weights of rows, fits without held-out rows, and the summary."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
@@ -12,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
+from metasampler import MesaClassifier
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
@@ -227,3 +230,29 @@ def test_permutation_importance(imbalanced):
     clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     found = permutation_importance(clf, X, y, scoring="average_precision", random_state=0)
     assert np.argmax(found.importances_mean) in np.argsort(clf.feature_importances_)[-3:]
+
+
+def test_a_summary_is_at_most_a_screen(for_teams):
+    clf = MesaClassifier(random_state=0).fit(*for_teams)
+    summary = clf.summary()
+    assert len(summary.rows) == 30
+    assert len(str(summary).splitlines()) <= 24
+    whole = summary.to_text(all_members=True)
+    assert len(whole.splitlines()) > 30
+    # The first and the last of every team are shown.
+    for member in (1, 2, 3, 6, 7, 30):
+        assert f"│ {member:6} │" in str(summary)
+    assert "│    ... │" in str(summary)
+    assert summary.promise in str(summary)
+
+
+def test_few_rows_of_a_class_are_warned_of(imbalanced):
+    X, y = imbalanced
+    rows = np.append(np.flatnonzero(y == 0)[:80], np.flatnonzero(y == 1)[:10])
+    clf = UnderBaggingClassifier(n_estimators=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf.fit(X[rows], y[rows])
+    assert clf.class_counts_.tolist() == [80, 10]
+    with pytest.warns(UserWarning, match="The smallest class, 1, has 9 rows. With fewer than 10"):
+        clf.fit(X[rows[:-1]], y[rows[:-1]])

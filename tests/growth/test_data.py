@@ -72,7 +72,12 @@ def with_every_field(imbalanced, make):
     """Rows of which no field has its default: some of weight zero, and their own test rows."""
     X, y = imbalanced
     weights = np.arange(500) % 4 * 0.5
-    options = {"sampling_ratio": 0.7, "scoring": "roc_auc", "sample_weight": weights}
+    options = {
+        "sampling_ratio": 0.7,
+        "scoring": "roc_auc",
+        "sample_weight": weights,
+        "max_rows": 1000,
+    }
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
     data = data._with(folds=np.arange(len(data.codes)) % 3, table_maker=np.abs)
     assert all(getattr(data, name) is not None for name in FIELDS)

@@ -113,7 +113,7 @@ def test_members_without_leaves_add_the_same_to_both_sums(n_classes):
     learner = make_learners([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
     member = learner.of(1).fit(X, codes, None, 0)
     total, smooth, scores = np.zeros((3, 90) if n_classes == 2 else (3, 90, n_classes))
-    learner.of(1).add_probabilities(member, X, total, smooth)
+    learner.of(1).add_probabilities(member, X, total, [(slice(None), smooth)])
     learner.of(1).add_scores(member, X, scores)
     proba = member.predict_proba(X)
     for added in (total, smooth, scores):
@@ -133,7 +133,8 @@ def test_errors_and_scores_are_those_of_the_members(data, smoothing, request):
     # Draws and states look at plain leaves.
     proba = np.mean([member.predict_proba(X) for member in growth.members], axis=0)
     errors = 1 - proba[np.arange(len(y)), codes]
-    np.testing.assert_allclose(growth.errors_of(np.arange(len(y))), errors, atol=1e-12)
+    for role, rows in growth.data.rows.items():
+        np.testing.assert_allclose(growth.errors(role), errors[rows], atol=1e-12)
     if smoothing:
         soft = []
         for member in growth.members:
@@ -179,8 +180,9 @@ def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n
     growth = start(X, y, [TREE, BAYES], weights=weights)
     for _ in range(n_members):
         growth.step()
-    expected = growth.data.drawn_shares(growth.subsets[0], weighted=True)
-    np.testing.assert_array_equal(growth.drawn_shares(), expected)
+    subset, data = growth.subsets[0], growth.data
+    totals = np.bincount(data.codes[subset], data.member_weights(subset))
+    np.testing.assert_array_equal(growth.drawn_shares(), totals / totals.sum())
 
 
 def test_tables_are_converted_only_where_all_kinds_are_trees():

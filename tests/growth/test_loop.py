@@ -52,7 +52,9 @@ def test_errors_and_scores_are_those_of_the_members(imbalanced, make):
     majority = growth.errors("train", "majority")
     assert len(minority) + len(majority) == len(growth.errors("train"))
     assert minority.sum() + majority.sum() == pytest.approx(growth.errors("train").sum())
-    rows, held_out = growth.held_out()
+    rows, held_out, codes, weights = growth.held_out()
+    assert weights is None
+    np.testing.assert_array_equal(codes, y[rows])
     np.testing.assert_array_equal(rows, growth.data.rows["valid"])
     np.testing.assert_array_equal(held_out, growth.proba("valid"))
 
@@ -64,7 +66,8 @@ def test_errors_of_many_classes(three_classes, make):
     growth.step(GaussianDraw(0.8))
     proba = np.mean([member.predict_proba(X) for member in growth.members], axis=0)
     expected = 1 - proba[np.arange(len(y)), growth.data.codes]
-    np.testing.assert_allclose(growth.errors_of(np.arange(len(y))), expected, atol=1e-12)
+    for role, rows in growth.data.rows.items():
+        np.testing.assert_allclose(growth.errors(role), expected[rows], atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -96,13 +99,13 @@ def test_steps_that_nobody_scores(imbalanced, make):
     growth = make.growth(data).anew(data, score_steps=False)
     for step in growth.grow(wandering, 3):
         assert (step.score, step.class_errors) == (None, None)
-    rows, proba = growth.held_out()
+    rows, proba, *_ = growth.held_out()
     expected = np.mean([member.predict_proba(X[rows]) for member in growth.members], axis=0)
     np.testing.assert_allclose(proba, expected, atol=1e-12)
 
 
 def test_a_rule_may_have_no_mu():
-    step = GrowthStep(lambda growth, rows, keys, size: rows[:size], 0.5, 10, None)
+    step = GrowthStep(lambda growth, candidates, size: candidates.smallest(size), 0.5, 10, None)
     assert (step.mu, step.state) == (None, None)
 
 
@@ -119,7 +122,7 @@ def test_no_scoring_where_nobody_asks(imbalanced, make):
     growth = make.growth(make.data(*imbalanced, validation_fraction=None))
     growth.step()
     assert growth.n_members == 1
-    assert not growth._total.any()
+    assert growth._sums is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,7 @@ def test_no_second_sum_where_nobody_asks_for_it(imbalanced, make, smoothing, fra
     data = make.data(*imbalanced, validation_fraction=fraction)
     growth = make.growth(data, leaf_smoothing=smoothing)
     growth.step()
-    assert (growth._soft_total is not None) == kept
+    assert any(sums.soft for sums in growth.sums()) == kept
 
 
 # --------------------------------------------------------------------------- draws and policies
@@ -142,7 +145,8 @@ def test_draws_favour_rows_whose_error_is_near_mu(imbalanced, make):
         growth = make.growth(make.data(X, y))
         for _ in growth.grow(None, 4):
             pass
-        before = growth.errors_of(np.arange(len(y)))
+        before = np.full(len(y), np.nan)
+        before[growth.data.rows["train"]] = growth.errors("train")
         growth.step(GaussianDraw(mu))
         drawn = growth.subsets[-1]
         mean_error[mu] = before[drawn[y[drawn] == 0]].mean()
@@ -179,10 +183,15 @@ def test_a_rule_draws_from_every_larger_class(three_classes, make):
     growth = make.growth(make.data(*three_classes))
     seen = []
 
-    def rule(asking, rows, keys, size):
-        seen.append(int(asking.data.codes[rows[0]]))
-        assert len(rows) == len(keys) > size
-        return rows[draw_rows(keys, size)]
+    def rule(asking, candidates, size):
+        assert asking is growth
+        seen.append(candidates.k)
+        return candidates.pick(pick, candidates.k, size)
+
+    def pick(rows, keys, errors, k, size):
+        assert (growth.data.codes[rows] == k).all()
+        assert len(rows) == len(keys) == len(errors) > size
+        return draw_rows(keys, size)
 
     growth.step()
     growth.step(rule)
@@ -201,9 +210,9 @@ def test_a_member_without_a_rule_depends_on_its_number_alone(imbalanced, make):
     for _ in growth.grow(wandering, 3):
         pass
     _, after = growth.fit_member(3)
-    np.testing.assert_array_equal(before, after)
+    np.testing.assert_array_equal(before.rows, after.rows)
     growth.step()
-    np.testing.assert_array_equal(growth.subsets[3], after)
+    np.testing.assert_array_equal(growth.subsets[3], after.rows)
 
 
 def test_uniform_members_side_by_side(imbalanced, make):

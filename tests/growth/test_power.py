@@ -10,6 +10,7 @@ from metasampler.growth import (
     PowerDraw,
     RandomStreams,
     Stream,
+    draw_rows,
     make_draw,
     make_growth_data,
     race_keys,
@@ -17,23 +18,19 @@ from metasampler.growth import (
 )
 
 
-class Errors:
-    """A growth that knows errors and nothing else."""
-
-    class data:
-        n_classes = 3
+class Candidates:
+    """Candidates that know errors and nothing else."""
 
     def __init__(self, errors):
-        self.errors = np.asarray(errors, dtype=float)
+        self.errors = np.array(errors, dtype=float)
 
-    def errors_of(self, rows):
-        return self.errors[rows]
+    def smallest(self, size, adjust, *args):
+        keys = race_keys(np.array([1, 2], dtype=np.uint64), 0, 0, len(self.errors))
+        return draw_rows(adjust(keys, self.errors, *args), size)
 
 
 def drawn(errors, power, size=500):
-    rows = np.arange(len(errors))
-    keys = race_keys(np.array([1, 2], dtype=np.uint64), 0, 0, len(errors))
-    return PowerDraw(power)(Errors(errors), rows, keys, size)
+    return PowerDraw(power)(None, Candidates(errors), size)
 
 
 @settings(max_examples=20, deadline=None)

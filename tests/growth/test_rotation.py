@@ -50,10 +50,11 @@ def test_no_member_sees_its_fold(make, imbalanced, rule):
     assert data.n_folds == 4
     for number, subset in enumerate(growth.subsets):
         assert not np.any(data.folds[subset] == number % 4)
-        visible = data.visible(number)[data.minority]
+        visible = data.parts[0].rows_of(data.minority, number % 4)
         counts = np.bincount(data.codes[subset])
         assert counts.tolist() == [len(visible)] * 2
-        assert_array_equal(data.unseen(number), np.flatnonzero(data.folds == number % 4))
+        (piece,) = data.pieces([subset], number, stops_early=True)
+        assert_array_equal(piece.unseen, np.flatnonzero(data.folds == number % 4))
 
 
 def brute_force(growth, smoothing):
@@ -66,7 +67,9 @@ def brute_force(growth, smoothing):
             for number, member in enumerate(growth.members)
             if number % data.n_folds == fold
         ]
-        means.append(np.mean(said, axis=0) if said else np.full_like(growth._total[0], np.nan))
+        means.append(
+            np.mean(said, axis=0) if said else np.full_like(growth._unseen_total[0], np.nan)
+        )
     return np.array(means)
 
 
@@ -78,7 +81,7 @@ def test_left_out_answers_come_from_members_that_did_not_see_the_row(
     X, y = (part[:200] for part in imbalanced)
     growth = grown(make, X, y, n_members, smoothing=smoothing)
     expected = brute_force(growth, smoothing)
-    rows, proba = growth.held_out()
+    rows, proba, *_ = growth.held_out()
     assert_array_equal(rows, np.flatnonzero(~np.isnan(expected)))
     assert len(rows) == 200 if n_members >= 4 else len(rows) < 200
     assert_allclose(proba[:, 1], expected[rows], atol=1e-12)
@@ -90,7 +93,7 @@ def test_left_out_answers_come_from_members_that_did_not_see_the_row(
 
 def test_left_out_answers_of_many_classes(make, three_classes):
     growth = grown(make, *three_classes, n_members=5)
-    rows, proba = growth.held_out()
+    rows, proba, *_ = growth.held_out()
     assert_allclose(proba, brute_force(growth, 0.0)[rows], atol=1e-12)
 
 
@@ -99,7 +102,7 @@ def test_the_score_waits_until_every_row_was_left_out(make, imbalanced):
     scores = [step.score for step in growth.steps]
     assert scores[:3] == [None] * 3
     assert [step.class_errors is None for step in growth.steps] == [True] * 3 + [False] * 3
-    rows, proba = growth.held_out()
+    rows, proba, *_ = growth.held_out()
     expected = average_precision_score(growth.data.codes[rows], proba[:, 1])
     assert scores[5] == pytest.approx(expected, abs=1e-12)
     codes = growth.data.codes
@@ -113,7 +116,7 @@ def test_weights_of_left_out_rows_count(make, imbalanced):
     # Whole numbers, which no rounding of the weights touches.
     weights = np.random.default_rng(0).integers(1, 100, len(y))
     growth = grown(make, X, y, n_members=4, sample_weight=weights)
-    rows, proba = growth.held_out()
+    rows, proba, *_ = growth.held_out()
     expected = average_precision_score(y[rows], proba[:, 1], sample_weight=weights[rows])
     assert growth.steps[3].score == pytest.approx(expected, abs=1e-12)
 
@@ -157,8 +160,9 @@ def test_validation_rows_of_ones_own_are_not_rotated(make, imbalanced):
     data = make.data(X[:400], y[:400], X[400:], y[400:], rotate=True)
     assert data.n_folds == 0
     assert len(data.tables) == 1
-    assert_array_equal(data.unseen(3), np.arange(400, 600))
     subset = data.draw(RandomStreams(0).row_key(1), 0)
+    (piece,) = data.pieces([subset], 3, stops_early=True)
+    assert_array_equal(piece.unseen, np.arange(400, 600))
     assert subset.max() < 400
 
 

@@ -23,7 +23,6 @@ from metasampler.growth import (
     PowerDraw,
     RandomStreams,
     Stream,
-    draw_rows,
     make_growth_data,
     make_learners,
     spread_action,
@@ -51,10 +50,13 @@ class BarePowerDraw:
     def __init__(self, power: float):
         self.power = power
 
-    def __call__(self, growth: Any, rows: Any, keys: Any, size: int) -> Any:
-        """Return ``size`` of the rows."""
-        errors = np.maximum(growth.errors_of(rows), 1e-6)
-        return rows[draw_rows(keys - self.power * np.log(errors), size)]
+    def __call__(self, growth: Any, candidates: Any, size: int) -> Any:
+        """Return which of the candidates are drawn."""
+        return candidates.smallest(size, _bare_keys, self.power)
+
+
+def _bare_keys(keys: Any, errors: Any, power: float) -> Any:
+    return keys - power * np.log(np.maximum(errors, 1e-6))
 
 
 #: The powers of the actions 0, 1/4, ..., 1.
@@ -199,7 +201,7 @@ def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
     """Return the candidates of a state: all that is known when the second draw is due."""
     data = first.data
     minority = data.codes == data.minority
-    rows, proba = scouts.held_out()
+    rows, proba, *_ = scouts.held_out()
     truth, said = minority[rows], proba[:, data.minority]
     base = float(minority.mean())
     entropy = log_loss(truth, np.full(len(truth), truth.mean()))
@@ -220,7 +222,7 @@ def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
             state[f"spread_{role}_{part}"] = errors.std()
     for part in ("minority", "majority"):
         state[f"gap_{part}"] = state[f"error_valid_{part}"] - state[f"error_train_{part}"]
-    rows, proba = first.held_out()
+    rows, proba, *_ = first.held_out()
     truth, said = minority[rows], proba[:, data.minority]
     state["booster_ap_gain"] = (average_precision_score(truth, said) - base) / (1 - base)
     state["booster_auc"] = roc_auc_score(truth, said)

@@ -104,11 +104,15 @@ class ResultStore:
             # Written aside and then moved: a kill leaves the rows in one file, or the same lines
             # at the end of both, which count once.
             aside = self.packed.with_name(self.packed.name + ".part")
-            with open(aside, "wb") as file:
-                file.write(gzip.compress(old + new, mtime=0))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, self.packed)
+            with _naming(self.packed):
+                try:
+                    with open(aside, "wb") as file:
+                        file.write(gzip.compress(old + new, mtime=0))
+                        file.flush()
+                        os.fsync(file.fileno())
+                    os.replace(aside, self.packed)
+                finally:
+                    aside.unlink(missing_ok=True)
             os.ftruncate(descriptor, 0)
 
     def _parse(self, line: bytes, number: int, path: Path) -> dict[str, Any]:
@@ -141,13 +145,10 @@ class ResultStore:
 
             def append(rows: Iterable[dict[str, Any]]) -> None:
                 content = memoryview(_lines(rows))
-                try:
+                with _naming(self.path):
                     while content:
                         content = content[os.write(descriptor, content) :]
                     os.fsync(descriptor)
-                except OSError as error:
-                    reason = f"{os.fspath(self.path)!r} could not be written: {error.strerror}."
-                    raise OSError(error.errno, reason) from error
 
             yield append
 
@@ -169,6 +170,16 @@ class ResultStore:
 
 def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows).encode()
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let errors of the operating system say which file could not be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{os.fspath(path)!r} could not be written: {error.strerror}."
+        raise OSError(error.errno, reason) from error
 
 
 def _finished(content: bytes) -> bytes:

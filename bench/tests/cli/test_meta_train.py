@@ -256,7 +256,14 @@ def test_a_task_of_one_class(run, tmp_path):
 
 
 def test_values_that_the_sampler_refuses(run):
-    for value in ("n_estimators=many", "hidden_layer_sizes=5,0", "n_updates=-1"):
+    for value in (
+        "n_estimators=many",
+        "hidden_layer_sizes=5,0",
+        "hidden_layer_sizes=1000000000000",
+        "n_bins=1000000000000",
+        "memory_size=1000000000000",
+        "n_updates=-1",
+    ):
         text = run("meta-train", "first.npz", *SHORT, *options(value), code=1)
         assert value.partition("=")[0] in text
 

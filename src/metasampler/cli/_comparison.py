@@ -11,6 +11,17 @@ from rich.text import Text
 from metasampler.cli._evaluation import USUAL_SIZE, Result
 from metasampler.cli._table_input import Task
 
+_RULE_FOR_MANY = (
+    "Scores are macro averages, each class against the rest; for F1 each row gets the class that "
+    "is most probable compared with its frequency. "
+)
+
+
+def _rule(top: float | None) -> str:
+    """Say by which rule every method decides."""
+    share = "as many rows as the class has" if top is None else f"{top:.3g} of the rows"
+    return f"For precision and recall every method calls {share}, the most probable ones. "
+
 
 def describe(task: Task) -> str:
     """Describe the data set in one line."""
@@ -26,7 +37,20 @@ def describe(task: Task) -> str:
     return f"[bold]{escape(task.name)}[/]: " + ", ".join(parts)
 
 
-def table(task: Task, results: list[Result], *, folds: int, n_estimators: int | None) -> Table:
+def describe_left_out(left_out: dict[str, str]) -> str:
+    """Name the columns that are not used, with the reasons."""
+    parts = [f"{escape(str(name))} ({escape(why.rstrip('.'))})" for name, why in left_out.items()]
+    return f"Left out: {'; '.join(parts)}."
+
+
+def table(
+    task: Task,
+    results: list[Result],
+    *,
+    folds: int,
+    n_estimators: int | None,
+    top: float | None = None,
+) -> Table:
     """Return the results as one table: best average precision first and in bold, failures last."""
     many = len(task.labels) > 2
     caption = (
@@ -34,13 +58,14 @@ def table(task: Task, results: list[Result], *, folds: int, n_estimators: int | 
         f"{n_estimators or USUAL_SIZE} members"
         + ("" if n_estimators else " (MESA's presets have sizes of their own)")
         + ", forests and gradient boosting of up to 100. "
-        + ("Scores are macro averages, each class against the rest. " if many else "")
+        + (_RULE_FOR_MANY if many else _rule(top))
         + "Times are of one fit; rows used are summed over the final members: rows for validation "
         "or meta-training are not counted."
     )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("method", max_width=40, overflow="fold")
-    for name in ("AUCPRC", "AUROC", "F1", "fit, s", "CPU, s", "rows used"):
+    decided = ("F1",) if many else ("precision", "recall")
+    for name in ("AUCPRC", "AUROC", *decided, "fit, s", "CPU, s", "rows used"):
         drawn.add_column(name, justify="right", no_wrap=True)
 
     finished = [result for result in results if not result.failure]
@@ -50,7 +75,7 @@ def table(task: Task, results: list[Result], *, folds: int, n_estimators: int | 
             result.title,
             f"{np.mean(result.average_precision):.3f} ± {np.std(result.average_precision):.3f}",
             f"{np.mean(result.roc_auc):.3f}",
-            f"{np.mean(result.f1):.3f}",
+            *(f"{np.mean(getattr(result, name.lower())):.3f}" for name in decided),
             f"{np.mean(result.wall_seconds):.2f}",
             f"{np.mean(result.cpu_seconds):.2f}",
             f"{round(np.mean(result.rows_used)):,}",

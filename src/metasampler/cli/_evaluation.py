@@ -18,7 +18,6 @@ from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
-from metasampler.cli._methods import known_methods
 from metasampler.cli._table_input import Task
 from metasampler.tables import TableEncoder, is_frame
 
@@ -30,6 +29,9 @@ USUAL_SIZE = 100
 class Result:
     """What one method did: an entry per fold, and a probability.
 
+    ``precision`` and ``recall`` are those of one rule for all methods: as many rows are called as
+    the rule says, those with the highest probabilities. Of more than two classes ``f1`` is the
+    macro average, where each row gets the class that is most probable compared with its frequency.
     ``probability`` is that of the task's positive class, predicted by the fold that did not train
     on the row. ``failure`` is empty unless the method raised an error.
     """
@@ -39,6 +41,8 @@ class Result:
     probability: NDArray[np.float64]
     average_precision: list[float] = field(default_factory=list)
     roc_auc: list[float] = field(default_factory=list)
+    precision: list[float] = field(default_factory=list)
+    recall: list[float] = field(default_factory=list)
     f1: list[float] = field(default_factory=list)
     wall_seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
@@ -48,25 +52,41 @@ class Result:
 
 def cross_validate(
     task: Task,
-    methods: list[str],
+    methods: dict[str, Any],
     *,
     folds: int,
     n_estimators: int | None,
     seed: int,
     n_jobs: int = 1,
+    top: float | None = None,
 ) -> list[Result]:
     """Run methods on the same folds; a method that raises loses its own row only.
 
-    Without ``n_estimators`` ensembles have `USUAL_SIZE` members, or what is their own number.
+    Parameters
+    ----------
+    task : Task
+        The data.
+    methods : dict of str to Method
+        What to compare.
+    folds, seed, n_jobs : int
+        Folds of the cross-validation, its seed, and threads that a method may use.
+    n_estimators : int or None
+        Without it ensembles have `USUAL_SIZE` members, or what is their own number.
+    top : float, default=None
+        Share of the rows that every method calls; None means the class's own share of the
+        training rows.
+
+    Returns
+    -------
+    results : list of Result
+        In the order of the methods.
     """
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
-    known = known_methods()
     results = []
     with progress_bar(
         "compare", len(methods) * folds, enabled=sys.stderr.isatty(), transient=True
     ) as advance:
-        for name in methods:
-            method = known[name]
+        for name, method in methods.items():
             result = Result(name, method.title, np.full(len(task.y), np.nan))
             results.append(result)
             size = n_estimators or (USUAL_SIZE if method.sized else None)
@@ -77,7 +97,7 @@ def cross_validate(
                     advance(name, steps=0)
                     model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
                     fitted = model if reads_tables else _on_numbers(model)
-                    _run_fold(result, task, fitted, train, test, n_jobs)
+                    _run_fold(result, task, fitted, train, test, n_jobs, top)
                     result.rows_used.append(method.n_training_rows(model, len(train)))
                     advance(name)
                     left -= 1
@@ -101,6 +121,7 @@ def _run_fold(
     train: NDArray[np.intp],
     test: NDArray[np.intp],
     n_jobs: int,
+    top: float | None,
 ) -> None:
     """Fit on one fold's training rows, and score the rows of its test."""
     rows = task.X.iloc if hasattr(task.X, "iloc") else task.X
@@ -115,9 +136,9 @@ def _run_fold(
         result.cpu_seconds.append(time.process_time() - cpu)
         result.wall_seconds.append(time.perf_counter() - wall)
         probability = model.predict_proba(X_test)
-        predicted = model.predict(X_test)
     result.probability[test] = probability[:, task.positive]
-    _score(result, task, test, probability, predicted)
+    prior = np.bincount(task.y[train], minlength=len(task.labels)) / len(train)
+    _score(result, task, test, probability, prior, top)
 
 
 def _score(
@@ -125,7 +146,8 @@ def _score(
     task: Task,
     test: NDArray[np.intp],
     probability: NDArray[np.float64],
-    predicted: NDArray[np.intp],
+    prior: NDArray[np.float64],
+    top: float | None,
 ) -> None:
     """Add the scores of one fold."""
     truth = task.y[test]
@@ -134,9 +156,28 @@ def _score(
         score = probability[:, task.positive]
         result.average_precision.append(average_precision_score(found, score))
         result.roc_auc.append(roc_auc_score(found, score))
-        result.f1.append(f1_score(found, predicted == task.positive))
+        share = prior[task.positive] if top is None else top
+        precision, recall = at_the_top(found, score, max(1, round(share * len(test))))
+        result.precision.append(precision)
+        result.recall.append(recall)
         return
     each_class = label_binarize(truth, classes=np.arange(len(task.labels)))
     result.average_precision.append(average_precision_score(each_class, probability))
     result.roc_auc.append(roc_auc_score(each_class, probability))
-    result.f1.append(f1_score(truth, predicted, average="macro"))
+    decided = np.argmax(probability / prior, axis=1)
+    result.f1.append(f1_score(truth, decided, average="macro"))
+
+
+def at_the_top(
+    found: NDArray[np.bool_], score: NDArray[np.float64], n_called: int
+) -> tuple[float, float]:
+    """Return precision and recall if the rows with the highest scores are called.
+
+    Rows of one score count alike: what lies on the edge is called in part.
+    """
+    n_called = min(n_called, len(score))
+    edge = np.partition(score, -n_called)[-n_called]
+    above, on_edge = score > edge, score == edge
+    part = (n_called - above.sum()) / on_edge.sum()
+    hits = found[above].sum() + part * found[on_edge].sum()
+    return float(hits / n_called), float(hits / max(1, found.sum()))

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from metasampler.cli._lightgbm import PlainLightGBM
 from metasampler.datasets import near_matches
 from metasampler.ensemble import (
     MesaClassifier,
@@ -126,6 +127,13 @@ METHODS: dict[str, Method] = {
         lambda k, seed, n_jobs: RandomForestClassifier(_N_TREES, n_jobs=n_jobs, random_state=seed),
         lambda fitted, n_rows: n_rows * len(fitted.estimators_),
         sized=False,
+    ),
+    "lightgbm": Method(
+        "LightGBM",
+        lambda k, seed, n_jobs: PlainLightGBM(random_state=seed, n_jobs=n_jobs),
+        lambda fitted, n_rows: n_rows * fitted.model_.booster_.current_iteration(),
+        sized=False,
+        reads_tables=True,
     ),
     "gradient-boosting": Method(
         "gradient boosting",

@@ -21,7 +21,7 @@ _STYLES = {
     "spe": ("#CC79A7", "-"),
     "tree": ("#777777", ":"),
     "random-forest": ("#000000", "--"),
-    "gradient-boosting": ("#009E73", "--"),
+    "lightgbm": ("#009E73", "--"),
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from metasampler.cli._console import make_console
+
 
 def samplers() -> None:
     """List the samplers that come with the package.
@@ -11,16 +13,12 @@ def samplers() -> None:
     `MesaClassifier(meta_sampler=NAME)` uses one of them.
     """
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     from metasampler import MetaSampler
     from metasampler.meta import pretrained_names
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        # A pipe has no width of its own; the table should not be folded there.
-        console.width = 120
+    console = make_console()
     names = pretrained_names()
     if not names:
         console.print(

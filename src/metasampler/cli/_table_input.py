@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
+
+from metasampler.cli._file_options import split_names
 
 # Numbers with more distinct values than this are taken for something to estimate, not a class.
 MOST_NUMERIC_CLASSES = 100
@@ -35,6 +38,12 @@ class Task:
 
     positive : int
         The class to find: the smallest unless the user names another.
+
+    classes : ndarray
+        The classes as the file has them.
+
+    cleaner : TableCleaner or None
+        What made ``X`` of the file's columns.
     """
 
     name: str
@@ -42,6 +51,8 @@ class Task:
     y: NDArray[np.intp]
     labels: list[str]
     positive: int
+    classes: Any = None
+    cleaner: Any = None
 
     @property
     def counts(self) -> NDArray[np.intp]:
@@ -62,9 +73,16 @@ def bundled() -> Task:
     return Task("scikit-learn's digits, 8 made rare", X, y, ["other digits", "8"], positive=1)
 
 
-def read(path: Path, target: str | None) -> Task:
-    """Read a CSV or Parquet file and split off the target column."""
-    from metasampler.datasets import read_table, split_target
+def read(
+    path: Path,
+    target: str | None,
+    *,
+    drop: Iterable[str] | None = None,
+    keep: Iterable[str] | None = None,
+) -> Task:
+    """Read a CSV or Parquet file, split off the target, and leave out what is not to be learned."""
+    from metasampler.datasets import drop_columns, read_table, split_target
+    from metasampler.tables import TableCleaner
 
     try:
         frame = read_table(path)
@@ -75,9 +93,27 @@ def read(path: Path, target: str | None) -> Task:
         table, column = split_target(frame, target, path.name)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--target") from error
-    y, labels = _encode_target(column, column.name)
-    task = Task(path.name, _check_columns(table), y, labels, positive=0)
+    y, classes = _encode_target(column, column.name)
+    dropped, kept = split_names(drop, frame.columns), split_names(keep, frame.columns)
+    for option, names in (("--drop", dropped), ("--keep", kept)):
+        try:
+            drop_columns(table, names, path.name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint=option) from error
+    try:
+        cleaner = TableCleaner(keep=kept, drop=dropped).fit(table, y)
+    except (TypeError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint="FILE") from error
+    labels = [str(label) for label in classes]
+    task = Task(path.name, _folded(cleaner, table), y, labels, 0, np.asarray(classes), cleaner)
     return replace(task, positive=task.smallest)
+
+
+def _folded(cleaner: Any, table: Any) -> Any:
+    """Return the columns to learn from, in types that are the same in all folds."""
+    # A column of texts and numbers may hold only numbers in the rows of one fold.
+    texts = [name for name, kind in cleaner.kinds_.items() if kind == "category"]
+    return cleaner.transform(table).astype(dict.fromkeys(texts, "category"))
 
 
 def one_against_rest(task: Task, positive: str) -> Task:
@@ -93,7 +129,8 @@ def one_against_rest(task: Task, positive: str) -> Task:
     if len(task.labels) <= 2:
         return replace(task, positive=index)
     y = (task.y == index).astype(np.intp)
-    return replace(task, y=y, labels=["all others", task.labels[index]], positive=1)
+    labels = ["all others", task.labels[index]]
+    return replace(task, y=y, labels=labels, positive=1, classes=np.array(labels, dtype=object))
 
 
 def check_classes(task: Task, folds: int) -> None:
@@ -119,7 +156,8 @@ def check_classes(task: Task, folds: int) -> None:
         )
 
 
-def _encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], list[str]]:
+def _encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
+    """Return the class of each row as a position, and the classes in their order."""
     import pandas as pd
 
     missing = int(column.isna().sum())
@@ -131,6 +169,12 @@ def _encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], list[str]]
         )
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float)
+        if np.isinf(values).any():
+            raise typer.BadParameter(
+                f"column {name!r} holds infinity in {int(np.isinf(values).sum())} of {len(column)} "
+                "rows, which is no class: mend or remove these rows first.",
+                param_hint="--target",
+            )
         whole = bool(np.all(values == np.round(values)))
         distinct = len(np.unique(values))
         if distinct > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES):
@@ -142,21 +186,12 @@ def _encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], list[str]]
         if whole:  # labels read 1, not 1.0
             column = column.astype("int64")
     codes, classes = pd.factorize(column, sort=True)
-    return codes.astype(np.intp), [str(label) for label in classes]
+    return codes.astype(np.intp), np.array(classes.tolist(), dtype=_label_type(classes))
 
 
-def _check_columns(frame: Any) -> Any:
-    """Return the columns in types that are the same in all folds, or a clear error."""
-    from metasampler.tables import TableEncoder
-
-    try:
-        kinds = TableEncoder().fit(frame).kinds_
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="FILE") from error
-    # A column of texts and numbers may hold only numbers in the rows of one fold.
-    texts = [name for name, kind in kinds.items() if kind == "category"]
-    # scikit-learn takes no infinities: they count as missing.
-    return frame.replace([np.inf, -np.inf], np.nan).astype(dict.fromkeys(texts, "category"))
+def _label_type(classes: Any) -> Any:
+    """Return the type of the labels: texts stay Python's, so that they have no length."""
+    return None if getattr(classes.dtype, "kind", "O") in "biu" else object
 
 
 def _shorten(names: list[str], most: int = 12) -> str:

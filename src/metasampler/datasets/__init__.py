@@ -2,17 +2,21 @@
 
 from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims
+from metasampler.datasets._files import TABLE_SUFFIXES, TableFile, iterate_table
 from metasampler.datasets._tables import (
-    TABLE_SUFFIXES,
     drop_columns,
     near_matches,
     read_table,
     split_target,
 )
+from metasampler.growth import ParquetRows
 
 __all__ = [
     "TABLE_SUFFIXES",
+    "ParquetRows",
+    "TableFile",
     "drop_columns",
+    "iterate_table",
     "make_claims",
     "make_imbalanced_digits",
     "near_matches",

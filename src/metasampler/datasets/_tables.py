@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
-__all__ = ["TABLE_SUFFIXES", "drop_columns", "near_matches", "read_table", "split_target"]
+from metasampler.datasets._files import TableFile
 
-#: How the names of files end that `read_table` reads; ``.gz`` stands for both kinds of text.
-TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
+__all__ = ["drop_columns", "near_matches", "read_table", "split_target"]
 
 
 def read_table(path: str | PathLike[str]) -> Any:
@@ -20,7 +18,8 @@ def read_table(path: str | PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of `TABLE_SUFFIXES`.
+        A file whose name ends in one of `TABLE_SUFFIXES`. Texts may be separated by commas,
+        semicolons or tabs.
 
     Returns
     -------
@@ -30,32 +29,17 @@ def read_table(path: str | PathLike[str]) -> Any:
     Raises
     ------
     FileNotFoundError, ValueError, ImportError
-        If there is no such file, if it cannot be read, or if a package is missing; the message
-        says what to do.
-    """
-    path = Path(path).expanduser()
-    name = path.name.lower()
-    if not name.endswith(TABLE_SUFFIXES):
-        raise ValueError(f"{path.name!r} must end in {', '.join(TABLE_SUFFIXES)}.")
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {fspath(path)!r}.")
-    try:
-        import pandas as pd
+        If there is no such file, if it cannot be read, if two columns have one name, or if a
+        package is missing; the message says what to do.
 
-        if name.endswith((".parquet", ".pq")):
-            frame = pd.read_parquet(path)
-        else:
-            tabs = name.removesuffix(".gz").endswith(".tsv")
-            frame = pd.read_csv(path, sep="\t" if tabs else ",")
-    except ImportError as error:
-        raise ImportError(
-            f'Reading {path.name} needs pandas and pyarrow: pip install "metasampler[data]"'
-        ) from error
-    except (ValueError, OSError) as error:  # pandas' parser errors and pyarrow's are ValueErrors
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"{path.name} cannot be read: {reason}") from error
+    See Also
+    --------
+    iterate_table : A file that is larger than the memory.
+    """
+    file = TableFile(path)
+    frame = file.read()
     if frame.empty:
-        raise ValueError(f"{path.name} has no rows.")
+        raise ValueError(f"{file.name} has no rows.")
     return frame
 
 

@@ -4,7 +4,15 @@ import numpy as np
 
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Growth, GrowthData, RandomStreams, Stream, draw_rows, race_keys
+from metasampler.growth import (
+    Candidates,
+    Growth,
+    GrowthData,
+    RandomStreams,
+    Stream,
+    draw_rows,
+    race_keys,
+)
 
 __all__ = ["BalanceCascadeClassifier"]
 
@@ -140,13 +148,13 @@ class _Cascade:
         """Return the rule of the next draw."""
         return self.draw
 
-    def draw(self, growth: Growth, rows: np.ndarray, keys: np.ndarray, size: int) -> np.ndarray:
+    def draw(self, growth: Growth, candidates: Candidates, size: int) -> list:
         """Cut the pool of a class and return ``size`` of its rows."""
-        k = int(growth.data.codes[rows[0]])
+        k = candidates.k
+        return candidates.pick(self._pick, k, int(self.sizes[k][growth.n_members]), size)
+
+    def _pick(self, rows, keys, errors, k: int, pool_size: int, size: int) -> np.ndarray:
         pool = self.pools[k]
-        members = rows[pool]
-        kept = hardest(
-            growth.errors_of(members), self.ties[members], int(self.sizes[k][growth.n_members])
-        )
+        kept = hardest(errors[pool], self.ties[rows[pool]], pool_size)
         self.pools[k] = pool = pool[kept]
-        return rows[pool[draw_rows(keys[pool], size)]]
+        return pool[draw_rows(keys[pool], size)]

@@ -1,12 +1,13 @@
 """What an ensemble learns from rows that no member has seen: calibration and threshold."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from metasampler.ensemble._calibration import Calibration, make_calibration
 from metasampler.ensemble._threshold import Threshold, choose_threshold
-from metasampler.growth import GrowthData
+from metasampler.growth import GrowthData, join_arrays
 
 __all__ = ["Decision", "HeldOut", "decide"]
 
@@ -21,14 +22,18 @@ class HeldOut(NamedTuple):
 
     rows: np.ndarray
     proba: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray | None
 
-    def joined(self, other: "HeldOut") -> "HeldOut":
-        """Return these rows and others."""
-        return HeldOut(np.append(self.rows, other.rows), np.append(self.proba, other.proba, axis=0))
+    @classmethod
+    def joined(cls, parts: Sequence["HeldOut"]) -> "HeldOut":
+        """Return the rows of several."""
+        arrays = zip(*parts, strict=True)
+        return cls(*(join_arrays(of) for of in arrays))
 
-    def are_few(self, data: GrowthData) -> bool:
+    def are_few(self, n_classes: int) -> bool:
         """Return whether some class has too few rows for a reliable calibration."""
-        counts = np.bincount(data.codes[self.rows], minlength=data.n_classes)
+        counts = np.bincount(self.codes, minlength=n_classes)
         return bool(counts.min() < _ENOUGH_ROWS)
 
 
@@ -77,9 +82,8 @@ def decide(
     prior = data.class_weights() / data.class_weights().sum()
     proba = codes = weights = None
     if held_out is not None:
-        proba, codes = held_out.proba, data.codes[held_out.rows]
-        given = None if data.weights is None else data.weights[held_out.rows]
-        weights = _to_prior(codes, given, prior)
+        proba, codes = held_out.proba, held_out.codes
+        weights = _to_prior(codes, held_out.weights, prior)
     calibrate = make_calibration(
         calibration,
         prior=prior,
@@ -98,7 +102,9 @@ def decide(
             "positive": codes == data.minority,
             "weights": weights,
         }
-    chosen = choose_threshold(threshold, prior=calibrate.prior[data.minority], **judged)
+    chosen = choose_threshold(
+        threshold, prior=calibrate.prior[data.minority], n_rows=data.n_rows, **judged
+    )
     return Decision(calibrate, chosen)
 
 

@@ -112,6 +112,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         rows; only policies that look at no state, constant and random mu, can do without
         (``"universal"`` becomes one).
 
+    max_rows : int or None, default=1_000_000
+        The most rows of a class that one member is trained on. Of more a member gets a draw, so
+        that what it takes in memory does not grow with the data. None sets no limit.
+
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
         ``scorer(estimator, X, y)`` that needs no more than probabilities; the X it gets are the
@@ -144,7 +148,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("precision", p)``: the lowest one with at least that precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
-          rows.
+          rows;
+        - ``("top", n)``: what a team can look at. A share, as 0.01, gives the threshold that so
+          many of the validation rows reach. With a number, as 200, `predict` returns the minority
+          class for exactly so many of the rows it gets, those with the highest probabilities;
+          `threshold_` and what is expected of it then speak of a table as large as that of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
         Rows of each class that are added to every leaf of tree members: a leaf with n training
@@ -166,7 +174,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
         the paper.
 
-    {n_jobs}
+    {n_jobs_teams}
 
     {random_state}
 
@@ -260,11 +268,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             StrOptions({"auto"}),
             Interval(Real, 0, 1, closed="neither"),
         ],
+        "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
 
-    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler")
+    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
 
     def __init__(
         self,
@@ -274,6 +283,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         meta_sampler="universal",
         sampling_ratio=1.0,
         validation_fraction="auto",
+        max_rows=1_000_000,
         scoring="average_precision",
         calibration="auto",
         threshold="balanced",
@@ -289,6 +299,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.meta_sampler = meta_sampler
         self.sampling_ratio = sampling_ratio
         self.validation_fraction = validation_fraction
+        self.max_rows = max_rows
         self.scoring = scoring
         self.calibration = calibration
         self.threshold = threshold
@@ -361,27 +372,28 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         )
 
     def _recipe_teams(self, plan, data, streams):
-        """Yield scouts, boosters and trees; what scouts find sets the others."""
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
         seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
         learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = Growth(all_rows, learner, seeds[0])
-        yield Team("scouts", scouts, None, recipe.n_scouts)
+        yield [Team("scouts", scouts, None, recipe.n_scouts)]
         signal = recipe.signal(scouts)
-        policies = self._team_policies(plan, signal, data, streams)
+        policies, teams = self._team_policies(plan, signal, data, streams), []
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
             learner = recipe.booster_learner(learner, scouts)
             growth = Growth(rows, learner, seeds[1])
-            yield Team("boosters", growth, policy, recipe.n_boosters)
+            teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:
             trees = recipe.trees(signal)
-            rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0]))
+            rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
             learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
             growth = Growth(rows, learner, seeds[2])
-            yield Team("trees", growth, policies["trees"], recipe.n_trees)
+            teams.append(Team("trees", growth, policies["trees"], recipe.n_trees))
+        yield teams
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
@@ -396,7 +408,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if self._resumes() and mus.keys() <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
-        rows = data.for_team(self.sampling_ratio, TreeTable(data.tables[0])).holding_out_a_fold()
+        table = TreeTable(data.lowest_values())
+        rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
         if _reads_the_signal(policy):

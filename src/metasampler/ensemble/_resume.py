@@ -29,11 +29,9 @@ def facts_of(estimator, parameters: tuple[str, ...], data: GrowthData) -> dict[s
     """
     return {
         **{name: _comparable(getattr(estimator, name)) for name in parameters},
-        _ROWS: len(data.codes),
+        _ROWS: data.n_rows,
         "classes": data.classes.tolist(),
-        "y": _fingerprint(data.codes),
-        "sample_weight": None if data.weights is None else _fingerprint(data.weights),
-        "X": [_fingerprint(table) for table in data.tables],
+        **data.fingerprints(_fingerprint),
     }
 
 

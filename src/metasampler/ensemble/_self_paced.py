@@ -156,10 +156,13 @@ class _SelfPacedDraw(NamedTuple):
     hardness: str
     k_bins: int
 
-    def __call__(self, growth, rows, keys, size):
+    def __call__(self, growth, candidates, size):
         """Return ``size`` of the rows of one larger class."""
-        hardness = _HARDNESS[self.hardness](growth.errors_of(rows))
-        return rows[draw_self_paced(hardness, keys, size, self.alpha, self.k_bins)]
+        return candidates.pick(self._pick, size)
+
+    def _pick(self, rows, keys, errors, size):
+        hardness = _HARDNESS[self.hardness](errors)
+        return draw_self_paced(hardness, keys, size, self.alpha, self.k_bins)
 
 
 def self_paced_factor(member: int, n_members: int) -> float:

@@ -242,19 +242,18 @@ class TreeTable:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The training table.
+    lowest : ndarray of shape (n_features,)
+        The lowest number of each column; of a sparse table that of all.
     """
 
-    def __init__(self, X):
-        if issparse(X):
-            known = X.data[~np.isnan(X.data)]
-            self.fill: Any = np.float32(known.min() - 1 if len(known) else -1)
-            return
-        self.fill = as_float32(values_for_missing(X))
+    def __init__(self, lowest: np.ndarray):
+        self.fill = as_float32(values_for_missing(lowest))
 
     def __call__(self, X):
-        """Return a table in this form."""
+        """Return a table in this form; it may be the same one."""
+        is_plain = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.flags.c_contiguous
+        if is_plain and not np.isnan(np.min(X, initial=0)):
+            return X
         X = as_float32(X)
         if issparse(X):
             X.data[np.isnan(X.data)] = self.fill
@@ -295,10 +294,8 @@ class Blend:
     answers : sequence of ndarray
         For each team the mean probabilities of some rows: of class 1 only, if there are two
         classes.
-    rows : ndarray of int, default=None
-        The rows, if members have not seen them.
     codes : ndarray of int, default=None
-        Their classes.
+        The classes of the rows, if members have not seen them.
     shares : sequence of ndarray, default=None
         For each team the share of each class in what it was trained on: log-odds are counted from
         there, so that the joint answer is that of a balanced world. None counts from their mean.
@@ -307,7 +304,6 @@ class Blend:
     def __init__(
         self,
         answers: Sequence[np.ndarray],
-        rows: np.ndarray | None = None,
         codes: np.ndarray | None = None,
         shares: Sequence[np.ndarray] | None = None,
     ):
@@ -322,7 +318,7 @@ class Blend:
                     _log_odds(share[1:] if len(share) == 2 else share[np.newaxis])[0]
                 )
             self.scales.append(_scale(odds, codes, 1.0 if shares is not None else None))
-        self._left_out = None if rows is None else (rows, self(answers))
+        self._left_out: tuple | None = None
 
     @classmethod
     def of(cls, growths: Sequence[Growth]) -> "Blend":
@@ -331,11 +327,14 @@ class Blend:
         if not data.has_validation:
             answers = [_vector(growth.proba("train")) for growth in growths]
             return cls(answers, shares=[growth.drawn_shares() for growth in growths])
-        rows, answers = _left_out_answers(growths)
-        return cls(answers, rows, data.codes[rows], [growth.drawn_shares() for growth in growths])
+        rows, answers, codes, weights = _left_out_answers(growths)
+        shares = [growth.drawn_shares() for growth in growths]
+        blend = cls(answers, codes, shares)
+        blend._left_out = rows, blend(answers), codes, weights
+        return blend
 
-    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows that all teams can judge, and their joint probabilities."""
+    def held_out(self) -> tuple:
+        """Return the rows that all teams can judge: numbers, joint answers, classes, weights."""
         assert self._left_out is not None
         return self._left_out
 
@@ -382,14 +381,15 @@ def _vector(proba: np.ndarray) -> np.ndarray:
     return proba[:, 1] if proba.shape[1] == 2 else proba
 
 
-def _left_out_answers(growths: Sequence[Growth]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the rows that all teams can judge, and what each team says of them."""
+def _left_out_answers(growths: Sequence[Growth]) -> tuple:
+    """Return the rows that all teams can judge, what each says of them, classes and weights."""
     judged = [growth.held_out() for growth in growths]
-    common = judged[0][0]
-    for rows, _ in judged[1:]:
+    common, _, codes, weights = judged[0]
+    for rows, *_ in judged[1:]:
         common = np.intersect1d(common, rows, assume_unique=True)
-    answers = [_vector(proba[np.searchsorted(rows, common)]) for rows, proba in judged]
-    return common, answers
+    answers = [_vector(proba[np.searchsorted(rows, common)]) for rows, proba, *_ in judged]
+    of_first = np.searchsorted(judged[0][0], common)
+    return common, answers, codes[of_first], None if weights is None else weights[of_first]
 
 
 def _log_odds(proba: np.ndarray) -> np.ndarray:

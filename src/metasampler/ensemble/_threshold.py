@@ -1,18 +1,25 @@
 """From probabilities to decisions: the threshold, and what to expect at it."""
 
+import sys
 import warnings
-from numbers import Real
-from typing import NamedTuple
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Threshold", "check_threshold", "choose_threshold", "needs_held_out_rows"]
+__all__ = [
+    "Threshold",
+    "called_rows",
+    "check_threshold",
+    "choose_threshold",
+    "needs_held_out_rows",
+]
 
 _GOALS = ("f1", "mcc")
-_GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2}
+_GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2, "top": 1}
 _ALLOWED = (
-    "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p) or "
-    "('cost', fn_cost, fp_cost)"
+    "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p), "
+    "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
 )
 
 
@@ -24,32 +31,42 @@ class Threshold(NamedTuple):
     recall: float | None
 
 
-def check_threshold(threshold, n_classes: int) -> None:
+def check_threshold(threshold: Any, n_classes: int) -> None:
     """Refuse a threshold that means nothing, before any work."""
     if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
         return
     if isinstance(threshold, str):
         good = threshold in _GOALS
     elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = 0 < float(threshold) < 1
+        good = _between(threshold, 1) and threshold != 1
     elif isinstance(threshold, (tuple, list)) and threshold:
         name, *values = threshold
         n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
-        good = n_values == len(values) and all(
-            isinstance(value, Real)
-            and np.isfinite(float(value))
-            and (float(value) > 0 if name == "cost" else 0 < float(value) <= 1)
-            for value in values
-        )
+        good = n_values == len(values) and all(_is_good(name, value) for value in values)
     else:
         good = False
     if not good:
-        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r}.")
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
     if n_classes > 2:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
             "work for any number."
         )
+
+
+def _is_good(name: str, value: Any) -> bool:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    if name == "top" and isinstance(value, Integral):
+        return int(value) > 0
+    if name == "top":
+        return _between(value, 1) and value != 1
+    return _between(value, sys.float_info.max if name == "cost" else 1)
+
+
+def _between(value: Any, largest: float) -> bool:
+    # Compared as it is: a whole number may be too large for a float.
+    return 0 < value <= largest
 
 
 def needs_held_out_rows(threshold) -> bool:
@@ -61,7 +78,9 @@ def needs_held_out_rows(threshold) -> bool:
     )
 
 
-def choose_threshold(threshold, *, prior: float, scores=None, positive=None, weights=None):
+def choose_threshold(
+    threshold, *, prior: float, n_rows: int = 0, scores=None, positive=None, weights=None
+):
     """Return the threshold on the probability of the minority class.
 
     Parameters
@@ -70,6 +89,8 @@ def choose_threshold(threshold, *, prior: float, scores=None, positive=None, wei
         As `check_threshold` lets it pass.
     prior : float
         Frequency of the minority class in the world that the probabilities speak of.
+    n_rows : int, default=0
+        Rows of the table; a number of rows to call means so many of a table of this size.
     scores, positive, weights : ndarray, default=None
         Probability of the minority class, whether a row is of that class, and its weight, for
         held-out rows if there are any. A threshold that is tuned needs them.
@@ -86,7 +107,7 @@ def choose_threshold(threshold, *, prior: float, scores=None, positive=None, wei
     elif isinstance(threshold, str) and threshold == "balanced":
         value = float(prior)
     else:
-        value = _tune(threshold, _Curve(scores, positive, weights))
+        value = _tune(threshold, _Curve(scores, positive, weights), n_rows)
     if scores is None:
         return Threshold(value, None, None)
     curve = _Curve(scores, positive, weights)
@@ -126,7 +147,33 @@ class _Curve:
         return float(self.precision[last]), float(self.recall[last])
 
 
-def _tune(threshold, curve: _Curve) -> float:
+def called_rows(threshold, value: float, scores: np.ndarray) -> np.ndarray:
+    """Return which rows are called minority.
+
+    Parameters
+    ----------
+    threshold : None, str, float or tuple
+        As `check_threshold` lets it pass.
+    value : float
+        What `choose_threshold` made of it.
+    scores : ndarray of shape (n_rows,)
+        Probability of the minority class.
+
+    Returns
+    -------
+    called : ndarray of bool of shape (n_rows,)
+    """
+    if isinstance(threshold, (tuple, list)) and threshold[0] == "top":
+        n_called = threshold[1]
+        if isinstance(n_called, Integral):
+            # Exactly so many, also where scores are equal: a team's day has no more hours.
+            called = np.zeros(len(scores), dtype=bool)
+            called[np.argsort(-scores, kind="stable")[: int(n_called)]] = True
+            return called
+    return scores >= value
+
+
+def _tune(threshold, curve: _Curve, n_rows: int) -> float:
     name, *values = (threshold,) if isinstance(threshold, str) else threshold
     hits, alarms = curve.hits, curve.alarms
     misses, rejections = curve.n_positive - hits, curve.n_negative - alarms
@@ -137,12 +184,21 @@ def _tune(threshold, curve: _Curve) -> float:
         covariance = hits * rejections - alarms * misses
         goal = np.where(sizes > 0, covariance / np.sqrt(np.where(sizes > 0, sizes, 1)), 0)
     elif name == "cost":
-        miss_cost, alarm_cost = values
+        # Only their ratio counts; by a power of two, so that nothing overflows and no bit changes.
+        miss_cost, alarm_cost = np.ldexp(np.array(values, float), -np.frexp(float(max(values)))[1])
         goal = -(miss_cost * misses + alarm_cost * alarms)
         if goal.max() < -miss_cost * curve.n_positive:
             return float(np.nextafter(curve.thresholds[0], 2))  # calling nobody is cheapest
     elif name == "recall":
         return _threshold_for_recall(values[0], curve)
+    elif name == "top":
+        share = values[0]
+        if isinstance(share, Integral):
+            share = min(1.0, int(share) / n_rows)
+        called = (hits + alarms) / (curve.n_positive + curve.n_negative)
+        # At least the first: where the highest scores are equal there may be more rows of them.
+        few_enough = max(1, int(np.searchsorted(called, share + 1e-9, side="right")))
+        return float(curve.thresholds[few_enough - 1])
     else:
         enough = np.flatnonzero(curve.precision >= values[0])
         if not len(enough):

@@ -2,11 +2,15 @@
 
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from copy import deepcopy
+from functools import partial
 from numbers import Real
+from threading import Event
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
@@ -15,11 +19,17 @@ from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._resume import check_facts, facts_of
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
-from metasampler.ensemble._threshold import check_threshold, needs_held_out_rows
+from metasampler.ensemble._threshold import (
+    called_rows,
+    check_threshold,
+    needs_held_out_rows,
+)
 from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
+    SAMPLING_RATIO,
     Growth,
     GrowthData,
+    LookedAt,
     Policy,
     RandomStreams,
     join_tables,
@@ -29,11 +39,17 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
+    resolve_source,
     running_mean,
+    side_by_side,
     weight_argument,
 )
 
 __all__ = ["BaseUnderSamplingEnsemble"]
+
+# With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
+# are held out.
+_FEW_ROWS = 10
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
@@ -50,7 +66,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     _parameter_constraints: dict = {
         **BaseEnsemble._parameter_constraints,
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "sampling_ratio": SAMPLING_RATIO,
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
         "scoring": [str, callable],
         "calibration": [None, StrOptions(set(CALIBRATIONS))],
@@ -70,6 +86,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # Not every subclass has this as a parameter; those that have keep their policy for it.
     warm_start = False
+    max_rows: int | None = None
     _policy: Policy | None = None
 
     def __init__(
@@ -105,17 +122,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
+    def fit(self, X, y=None, X_val=None, y_val=None, sample_weight=None):
         """Grow the ensemble.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The training rows. Data frames reach the members as they are, unless all are
-            scikit-learn's trees.
+            scikit-learn's trees. The path of a Parquet file or of a folder of them, or
+            :class:`~metasampler.datasets.ParquetRows`, is read part by part.
 
-        y : array-like of shape (n_samples,)
-            Labels of any type, of two or more classes.
+        y : array-like of shape (n_samples,) or str
+            Labels of any type, of two or more classes. For a path the name of their column.
 
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
@@ -131,24 +149,28 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        source = resolve_source(X, y, sample_weight)
+        if source is not None:
+            X = LookedAt(source)
+            y = X.some_labels()
         # Everything that can be checked is checked before any member is fitted.
         plan = self._plan(_labels_that_count(y, sample_weight))
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)
         refits = self._refits(plan, data)
         # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-        teams = []
-        for team in self._teams(plan, data, streams):
+        teams: list[Team] = []
+        for ready in self._teams(plan, data, streams):
             if self._resumes():
-                self._resume(team)
-            self._grow(team.growth, team.policy, team.n_members, f"Growing {team.name}")
-            teams.append(team)
+                self._resume(ready)
+            self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
+            teams += ready
         # Rows that members have not seen decide about probabilities and labels.
         blend = Blend.of([team.growth for team in teams]) if len(teams) > 1 else None
         answers = teams[0].growth if blend is None else blend
         held_out = HeldOut(*answers.held_out()) if data.has_validation else None
         drawn = answers.drawn_shares()
-        if held_out and refits and self.calibration == "auto" and held_out.are_few(data):
-            held_out = held_out.joined(self._hold_out_in_turn(teams[0]))
+        if held_out and refits and self.calibration == "auto" and held_out.are_few(data.n_classes):
+            held_out = HeldOut.joined([held_out, *self._hold_out_in_turn(teams[0])])
         decision = decide(
             data, drawn, held_out, self.calibration, self.threshold, blend is not None
         )
@@ -186,17 +208,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             owner=self,
             must_hold_out=plan.must_hold_out,
             rotate=plan.rotates,
+            max_rows=self.max_rows,
         )
         self._check_settings(plan, data)
-        self._check_features(X, reset=not resumes)
+        self._check_features(getattr(X, "example", X), reset=not resumes)
         if X_val is not None:
             self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
         if resumes:
             self._check_resumable(plan, data)
         return data, streams
 
-    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[Team]:
-        """Yield the parts of the ensemble; each is grown before the next is asked for."""
+    def _teams(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Iterator[list[Team]]:
+        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
         if plan.recipe is not None:
             yield from self._recipe_teams(plan, data, streams)
             return
@@ -215,17 +238,19 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             policy = deepcopy(self._policy)
         else:
             policy = self._make_policy(plan, data, streams)
-        yield Team("members", growth, policy, plan.n_members)
+        yield [Team("members", growth, policy, plan.n_members)]
 
-    def _resume(self, team: Team) -> None:
-        """Give a team the members that it has already, as a warm start does."""
-        grown = self._grown.get(team.name, ([], [], []))
-        if team.n_members < len(grown[0]):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but there "
-                f"are {len(grown[0])} of them already: warm_start=True needs at least as many."
-            )
-        team.growth.resume(*grown)
+    def _resume(self, teams: list[Team]) -> None:
+        """Give teams the members that they have already, as a warm start does."""
+        for team in teams:
+            grown = self._grown.get(team.name, ([], [], []))
+            if team.n_members < len(grown[0]):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
+                    f"there are {len(grown[0])} of them already: warm_start=True needs at least as "
+                    "many."
+                )
+            team.growth.resume(*grown)
 
     def _make_policy(self, plan: Plan, data: GrowthData, streams: RandomStreams) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -235,30 +260,43 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the policy that repeats a growth on other rows."""
         return None if policy is None else replay(growth.steps)
 
-    def _grow(self, growth: Growth, policy: Policy | None, n_members: int, title: str) -> None:
-        remaining = n_members - len(growth.members)
-        with progress_bar(title, remaining, enabled=self.verbose > 0) as advance:
-            for step in growth.grow(policy, n_members):
-                advance("" if step.score is None else f"validation score {step.score:.3f}")
+    def _grow(self, teams: list[Team], title: str) -> None:
+        """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
+        remaining = sum(team.n_members - team.growth.n_members for team in teams)
+        stopped = Event()
+        # On the rows of a member threads of its own cost more than they gain.
+        limits = any(team.growth.learner.starts_threads for team in teams)
+        with (
+            threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
+            progress_bar(title, remaining, enabled=self.verbose > 0) as advance,
+        ):
+
+            def grow(team):
+                for step in team.growth.grow(team.policy, team.n_members):
+                    advance("" if step.score is None else f"validation score {step.score:.3f}")
+                    if stopped.is_set():
+                        return
+
+            side_by_side([partial(grow, team) for team in teams], self.n_jobs, stopped.set)
 
     def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
         # A part of the rows may lack a class: its steps are not scored.
-        again = team.growth.anew(data, score_steps=False)
-        self._grow(again, repeated, len(team.growth.members), title)
-        return team._replace(growth=again)
+        again = Team(team.name, team.growth.anew(data, score_steps=False), repeated, team.n_members)
+        self._grow([again], title)
+        return again
 
-    def _hold_out_in_turn(self, team: Team) -> HeldOut:
+    def _hold_out_in_turn(self, team: Team) -> list[HeldOut]:
         """Return the training rows as held-out rows; each part costs one more growth."""
         growth = team.growth
-        parts: list[tuple] = []
+        parts: list[HeldOut] = []
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
-            parts.append(again.growth.held_out())
-        return HeldOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+            parts.append(HeldOut(*again.growth.held_out()))
+        return parts
 
     def _become(
         self,
@@ -292,10 +330,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
         self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
-        if data.original_rows is not None:
-            self.estimators_samples_ = [data.to_original(rows) for rows in self.estimators_samples_]
+        self.estimators_samples_ = _original(data, self.estimators_samples_)
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
+        self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
@@ -307,7 +345,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._grown = {
                 team.name: (
                     team.growth.members,
-                    [data.to_original(rows) for rows in team.growth.subsets],
+                    _original(data, team.growth.subsets),
                     team.growth.steps,
                 )
                 for team in teams
@@ -350,7 +388,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if self.refit is True and data.validation_is_apart:
             # Whether they can be put into one is seen from a row of each.
             join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
-        kinds = [] if data.weights is None else kinds_of(plan.kinds)
+        kinds = [] if not data.has_weights else kinds_of(plan.kinds)
         unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
         if unweighted:
             warnings.warn(
@@ -358,6 +396,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 "the weights count in draws and scores, but not within these members.",
                 UserWarning,
                 stacklevel=4,
+            )
+        counts = data.role_counts("all")
+        if counts.min() < _FEW_ROWS:
+            label = data.classes[[int(np.argmin(counts))]].tolist()[0]
+            warnings.warn(
+                f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "
+                f"{_FEW_ROWS} the threshold, the calibration, what is expected of them and every "
+                "validation score are mostly chance: trust the order of the rows at most.",
+                UserWarning,
+                stacklevel=5,
             )
 
     def _resumes(self) -> bool:
@@ -408,6 +456,30 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
 
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        source = resolve_source(X)
+        if source is None:
+            return super().predict_proba(X)
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        frames = (frame if names is None else frame[list(names)] for frame in source.frames())
+        return np.concatenate(
+            [super(BaseUnderSamplingEnsemble, self).predict_proba(frame) for frame in frames]
+        )
+
     def predict(self, X):
         """Return the class of each row, by the threshold.
 
@@ -420,13 +492,30 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         -------
         y : ndarray of shape (n_samples,)
         """
-        proba = self.predict_proba(X)
+        return self.decide(self.predict_proba(X))
+
+    def decide(self, proba):
+        """Return the class of each row, by the threshold, given its probabilities.
+
+        It saves those who need both probabilities and classes the second half of the work.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n_samples, n_classes)
+            What `predict_proba` returns.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What `predict` returns.
+        """
+        check_is_fitted(self)
         if self._rule is None:
             return self.classes_[np.argmax(proba, axis=1)]
         if len(self.classes_) > 2:
             return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
         minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
-        called = proba[:, minority] >= self.threshold_
+        called = called_rows(self._rule, self.threshold_, proba[:, minority])
         return self.classes_[np.where(called, minority, 1 - minority)]
 
     def summary(self):
@@ -435,9 +524,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Returns
         -------
         summary : FitSummary
-            Prints as a table: for each member its mu (where there is one), the rows it was
-            trained on, and after it joined the validation score and the mean validation error of
-            each class.
+            Prints as a table of at most a screen: for each member its mu (where there is one), the
+            rows it was trained on, and after it joined the validation score and the mean
+            validation error of each class. Of many members some are shown; its ``rows`` hold all,
+            and ``print(summary.to_text(all_members=True))`` shows them.
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)
@@ -449,3 +539,8 @@ def _labels_that_count(y, sample_weight):
         return y
     labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
     return labels[counts] if counts.shape == labels.shape[:1] else y
+
+
+def _original(data: GrowthData, subsets: list) -> list:
+    """Return row numbers among the rows the user passed, where they are known."""
+    return [None if rows is None else data.to_original(rows) for rows in subsets]

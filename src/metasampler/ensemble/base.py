@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from metasampler._docs import shared_docs
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval
-from metasampler.growth import copy_input_tags, make_learners, running_mean
+from metasampler.growth import N_JOBS, copy_input_tags, make_learners, running_mean
 
 __all__ = ["BaseEnsemble", "shared_docs"]
 
@@ -31,7 +31,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     _parameter_constraints: dict = {
         "estimator": [None, object],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }

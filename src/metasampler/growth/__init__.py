@@ -5,14 +5,15 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
 from metasampler.growth._actions import ACTION_KINDS, PowerDraw, make_draw, spread_action
-from metasampler.growth._boosters import BoostedMember, is_plain_booster
+from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
+from metasampler.growth._candidates import Candidates
 from metasampler.growth._check import (
     check_labels,
     check_table,
     make_growth_data,
     make_table_form,
 )
-from metasampler.growth._data import GrowthData, join_tables
+from metasampler.growth._data import GrowthData, join_arrays, join_tables
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     RandomStreams,
@@ -22,6 +23,7 @@ from metasampler.growth._draw import (
     race_keys,
     race_keys_of,
 )
+from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import (
     GaussianDraw,
     Growth,
@@ -42,19 +44,31 @@ from metasampler.growth._members import (
     resolve_leaf_smoothing,
     weight_argument,
 )
+from metasampler.growth._parted import LookedAt
+from metasampler.growth._places import FileTable, Memory
 from metasampler.growth._scoring import average_precision, running_mean
+from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "ACTION_KINDS",
     "DEFAULT_SIGMA",
+    "N_JOBS",
+    "SAMPLING_RATIO",
+    "ArrayBlock",
     "BoostedMember",
     "BoosterLearner",
+    "Candidates",
+    "FileTable",
     "GaussianDraw",
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "LookedAt",
     "MemberLearner",
     "Members",
+    "Memory",
+    "ParquetRows",
     "Policy",
     "PowerDraw",
     "RandomStreams",
@@ -68,6 +82,7 @@ __all__ = [
     "gaussian_log_weights",
     "is_plain_booster",
     "is_plain_tree",
+    "join_arrays",
     "join_tables",
     "kinds_of",
     "make_draw",
@@ -80,7 +95,9 @@ __all__ = [
     "resolve_estimator",
     "resolve_kinds",
     "resolve_leaf_smoothing",
+    "resolve_source",
     "running_mean",
+    "side_by_side",
     "spread_action",
     "weight_argument",
 ]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metasampler.growth._draw import draw_rows
+from metasampler.growth._candidates import Candidates
 from metasampler.growth._loop import GaussianDraw, Growth
 
 __all__ = ["ACTION_KINDS", "PowerDraw", "make_draw", "spread_action"]
@@ -45,16 +45,17 @@ class PowerDraw(NamedTuple):
     power: float
     state: np.ndarray | None = None
 
-    def __call__(self, growth: Growth, rows: np.ndarray, keys: np.ndarray, size: int) -> np.ndarray:
-        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
-        errors = growth.errors_of(rows)
-        if growth.data.n_classes == 2:
-            growth.free_errors()
-        errors += _FLOOR
-        np.log(errors, out=errors)
-        errors *= self.power
-        keys -= errors
-        return rows[draw_rows(keys, size)]
+    def __call__(self, growth: Growth, candidates: Candidates, size: int) -> list:
+        """Return which of the candidates are drawn."""
+        return candidates.smallest(size, _power_keys, self.power)
+
+
+def _power_keys(keys: np.ndarray, errors: np.ndarray, power: float) -> np.ndarray:
+    errors += _FLOOR
+    np.log(errors, out=errors)
+    errors *= power
+    keys -= errors
+    return keys
 
 
 def spread_action(action, mu_min: float, kind: str = "mu"):

@@ -104,9 +104,11 @@ class BoosterLearner(MemberLearner):
     """The members of LightGBM, on a table that is binned once.
 
     Members are those that LightGBM's own `fit` gives on the rows of a member, but for the edges of
-    the bins, which come from all rows. One thread serves a member, so that the result does not
-    depend on how many there are. If the base learner has an ``early_stopping_round`` and there are
-    rows that the member must not see, it stops by their log-loss.
+    the bins, which come from all rows, or from a sample of ``subsample_for_bin`` rows by their
+    keys: they do not depend on how rows are cut into parts. One thread serves a member, so that the
+    result does not depend on how many there are. If the base learner has an
+    ``early_stopping_round`` and there are rows that the member must not see, it stops by their
+    log-loss.
 
     Parameters
     ----------
@@ -122,6 +124,7 @@ class BoosterLearner(MemberLearner):
 
     # LightGBM lets other threads run.
     fits_in_threads = True
+    starts_threads = False
 
     def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
         super().__init__(estimator, n_classes, n_jobs)
@@ -132,22 +135,37 @@ class BoosterLearner(MemberLearner):
         self.stops_early = self.patience is not None
         #: The round after which the learning rate doubles; None leaves it as it is.
         self.doubles_after: int | None = None
+        #: The sample of rows by which columns are cut into bins; None: the table itself.
+        self.edges = None
+        self._seen: object = None
+        self._reference: tuple = (None, None)
         self._binned: tuple = (None, None)
 
     def alike(self, estimator) -> "BoosterLearner":
         """Return a learner of other members that shares the binned table."""
         twin = BoosterLearner(estimator, self.n_classes, self.n_jobs, self.categorical_features)
-        twin._binned = self._binned
+        twin._share(self)
         return twin
+
+    def _share(self, other: "BoosterLearner") -> None:
+        self.edges, self._seen = other.edges, other._seen
+        self._reference, self._binned = other._reference, other._binned
 
     def __getstate__(self):
         # The binned table lives outside of Python; another process bins it again.
-        return {**self.__dict__, "_binned": (None, None)}
+        nothing = (None, None)
+        return {**self.__dict__, "_binned": nothing, "_reference": nothing, "_seen": None}
+
+    def look_at(self, data):
+        """Take the sample by which columns are cut into bins."""
+        if self._seen is not data.tables[0]:
+            n_rows = self.estimator.get_params()["subsample_for_bin"]
+            self.edges, self._seen = data.edge_rows(n_rows), data.tables[0]
 
     def own_copy(self):
         """Return a copy that shares the binned table, which no fit changes."""
         twin = super().own_copy()
-        twin._binned = self._binned
+        twin._share(self)
         return twin
 
     def prepare(self, X, codes):
@@ -168,9 +186,26 @@ class BoosterLearner(MemberLearner):
                 codes.astype(np.float32),
                 categorical_feature=self.categorical_features,
                 params=settings,
+                reference=self._edges_of_bins(settings),
             ).construct()
             self._binned = X, binned
         return binned
+
+    def _edges_of_bins(self, settings: dict):
+        """Return a small binned table with the edges that all others take over."""
+        import lightgbm
+
+        if self.edges is None:
+            return None
+        edges, reference = self._reference
+        if edges is not self.edges:
+            reference = lightgbm.Dataset(
+                _known_table(self.edges),
+                categorical_feature=self.categorical_features,
+                params=settings,
+            ).construct()
+            self._reference = self.edges, reference
+        return reference
 
     def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""

@@ -12,7 +12,10 @@ from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.growth._boosters import is_plain_booster
 from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
+from metasampler.growth._lightgbm_frames import is_lightgbm, is_polars, refuse_polars_texts
 from metasampler.growth._members import PLAIN_TREES
+from metasampler.growth._parted import LookedAt, make_parted_data
+from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import TableForm, is_frame
 
 __all__ = [
@@ -22,9 +25,6 @@ __all__ = [
     "make_table_form",
 ]
 
-# What sums of float64 still hold, with some digits to spare.
-_LARGEST_SPREAD = 1e12
-
 
 def make_table_form(estimator, X) -> TableForm:
     """Return the form in which members take tables like X.
@@ -33,16 +33,28 @@ def make_table_form(estimator, X) -> TableForm:
     what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
     alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
+    form = _unfitted_form(estimator, X).fit(X)
+    # Forests take frames of numbers as they are.
+    return TableForm("as it is") if form.fill_missing and form.encoder is None else form
+
+
+def _unfitted_form(estimator, X=None) -> TableForm:
+    """Return the form for members of some kinds, before it learns from X, or from X in parts."""
     kinds = estimator if isinstance(estimator, list) else [estimator]
     if all(type(kind) in PLAIN_TREES for kind in kinds):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
-        return TableForm("float32", allow_nan=allow_nan).fit(X)
+        return TableForm("float32", allow_nan=allow_nan)
     if all(type(kind) in PLAIN_TREES or is_plain_booster(kind) for kind in kinds):
-        return TableForm("numbers").fit(X)
+        return TableForm("numbers")
+    if all(type(kind) in PLAIN_TREES or is_lightgbm(kind) for kind in kinds) and is_polars(X):
+        return TableForm("numbers")
+    if X is None:
+        raise ValueError(
+            f"estimator={estimator!r}: members on rows in files or on a cluster must be "
+            "scikit-learn's trees, LightGBM's classifiers, or a recipe."
+        )
     if all(_is_forest(kind) for kind in kinds):
-        form = TableForm("numbers", fill_missing=True).fit(X)
-        if form.encoder is not None:
-            return form
+        return TableForm("numbers", fill_missing=True)
     return TableForm("as it is")
 
 
@@ -67,7 +79,13 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
             f"{name} is None."
         )
     y = column_or_1d(y, warn=True)
+    _refuse_missing_labels(y, name)
     assert_all_finite(y, input_name=name, estimator_name=type(owner).__name__)
+    if any(isinstance(label, bytes) for label in y[:1]):
+        raise TypeError(
+            f"{name} holds bytes, for instance {bytes(y[0])!r:.100}; labels are numbers or texts: "
+            "decode them."
+        )
     try:
         check_classification_targets(y)
     except TypeError as error:
@@ -75,6 +93,18 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
     check_consistent_length(X, y)
     return y
+
+
+def _refuse_missing_labels(y: np.ndarray, name: str) -> None:
+    """Raise a ValueError for None and NA among labels of any kind, which others stumble over."""
+    if y.dtype.kind != "O":
+        return
+    is_missing = [label is None or type(label).__name__ in ("NAType", "NaTType") for label in y]
+    if any(is_missing):
+        raise ValueError(
+            f"Input {name} contains NaN: {sum(is_missing)} of {len(y)} labels are missing. Fill "
+            "them, or leave these rows out."
+        )
 
 
 def _encode(y, classes, name: str) -> np.ndarray:
@@ -121,24 +151,11 @@ def _drop_weightless_rows(X, y, sample_weight):
 
 
 def _without_unit(weights: np.ndarray) -> np.ndarray:
-    """Return positive weights of mean 1, because learners take them for numbers of rows.
-
-    Their unit must not matter, not even in the last bits, which would lead to another ensemble:
-    the ratios to the smallest weight are rounded to 30 bits. Weights that are small
-    multiples of the smallest stay what they are.
-    """
-    least, most = weights.min(), weights.max()
-    with np.errstate(over="ignore"):
-        spread = most / least
-    if not spread <= _LARGEST_SPREAD:
-        raise ValueError(
-            f"sample_weight lies between {least:.3g} and {most:.3g}; the largest may be at most "
-            f"{_LARGEST_SPREAD:.0e} times the smallest, or sums would lose the small ones. A "
-            "weight of zero leaves its row out."
-        )
-    mantissas, exponents = np.frexp(weights / least)
-    ratios = np.ldexp(np.round(np.ldexp(mantissas, 30)), exponents - 30)
-    return ratios / ratios.mean()
+    """Return positive weights of mean 1, because learners take them for numbers of rows."""
+    least = weights.min()
+    check_spread(least, weights.max())
+    ratios = ratios_to(weights, least)
+    return ratios / (total_of(ratios) / len(ratios))
 
 
 def make_growth_data(
@@ -158,6 +175,7 @@ def make_growth_data(
     owner=None,
     must_hold_out: bool = True,
     rotate: bool = False,
+    max_rows: int | None = None,
 ) -> GrowthData:
     """Check what the user passed and put it in the form the growth loop takes.
 
@@ -167,6 +185,20 @@ def make_growth_data(
     and no validation rows. With ``rotate`` no rows are held out from all members: each member
     leaves out another part of them.
     """
+    if isinstance(X, LookedAt):
+        if X_val is not None or y_val is not None:
+            raise ValueError("X_val and y_val need training rows in memory.")
+        return make_parted_data(
+            X,
+            form=_unfitted_form(estimator),
+            validation_fraction=validation_fraction,
+            sampling_ratio=sampling_ratio,
+            scoring=scoring,
+            streams=streams,
+            must_hold_out=must_hold_out,
+            rotate=rotate,
+            max_rows=max_rows,
+        )
     y = check_labels(y, X, owner=owner)
     form = make_table_form(estimator, _weighted_rows(X, sample_weight))
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
@@ -177,6 +209,8 @@ def make_growth_data(
         both_named = hasattr(X, "columns") and hasattr(table, "columns")
         if both_named and list(form.ordered(table).columns) != list(X.columns):
             raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
+    if form.wants == "as it is":
+        refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
     original_rows, n_passed = None, X.shape[0]
     if sample_weight is not None:
@@ -197,7 +231,8 @@ def make_growth_data(
     if X_val is None and validation_fraction is not None:
         class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if counts.min() >= 2 and rotate:
-            folds = deal_folds(class_rows, max(2, round(1 / validation_fraction)), streams)
+            n_folds = max(2, round(min(1 / validation_fraction, len(codes))))
+            folds = deal_folds(class_rows, n_folds, streams)
             rows["valid"] = slice(0, X.shape[0])
         elif counts.min() >= 2:
             rows["valid"] = hold_out_rows(class_rows, validation_fraction, streams)
@@ -244,6 +279,8 @@ def make_growth_data(
         minority=minority,
         sampling_ratio=sampling_ratio,
         scoring=scoring,
+        streams=streams,
+        max_rows=max_rows,
         # Validation and test rows of their own count one each.
         weights=None
         if sample_weight is None
@@ -255,7 +292,7 @@ def make_growth_data(
     smallest = min(len(of) for k, of in enumerate(data.class_rows) if k != minority)
     if smallest < data.draw_size:
         warnings.warn(
-            f"sampling_ratio={sampling_ratio} asks for {data.draw_size} rows of each larger "
+            f"sampling_ratio={sampling_ratio} asks for {data.draw_size:.6g} rows of each larger "
             f"class, but one has only {smallest}; all of its rows are taken.",
             UserWarning,
             stacklevel=3,

@@ -1,26 +1,63 @@
 """The rows an ensemble grows on."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._draw import RandomStreams, Stream, draw_rows, race_keys, race_keys_of
+from metasampler.growth import _parts
+from metasampler.growth._candidates import Candidates
+from metasampler.growth._draw import RandomStreams, Stream, deal, draw_rows, race_keys_of
+from metasampler.growth._parts import Part, Request
+from metasampler.growth._places import Memory
 from metasampler.growth._scoring import bind_scorer
+from metasampler.growth._weights import MANY_ROWS
 from metasampler.tables import is_frame
 
-__all__ = ["GrowthData", "Selector", "join_tables"]
+__all__ = ["MAX_WATCHED", "GrowthData", "Watched", "join_tables"]
 
-#: Chooses rows of one class: takes row numbers, their random keys and how many to choose.
-Selector = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+#: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
+#: and to stop by. Of more rows a sample by keys is; each then stands for several.
+MAX_WATCHED = 300_000
+
+
+class Watched(NamedTuple):
+    """Rows of one role that are looked at one by one, wherever they are.
+
+    Attributes
+    ----------
+    rows, codes : ndarray of int
+        Their numbers, in ascending order, and their classes.
+    own_weights : ndarray or None
+        The weights that the user gave them.
+    folds : ndarray of int or None
+        Their folds, with rotation.
+    scales : ndarray of shape (n_classes,) or None
+        How many rows each row of a class stands for; None if all are here.
+    """
+
+    rows: np.ndarray
+    codes: np.ndarray
+    own_weights: np.ndarray | None
+    folds: np.ndarray | None
+    scales: np.ndarray | None
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """What each row counts; None if all count the same."""
+        if self.scales is None:
+            return self.own_weights
+        factors = self.scales[self.codes]
+        return factors if self.own_weights is None else self.own_weights * factors
 
 
 class GrowthData:
     """The rows an ensemble grows on: fixed, and shared by all episodes on one task.
 
-    The rows of all tables are numbered through, so that one vector holds what is known of
-    each row. A validation part of the training table is a set of row numbers, not a copy.
+    Their numbers run through all tables. What is done with them is done by parts (`Part`), and
+    their answers are merged here; in memory each table is one part.
 
     Parameters
     ----------
@@ -38,6 +75,8 @@ class GrowthData:
         Rows drawn of each larger class per row of the smallest class.
     scoring : str or callable
         How validation and test rows are scored.
+    streams : RandomStreams
+        Where samples of rows come from.
     weights : ndarray of shape (n_rows,), default=None
         Positive weights of all rows.
     original_rows : ndarray of int, default=None
@@ -50,7 +89,26 @@ class GrowthData:
         How tables were brought into the form that members take.
     table_maker : callable, default=None
         How the table was made from that form, if members take it in yet another.
+    max_rows : int, default=None
+        The most rows of a class that a member gets; None sets no limit.
     """
+
+    _ARGUMENTS: tuple[str, ...] = (
+        "tables",
+        "codes",
+        "classes",
+        "rows",
+        "minority",
+        "sampling_ratio",
+        "scoring",
+        "streams",
+        "weights",
+        "original_rows",
+        "folds",
+        "form",
+        "table_maker",
+        "max_rows",
+    )
 
     def __init__(
         self,
@@ -62,65 +120,159 @@ class GrowthData:
         minority,
         sampling_ratio,
         scoring,
+        streams,
         weights=None,
         original_rows=None,
         folds=None,
         form=None,
         table_maker=None,
+        max_rows=None,
     ):
         self.tables = tables
         self.codes = codes
-        self.classes = classes
         self.rows = rows
-        self.minority = minority
-        self.sampling_ratio = sampling_ratio
-        self.scoring = scoring
         self.weights = weights
         self.original_rows = original_rows
         self.folds = folds
-        self.form = form
-        self.table_maker = table_maker
-        #: Folds that members leave out in rotation, or 0.
-        self.n_folds = 0 if folds is None else int(folds.max()) + 1
-        self.n_classes = len(classes)
         # Only rows of the first table can be drawn, and their numbers are their positions there.
         self.n_train_table = tables[0].shape[0]
         train = np.arange(len(codes))[rows["train"]]
-        self.class_rows = [train[codes[train] == k] for k in range(self.n_classes)]
-        self.draw_size = self._draw_size(self.class_rows)
-        self._rotated: dict[int, list[np.ndarray]] = {}
-        #: Whether there are validation rows.
-        self.has_validation = "valid" in rows
-        #: Whether they are a table of their own, which the user passed.
-        self.validation_is_apart = self.has_validation and bool(
-            np.arange(len(codes))[rows["valid"]][0] >= self.n_train_table
+        self.class_rows = [train[codes[train] == k] for k in range(len(classes))]
+        self._describe(
+            Memory(),
+            self._make_parts(),
+            classes,
+            roles=tuple(rows),
+            counts=np.array([len(of) for of in self.class_rows]),
+            n_folds=0 if folds is None else int(folds.max()) + 1,
+            minority=minority,
+            sampling_ratio=sampling_ratio,
+            scoring=scoring,
+            streams=streams,
+            form=form,
+            table_maker=table_maker,
+            max_rows=max_rows,
         )
+
+    def _describe(
+        self,
+        place,
+        parts: list,
+        classes,
+        *,
+        roles: tuple[str, ...],
+        counts: np.ndarray,
+        n_folds: int,
+        minority,
+        sampling_ratio,
+        scoring,
+        streams,
+        form,
+        table_maker,
+        max_rows,
+    ) -> None:
+        """Set what the loop knows of rows, wherever they are."""
+        self.place = place
+        self.parts = parts
+        self.classes = classes
+        self.n_classes = len(classes)
+        self.roles = roles
+        #: Training rows of each class.
+        self.counts = counts
+        #: Folds that members leave out in rotation, or 0.
+        self.n_folds = n_folds
+        self.minority = minority
+        self.sampling_ratio = sampling_ratio
+        self.scoring = scoring
+        self.streams = streams
+        self.form = form
+        self.table_maker = table_maker
+        self.max_rows = max_rows
+        self.draw_size = self._draw_size(int(counts[minority]))
+        #: Whether there are validation rows.
+        self.has_validation = "valid" in roles
+        self._fold_counts: np.ndarray | None = None
+        self._class_weights: np.ndarray | None = None
+        self._watched: dict[str, Watched] = {}
+        self._watches: list | None = None
+        self._positions: dict = {}
         # An unknown scorer is found before any member is fitted.
-        self.scorers = {role: self._bind(role) for role in rows if role != "train"}
-        self._parts = {}
+        self.scorers = {role: self._bind(role) for role in roles if role != "train"}
+
+    def _make_parts(self) -> list:
+        """Return one part a table."""
+        parts, start = [], 0
+        numbers = {
+            role: which if isinstance(which, slice) else np.arange(len(self.codes))[which]
+            for role, which in self.rows.items()
+        }
+        for table in self.tables:
+            stop = start + table.shape[0]
+            roles = {}
+            for role, which in numbers.items():
+                if isinstance(which, slice):
+                    if which.start <= start and stop <= which.stop:
+                        roles[role] = slice(None)
+                    continue
+                inside = which[np.searchsorted(which, start) : np.searchsorted(which, stop)]
+                if len(inside):
+                    roles[role] = inside - start
+            part = Part(
+                table,
+                self.codes[start:stop],
+                start,
+                weights=None if self.weights is None else self.weights[start:stop],
+                folds=None if self.folds is None else self.folds[start:stop],
+                roles=roles,
+                remembers=True,
+            )
+            if start == 0:
+                part.remember("train", self.class_rows)
+            parts.append(part)
+            start = stop
+        return parts
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all tables."""
+        return len(self.codes)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the tables."""
+        return self.tables[0].shape[1]
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights is not None
+
+    @property
+    def validation_is_apart(self) -> bool:
+        """Whether validation rows are a table of their own, which the user passed."""
+        if not self.has_validation:
+            return False
+        return bool(np.arange(self.n_rows)[self.rows["valid"]][0] >= self.n_train_table)
+
+    @property
+    def _drawn_from(self) -> list:
+        """The parts that hold training rows."""
+        return self.parts[:1]
+
+    def fingerprints(self, make) -> dict:
+        """Return what tells these rows from others: ``make(array)`` gives a short text."""
+        return {
+            "y": make(self.codes),
+            "sample_weight": None if self.weights is None else make(self.weights),
+            "X": [make(table) for table in self.tables],
+        }
 
     # ------------------------------------------------------------------ other rows, same task
 
     def _with(self, **changes) -> "GrowthData":
         """Return the same task with some of the constructor's arguments changed."""
-        same = {
-            name: getattr(self, name)
-            for name in (
-                "tables",
-                "codes",
-                "classes",
-                "rows",
-                "minority",
-                "sampling_ratio",
-                "scoring",
-                "weights",
-                "original_rows",
-                "folds",
-                "form",
-                "table_maker",
-            )
-        }
-        return GrowthData(**{**same, **changes})
+        same = {name: getattr(self, name) for name in self._ARGUMENTS}
+        return type(self)(**{**same, **changes})
 
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
         """Return the same task with a part of the training rows of each class, at least one.
@@ -163,7 +315,7 @@ class GrowthData:
             folds=None,
         )
 
-    def holding_out(self, rows: np.ndarray) -> "GrowthData":
+    def holding_out(self, rows) -> "GrowthData":
         """Return the same task with these rows of the only table as its validation rows."""
         train = np.ones(len(self.codes), dtype=bool)
         train[rows] = False
@@ -175,27 +327,72 @@ class GrowthData:
 
     def parts_of_training(self, n_parts: int, streams: RandomStreams) -> list[np.ndarray]:
         """Return the training rows in parts, each with its share of every class."""
+        folds = np.full(self.n_rows, n_parts)
         key = streams.row_key(Stream.SPLIT)
-        parts: list[list] = [[] for _ in range(n_parts)]
         for rows in self.class_rows:
             # Number 0 was the split into training and validation rows.
-            shuffled = rows[np.argsort(race_keys_of(key, 1, rows))]
-            for number, part in enumerate(parts):
-                part.append(shuffled[number::n_parts])
-        joined = [np.sort(np.concatenate(part)) for part in parts]
-        return [rows for rows in joined if len(rows)]
+            folds[rows] = deal(race_keys_of(key, 1, rows), n_parts)
+        parts = [np.flatnonzero(folds == number) for number in range(n_parts)]
+        return [rows for rows in parts if len(rows)]
+
+    def for_team(self, sampling_ratio: float, table_maker=None) -> "GrowthData":
+        """Return the same rows with other draws and, if need be, in another form."""
+        tables = self.tables
+        if table_maker is not None:
+            tables = [table_maker(table) for table in tables]
+        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=table_maker)
 
     # ------------------------------------------------------------------ questions
 
-    def part(self, role: str, part: str):
-        """Return the row numbers of a part ("all", "minority", "majority") of a role's rows."""
+    def watched(self, role: str) -> Watched:
+        """Return the rows of a role that are looked at one by one."""
+        if role not in self._watched:
+            self._watch(role)
+        return self._watched[role]
+
+    def watches(self, role: str | None = None) -> list:
+        """Return for each part which rows are watched, in the roles that were asked for so far."""
+        if role is not None:
+            self.watched(role)
+        if self._watches is None:
+            self._watches = [{} for _ in self.parts]
+        return self._watches
+
+    def _watch(self, role: str) -> None:
+        place, parts = self.place, self.parts
+        counts = self.role_counts(role)
+        key, number = self.streams.row_key(Stream.WATCH), ("train", "valid", "test").index(role)
+        scales = None
+        if counts.max() <= MAX_WATCHED:
+            chosen = place.make(_parts.role_rows, parts, args=(role,))
+        else:
+            scales = np.maximum(counts, 1) / np.clip(counts, 1, MAX_WATCHED)
+            of_class = []
+            for k, count in enumerate(counts):
+                request = Request(k, None, role, key, number, weighted=False)
+                candidates = Candidates(place, parts, request)
+                of_class.append(
+                    candidates.all() if count <= MAX_WATCHED else candidates.smallest(MAX_WATCHED)
+                )
+            chosen = place.make(_parts.join_rows, parts, *of_class)
+        found = zip(*place.ask(_parts.look_at, parts, chosen), strict=True)
+        rows, codes, weights, folds = (join_arrays(arrays) for arrays in found)
+        self._watches = place.make(_parts.add_watch, self.watches(), chosen, args=(role,))
+        self._watched[role] = Watched(rows, codes, weights, folds, scales)
+
+    def role_counts(self, role: str) -> np.ndarray:
+        """Return the number of rows of each class in a role, or of ``"all"`` rows."""
+        answers = self.place.ask(_parts.count_classes, self.parts, args=(self.n_classes, role))
+        return np.sum(answers, axis=0)
+
+    def positions(self, role: str, part: str):
+        """Return which of the watched rows are a part ("all", "minority", "majority") of them."""
         if part == "all":
-            return self.rows[role]
-        if (role, part) not in self._parts:
-            numbers = np.arange(len(self.codes))[self.rows[role]]
-            is_minority = self.codes[numbers] == self.minority
-            self._parts[role, part] = numbers[is_minority == (part == "minority")]
-        return self._parts[role, part]
+            return slice(None)
+        if (role, part) not in self._positions:
+            is_minority = self.watched(role).codes == self.minority
+            self._positions[role, part] = np.flatnonzero(is_minority == (part == "minority"))
+        return self._positions[role, part]
 
     def scorer(self, role: str):
         """Return the function that scores the probabilities of the rows in a role."""
@@ -204,9 +401,8 @@ class GrowthData:
         return self.scorers[role]
 
     def _bind(self, role: str):
-        rows = self.rows[role]
-        weights = None if self.weights is None else self.weights[rows]
-        return bind_scorer(self.scoring, self.codes[rows], self.classes, self.minority, weights)
+        rows = self.watched(role)
+        return bind_scorer(self.scoring, rows.codes, self.classes, self.minority, rows.weights)
 
     def to_original(self, subset: np.ndarray) -> np.ndarray:
         """Return row numbers among the rows the user passed."""
@@ -218,42 +414,67 @@ class GrowthData:
 
     def class_weights(self) -> np.ndarray:
         """Return the total weight of each class in the training rows."""
-        if self.weights is None:
-            return np.array([float(len(rows)) for rows in self.class_rows])
-        return np.array([self.weights[rows].sum() for rows in self.class_rows])
+        if not self.has_weights:
+            return self.counts.astype(float)
+        if self._class_weights is None:
+            self._class_weights = np.array(
+                [
+                    sum_of_parts(self.place, _parts.weights_of_class, self._drawn_from, k, count)
+                    for k, count in enumerate(self.counts)
+                ]
+            )
+        return self._class_weights
+
+    def lowest_values(self) -> np.ndarray:
+        """Return the lowest number of each column of the training table."""
+        return np.min(self.place.ask(_parts.lowest_values, self._drawn_from), axis=0)
+
+    def edge_rows(self, n_rows: int):
+        """Return a sample of the rows, by which columns are cut into bins.
+
+        None if it is all rows, and these are one table: they need not be copied.
+        """
+        place, parts = self.place, self._drawn_from
+        if self.n_train_table <= n_rows:
+            if not place.copies_rows:
+                return None
+            chosen = place.make(_parts.role_rows, parts, args=("all",))
+        else:
+            key = self.streams.row_key(Stream.EDGES)
+            request = Request(None, None, "all", key, 0, weighted=False)
+            chosen = Candidates(place, parts, request).smallest(n_rows)
+        tables = place.ask(_parts.take_part_rows, parts, chosen)
+        return tables[0] if len(tables) == 1 else np.concatenate(tables)
 
     # ------------------------------------------------------------------ draws
 
-    def _draw_size(self, class_rows: list[np.ndarray]) -> int:
+    def _draw_size(self, n_smallest: int) -> int:
         """Return how many rows of each larger class a member gets."""
-        n_smallest = len(class_rows[self.minority])
         if np.isinf(self.sampling_ratio):
-            return len(self.codes)
+            return self.n_rows
         return max(1, round(self.sampling_ratio * n_smallest))
 
-    def visible(self, number: int) -> list[np.ndarray]:
+    def _visible_counts(self, number: int) -> np.ndarray:
         """Return the rows of each class that a member may be trained on."""
         if not self.n_folds:
-            return self.class_rows
-        fold = number % self.n_folds
-        if fold not in self._rotated:
-            self._rotated[fold] = [rows[self.folds[rows] != fold] for rows in self.class_rows]
-        return self._rotated[fold]
+            return self.counts
+        if self._fold_counts is None:
+            arguments = (self.n_classes, self.n_folds)
+            answers = self.place.ask(_parts.count_folds, self._drawn_from, args=arguments)
+            self._fold_counts = np.sum(answers, axis=0)
+        return self.counts - self._fold_counts[:, number % self.n_folds]
 
-    def unseen(self, number: int) -> np.ndarray | None:
-        """Return the rows of the first table that a member must not see; None if there are none."""
-        if self.n_folds:
-            return np.flatnonzero(self.folds == number % self.n_folds)
-        return self.rows["valid"] if isinstance(self.rows.get("valid"), np.ndarray) else None
+    def _limits(self, counts: np.ndarray) -> np.ndarray:
+        """Return how many rows of each class a member gets, of so many that it may see."""
+        limits = np.minimum(counts, self._draw_size(int(counts[self.minority])))
+        limits[self.minority] = counts[self.minority]
+        return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
 
-    def for_team(self, sampling_ratio: float, table_maker=None) -> "GrowthData":
-        """Return the same rows with other draws and, if need be, in another form."""
-        tables = self.tables
-        if table_maker is not None:
-            tables = [table_maker(table) for table in tables]
-        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=table_maker)
+    def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray | None:
+        """Return the numbers of the rows that `draw_parts` draws."""
+        return self.numbers(self.draw_parts(key, number, rule))
 
-    def draw(self, key: np.ndarray, number: int, select: Selector | None = None) -> np.ndarray:
+    def draw_parts(self, key: np.ndarray, number: int, rule=None, growth=None) -> list:
         """Draw the smallest class and as many rows of each larger one (Algorithm 1).
 
         Parameters
@@ -262,54 +483,90 @@ class GrowthData:
             Key of the row-addressed random numbers.
         number : int
             Number of the draw.
-        select : callable, default=None
-            ``select(rows, keys, size)`` chooses ``size`` of the ``rows`` of one larger class,
-            given their random ``keys`` (which it may change). None draws uniformly.
+        rule : callable, default=None
+            ``rule(growth, candidates, size)`` chooses ``size`` of the `Candidates`, the rows of one
+            larger class. None draws uniformly.
+        growth : Growth, default=None
+            Whose member the rows are for; without it rules know no errors.
 
         Returns
         -------
-        subset : ndarray of int
-            Row numbers, in ascending order.
+        chosen : list
+            The positions of the rows in each part, in ascending order, as the place keeps them.
         """
-        chosen, class_rows = [], self.visible(number)
-        size = self._draw_size(class_rows) if self.n_folds else self.draw_size
+        place, parts = self.place, self._drawn_from
+        fold = number % self.n_folds if self.n_folds else None
+        counts = self._visible_counts(number)
         # With many classes all rows are needed in the end: their keys are computed once.
-        whole = race_keys(key, number, 0, self.n_train_table) if self.n_classes > 2 else None
-        for k, rows in enumerate(class_rows):
-            if k == self.minority or len(rows) <= size:
-                chosen.append(rows)
-                continue
-            keys = race_keys_of(key, number, rows) if whole is None else whole[rows]
-            if self.weights is not None:
-                keys -= np.log(self.weights[rows])
-            if select is None:
-                chosen.append(rows[draw_rows(keys, size)])
+        whole = (
+            place.make(_parts.all_keys, parts, args=(key, number)) if self.n_classes > 2 else None
+        )
+        n_members, sums = (0, None) if growth is None else (growth.n_members, growth.sums)
+        chosen = []
+        for k, (count, limit) in enumerate(zip(counts, self._limits(counts), strict=True)):
+            request = Request(k, fold, "train", key, number, n_members)
+            candidates = Candidates(place, parts, request, sums, whole)
+            if count <= limit:
+                chosen.append(candidates.all())
+            elif rule is None or k == self.minority:
+                chosen.append(candidates.smallest(int(limit)))
             else:
-                chosen.append(select(rows, keys, size))
-        subset = np.concatenate(chosen)
-        subset.sort()
-        return subset
+                chosen.append(rule(growth, candidates, int(limit)))
+        return place.make(_parts.join_rows, parts, *chosen)
+
+    def numbers(self, chosen: list) -> np.ndarray | None:
+        """Return the numbers of drawn rows; None where they are too many to be brought here."""
+        if not self.place.knows_rows:
+            return None
+        numbers = self.place.ask(_parts.numbers_of, self._drawn_from, chosen)
+        return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+
+    def pieces(self, chosen: list, number: int, *, stops_early: bool) -> list:
+        """Return what a member is fitted on, part by part."""
+        stop_by: tuple | None = None
+        scales = None
+        if stops_early and self.n_folds:
+            stop_by = ("valid", number % self.n_folds)
+        elif stops_early and self.has_validation and not self.validation_is_apart:
+            stop_by = ("valid", None)
+        if stop_by is not None:
+            scales = self.watched("valid").scales
+        arguments = (self._mean_weights(), stop_by, scales, self.place.copies_rows)
+        watches = self.watches()[: len(self._drawn_from)]
+        return self.place.make(_parts.make_piece, self._drawn_from, chosen, watches, args=arguments)
+
+    def _mean_weights(self) -> dict[int, float]:
+        """Return the mean weight of each class that is drawn.
+
+        There the rows' own weights have done their work in the draw: each drawn row stands for
+        rows of the mean weight of its class.
+        """
+        if not self.has_weights:
+            return {}
+        sums, limits = self.class_weights(), self._limits(self.counts)
+        return {k: sums[k] / count for k, count in enumerate(self.counts) if count > limits[k]}
 
     def member_weights(self, subset: np.ndarray) -> np.ndarray | None:
-        """Return the weights with which the rows of a subset enter a member.
-
-        Where a class is drawn, its rows' weights have done their work in the draw: each drawn
-        row stands for rows of the mean weight of its class.
-        """
+        """Return the weights with which rows in memory enter a member."""
         if self.weights is None:
             return None
-        weights = self.weights[subset].astype(float)
-        codes = self.codes[subset]
-        for k, rows in enumerate(self.class_rows):
-            if k != self.minority and len(rows) > self.draw_size:
-                weights[codes == k] = self.weights[rows].mean()
-        return weights
+        return _parts.member_weights(self.weights[subset], self.codes[subset], self._mean_weights())
 
-    def drawn_shares(self, subset: np.ndarray, *, weighted: bool) -> np.ndarray:
-        """Return the share of each class in what a member was trained on."""
-        weights = self.member_weights(subset) if weighted else None
-        totals = np.bincount(self.codes[subset], weights, self.n_classes)
-        return totals / totals.sum()
+
+def join_arrays(arrays: Sequence) -> Any:
+    """Return the arrays of all parts as one; None if there are none."""
+    return None if arrays[0] is None else np.concatenate(arrays)
+
+
+def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> float:
+    """Return the sum of numbers that parts hold, the same however rows are cut into parts.
+
+    Few numbers are brought together, and summed up in the order of their rows; of many the sum is
+    exact.
+    """
+    if count <= MANY_ROWS:
+        return float(np.concatenate(place.ask(function, parts, args=(k,))).sum())
+    return float(sum(place.ask(_parts.exact_sum_of, parts, args=(function, k))))
 
 
 def join_tables(X, below):

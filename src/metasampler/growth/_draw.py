@@ -12,12 +12,16 @@ from sklearn.utils import check_random_state
 
 __all__ = [
     "DEFAULT_SIGMA",
+    "MAX_DEALT",
     "RandomStreams",
     "Stream",
+    "deal",
+    "deal_alone",
     "deal_folds",
     "draw_rows",
     "gaussian_log_weights",
     "hold_out_rows",
+    "hold_out_size",
     "race_keys",
     "race_keys_of",
 ]
@@ -27,6 +31,14 @@ DEFAULT_SIGMA = 0.2
 
 # Philox yields four 64-bit words per value of its counter.
 _WORDS_PER_COUNT = 4
+
+# Above so many keys the smallest are looked for among those below a bound, which the keys of some
+# rows give.
+_MANY, _SOME = 1 << 16, 1 << 12
+
+#: Rows of a class that are dealt to folds like cards, so that folds are equally large. In a larger
+#: class they nearly are without that.
+MAX_DEALT = 300_000
 
 # Rows whose keys are computed at once: they stay in the processor's cache.
 _CHUNK = 1 << 15
@@ -45,6 +57,8 @@ class Stream(IntEnum):
     TIES = 7
     CANDIDATE = 8
     TEAM = 9
+    WATCH = 10
+    EDGES = 11
 
 
 class RandomStreams:
@@ -90,7 +104,11 @@ class RandomStreams:
 
 
 def gaussian_log_weights(
-    errors: np.ndarray, mu: float, sigma: float, out: np.ndarray | None = None
+    errors: np.ndarray,
+    mu: float,
+    sigma: float,
+    out: np.ndarray | None = None,
+    least: float | None = None,
 ) -> np.ndarray:
     """Return the logarithm of the sampling weight of each row, relative to the largest.
 
@@ -108,6 +126,8 @@ def gaussian_log_weights(
         Width of the Gaussian.
     out : ndarray of shape (n_rows,), default=None
         Where to put the result; it may be `errors`. None makes a new array.
+    least : float, default=None
+        The smallest squared distance to ``mu``, if these are not all rows.
 
     Returns
     -------
@@ -123,7 +143,7 @@ def gaussian_log_weights(
     log_weights = np.subtract(errors, mu, out=out)
     log_weights *= log_weights
     # Relative to the best row: equal rows then have weight 1, whatever the width.
-    log_weights -= log_weights.min()
+    log_weights -= log_weights.min() if least is None else least
     # Divided twice, and bounded: the square of the width may be too small or large for a float.
     log_weights *= -min(0.5 / sigma / sigma, 1e300)
     return log_weights
@@ -189,8 +209,10 @@ def race_keys_of(key: np.ndarray, draw: int, rows: np.ndarray) -> np.ndarray:
     keys : ndarray of shape (len(rows),)
     """
     keys = np.empty(len(rows))
-    n_rows = int(rows[-1]) + 1 if len(rows) else 0
-    for start in range(0, n_rows, _CHUNK):
+    if not len(rows):
+        return keys
+    n_rows = int(rows[-1]) + 1
+    for start in range(int(rows[0]) // _CHUNK * _CHUNK, n_rows, _CHUNK):
         stop = min(start + _CHUNK, n_rows)
         first, last = np.searchsorted(rows, (start, stop))
         if first < last:
@@ -211,7 +233,7 @@ def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
     keys : ndarray of shape (n_rows,)
         The arrival times, or any increasing function of them.
     size : int
-        How many rows to draw; all of them if there are fewer.
+        How many rows to draw; all of them if there are fewer. Of equal keys the first count.
 
     Returns
     -------
@@ -226,7 +248,27 @@ def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
     """
     if size >= len(keys):
         return np.arange(len(keys))
-    positions = np.argpartition(keys, size)[:size]
+    if size < 1:
+        return np.empty(0, dtype=np.intp)
+    if len(keys) > _MANY and size < len(keys) // 4:
+        # Most keys are far from being drawn: a bound on the last one leaves few to look at.
+        some = np.sort(keys[:: len(keys) // _SOME])
+        rank = int(1.3 * size * len(some) / len(keys)) + 50
+        near = np.flatnonzero(keys <= some[min(rank, len(some) - 1)])
+        if size < len(near):
+            return near[_smallest(keys[near], size)]
+    return _smallest(keys, size)
+
+
+def _smallest(keys: np.ndarray, size: int) -> np.ndarray:
+    parted = np.argpartition(keys, size)
+    positions = parted[:size]
+    last = keys[positions].max()
+    if keys[parted[size]] == last:
+        # Of equal keys any could have been found: the first ones count.
+        positions = np.flatnonzero(keys < last)
+        tied = np.flatnonzero(keys == last)
+        positions = np.concatenate([positions, tied[: size - len(positions)]])
     # A fixed order makes the member independent of how the smallest keys were found.
     positions.sort()
     return positions
@@ -254,9 +296,14 @@ def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: Random
     key = streams.row_key(Stream.SPLIT)
     held_out = []
     for rows in class_rows:
-        size = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        size = hold_out_size(len(rows), fraction)
         held_out.append(rows[draw_rows(race_keys_of(key, 0, rows), size)])
     return np.sort(np.concatenate(held_out))
+
+
+def hold_out_size(n_rows: int, fraction: float) -> int:
+    """Return how many of a class's rows are held out: at least one, and not all."""
+    return min(max(1, round(fraction * n_rows)), n_rows - 1)
 
 
 def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:
@@ -278,6 +325,36 @@ def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStream
     key = streams.row_key(Stream.SPLIT)
     folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
     for rows in class_rows:
-        shuffled = rows[np.argsort(race_keys_of(key, 0, rows))]
-        folds[shuffled] = np.arange(len(rows)) % n_folds
+        folds[rows] = deal(race_keys_of(key, 0, rows), n_folds)
     return folds
+
+
+def deal(keys: np.ndarray, n_folds: int) -> np.ndarray:
+    """Return the fold of each row of a class, given all of their keys.
+
+    The rows of a small class are dealt like cards, by the order of their keys. In a large one each
+    row's own key says where it goes: nobody has to know the other rows.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_rows,)
+        As `race_keys` gives them.
+    n_folds : int
+        Number of folds.
+
+    Returns
+    -------
+    folds : ndarray of int of shape (n_rows,)
+    """
+    if len(keys) > MAX_DEALT:
+        return deal_alone(keys, n_folds)
+    folds = np.empty(len(keys), dtype=np.intp)
+    folds[np.argsort(keys)] = np.arange(len(keys)) % n_folds
+    return folds
+
+
+def deal_alone(keys: np.ndarray, n_folds: int) -> np.ndarray:
+    """Return the fold that each row's own key says."""
+    # A key is the logarithm of an exponential variate: this is uniform in [0, 1).
+    uniform = -np.expm1(-np.exp(keys))
+    return np.minimum((uniform * n_folds).astype(np.intp), n_folds - 1)

@@ -1,23 +1,17 @@
 """The growth loop (Algorithm 2): one object for a fit, an episode and every ensemble on it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from functools import partial
+from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from metasampler._sklearn_compat import take_rows
+from metasampler.growth import _parts
+from metasampler.growth._candidates import Candidates
 from metasampler.growth._data import GrowthData
-from metasampler.growth._draw import (
-    DEFAULT_SIGMA,
-    RandomStreams,
-    Stream,
-    draw_rows,
-    gaussian_log_weights,
-)
-from metasampler.growth._members import MemberLearner, Members
+from metasampler.growth._draw import DEFAULT_SIGMA, RandomStreams, Stream, gaussian_log_weights
+from metasampler.growth._members import MemberLearner, Members, fit_on_pieces
 from metasampler.growth._scoring import running_mean
 
 __all__ = [
@@ -29,8 +23,8 @@ __all__ = [
     "replay",
 ]
 
-#: Chooses rows of one larger class: ``rule(growth, rows, keys, size)``; see `GaussianDraw`.
-Rule = Callable[["Growth", np.ndarray, np.ndarray, int], np.ndarray]
+#: Chooses rows of one larger class: ``rule(growth, candidates, size)``; see `GaussianDraw`.
+Rule = Callable[["Growth", Candidates, int], list]
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
@@ -61,17 +55,22 @@ class GaussianDraw(NamedTuple):
     sigma: float = DEFAULT_SIGMA
     state: np.ndarray | None = None
 
-    def __call__(
-        self, growth: "Growth", rows: np.ndarray, keys: np.ndarray, size: int
-    ) -> np.ndarray:
-        """Return ``size`` of the rows; their random ``keys`` are changed in place."""
-        # The errors are a copy, and a long one: the weights take its place.
-        errors = growth.errors_of(rows)
-        if growth.data.n_classes == 2:
-            # Nobody reads them again before the new member changes them.
-            growth.free_errors()
-        keys -= gaussian_log_weights(errors, self.mu, self.sigma, out=errors)
-        return rows[draw_rows(keys, size)]
+    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> list:
+        """Return which of the candidates are drawn."""
+        # Weights are relative to the best row of all, wherever it is.
+        least = candidates.least(_squared_distance, self.mu)
+        return candidates.smallest(size, _gaussian_keys, self.mu, self.sigma, least)
+
+
+def _squared_distance(errors: np.ndarray, mu: float) -> np.ndarray:
+    errors -= mu
+    errors *= errors
+    return errors
+
+
+def _gaussian_keys(keys, errors, mu: float, sigma: float, least: float | None) -> np.ndarray:
+    keys -= gaussian_log_weights(errors, mu, sigma, out=errors, least=least)
+    return keys
 
 
 class GrowthStep(NamedTuple):
@@ -93,6 +92,8 @@ class GrowthStep(NamedTuple):
         The power of errors that rows were drawn by, if they were.
     state : ndarray or None
         The state that mu was chosen in, if a policy looked at one.
+    totals : tuple of ndarray or None
+        Rows of each class that the member was trained on, and their total weights.
     """
 
     rule: Any
@@ -102,6 +103,22 @@ class GrowthStep(NamedTuple):
     mu: float | None = None
     state: np.ndarray | None = None
     power: float | None = None
+    totals: tuple[np.ndarray, np.ndarray] | None = None
+
+
+class Drawn(NamedTuple):
+    """The rows that a member was fitted on.
+
+    Attributes
+    ----------
+    rows : ndarray of int or None
+        Their numbers; None where they are too many to be brought here.
+    totals : tuple of ndarray
+        How many of each class there are, and their total weights.
+    """
+
+    rows: np.ndarray | None
+    totals: tuple[np.ndarray, np.ndarray]
 
 
 def replay(steps: Sequence[GrowthStep]) -> Policy:
@@ -129,8 +146,8 @@ class Growth:
     ----------
     members : list of classifier
         The members so far.
-    subsets : list of ndarray
-        The row numbers each member was fitted on.
+    subsets : list of ndarray or None
+        The row numbers each member was fitted on; None where they are too many to be known.
     steps : list of GrowthStep
         How each member came about.
     """
@@ -148,21 +165,24 @@ class Growth:
         self.streams = streams
         self.score_steps = score_steps
         self.members: list = []
-        self.subsets: list[np.ndarray] = []
+        self.subsets: list[np.ndarray | None] = []
         self.steps: list[GrowthStep] = []
         self._n_wanted: int | None = None
-        # Two classes need one number a row, the probability of class 1.
-        width = () if data.n_classes == 2 else (data.n_classes,)
-        self._total = np.zeros((len(data.codes), *width))
         # Draws and states look at the members as they are; soft leaves are for scores only.
-        soft = learner.leaf_smoothing and len(data.rows) > 1 and not data.n_folds
-        self._soft_total = np.zeros_like(self._total) if soft else None
+        soft = learner.leaf_smoothing and not data.n_folds
+        self._soft_roles = tuple(role for role in data.roles if role != "train") if soft else ()
         # With rotation: the sum over the members that have not seen a row, and how many they are.
-        self._unseen_total = np.zeros_like(self._total) if data.n_folds else None
+        self._unseen_total: np.ndarray | None = None
         self._n_unseen = np.zeros(max(data.n_folds, 1), dtype=np.intp)
-        self._errors: np.ndarray | None = None
+        if data.n_folds:
+            n_watched = len(data.watched("valid").rows)
+            shape = n_watched if data.n_classes == 2 else (n_watched, data.n_classes)
+            self._unseen_total = np.zeros(shape)
         # Rows are scored when somebody asks: uniform draws never do, nor does a last member.
+        self._sums: list | None = None
         self._n_scored = 0
+        self._errors: dict[str, np.ndarray] = {}
+        learner.look_at(data)
 
     @property
     def n_members(self) -> int:
@@ -187,7 +207,8 @@ class Growth:
         step : GrowthStep
             One for each new member.
         """
-        if policy is None and effective_n_jobs(self.learner.n_jobs) > 1:
+        in_memory = not self.data.place.copies_rows
+        if policy is None and in_memory and effective_n_jobs(self.learner.n_jobs) > 1:
             yield from self._grow_side_by_side(n_members)
         while self.n_members < n_members:
             n_before, rule = self.n_members, None
@@ -213,25 +234,21 @@ class Growth:
         Returns
         -------
         member : classifier
-        subset : ndarray of int
-            The row numbers it was fitted on.
+        drawn : Drawn
+            The rows it was fitted on.
         """
-        data, streams = self.data, self.streams
-        seed, key = streams.integer(Stream.MEMBER, number), streams.row_key(Stream.DRAW)
-        subset = data.draw(key, number, None if rule is None else partial(rule, self))
-        weights = None if data.weights is None else data.member_weights(subset)
-        learner = self.learner.of(number)
-        options = {}
-        if learner.stops_early and (unseen := data.unseen(number)) is not None:
-            of_unseen = None if data.weights is None else data.weights[unseen]
-            options = {"unseen": unseen, "unseen_weight": of_unseen}
-        return learner.fit(data.tables[0], data.codes, subset, seed, weights, **options), subset
+        data, learner = self.data, self.learner.of(number)
+        seed = self.streams.integer(Stream.MEMBER, number)
+        chosen = data.draw_parts(self.streams.row_key(Stream.DRAW), number, rule, self)
+        pieces = data.pieces(chosen, number, stops_early=learner.stops_early)
+        member, totals = data.place.run(fit_on_pieces, pieces, args=(learner, seed))
+        return member, Drawn(data.numbers(chosen), totals)
 
-    def add(self, member, subset: np.ndarray, rule: Rule | None = None) -> None:
+    def add(self, member, drawn: Drawn, rule: Rule | None = None) -> None:
         """Add a fitted member and record the step."""
         self._add_unseen(member)
         self.members.append(member)
-        self.subsets.append(subset)
+        self.subsets.append(drawn.rows)
         # With rotation the score waits until every row was left out by some member.
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
@@ -240,36 +257,52 @@ class Growth:
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
-                len(subset),
+                int(drawn.totals[0].sum()),
                 self._class_errors() if known else None,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
                 getattr(rule, "power", None),
+                drawn.totals,
             )
         )
 
     def _add_unseen(self, member) -> None:
         """Add a new member's probabilities of the rows it leaves out in rotation."""
+        data, number = self.data, self.n_members
         if self._unseen_total is not None:
-            number = self.n_members
-            rows = np.flatnonzero(self.data.folds == number % self.data.n_folds)
-            part = np.zeros_like(self._total[rows])
-            table = take_rows(self.data.tables[0], rows)
-            self.learner.of(number).add_scores(member, table, part)
-            self._unseen_total[rows] += part
-            self._n_unseen[number % self.data.n_folds] += 1
-        self._errors = None
+            fold = number % data.n_folds
+            arguments = (self.learner.of(number), member, fold, "valid")
+            answers = data.place.ask(
+                _parts.scores_of_fold, data.parts, data.watches(), args=arguments
+            )
+            self._unseen_total[data.watched("valid").folds == fold] += np.concatenate(answers)
+            self._n_unseen[fold] += 1
+        self._errors = {}
 
-    def _score_new_members(self) -> None:
-        """Add the probabilities of members that were not asked for yet to the running sums."""
+    def sums(self) -> list:
+        """Return the sums over all members, of each part; new members are scored now."""
+        data, place = self.data, self.data.place
+        if self._sums is None:
+            for role in self._soft_roles:
+                data.watched(role)
+            arguments: tuple = (data.n_classes, self._soft_roles)
+            self._sums = place.make(_parts.start_sums, data.parts, data.watches(), args=arguments)
         for number in range(self._n_scored, self.n_members):
-            learner, start = self.learner.of(number), 0
-            for X in self.data.tables:
-                stop = start + X.shape[0]
-                soft = None if self._soft_total is None else self._soft_total[start:stop]
-                learner.add_probabilities(self.members[number], X, self._total[start:stop], soft)
-                start = stop
+            arguments = (self.learner.of(number), self.members[number], place.in_place)
+            self._sums = place.make(
+                _parts.add_member, data.parts, data.watches(), self._sums, args=arguments
+            )
         self._n_scored = self.n_members
+        return self._sums
+
+    def _watched_sums(self, role: str, *, soft: bool) -> np.ndarray:
+        """Return the sums over all members, of the watched rows in a role."""
+        data = self.data
+        watches = data.watches(role)
+        answers = data.place.ask(
+            _parts.watched_sums, data.parts, watches, self.sums(), args=(role, soft)
+        )
+        return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
     def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
         """Fit batches of members at once; each depends on its number alone."""
@@ -299,12 +332,12 @@ class Growth:
         """Return an empty growth with the same learner and random numbers on other rows."""
         return Growth(data, self.learner, self.streams, **options)
 
-    def resume(self, members: list, subsets: list[np.ndarray], steps: list[GrowthStep]) -> None:
+    def resume(self, members: list, subsets: list, steps: list[GrowthStep]) -> None:
         """Begin with the members of an earlier fit, as a warm start does."""
         for member, subset, step in zip(members, subsets, steps, strict=True):
             self._add_unseen(member)
             self.members.append(member)
-            self.subsets.append(self.data.from_original(subset))
+            self.subsets.append(None if subset is None else self.data.from_original(subset))
             self.steps.append(step)
 
     def fork(self) -> "Growth":
@@ -321,7 +354,10 @@ class Growth:
         """
         if self._n_wanted is not None and self._n_wanted < other.n_members:
             new = slice(self.n_members, self._n_wanted)
-            subsets = [self.data.to_original(subset) for subset in other.subsets[new]]
+            subsets = [
+                None if subset is None else self.data.to_original(subset)
+                for subset in other.subsets[new]
+            ]
             self.resume(other.members[new], subsets, other.steps[new])
         else:
             self._take_from(other)
@@ -330,57 +366,52 @@ class Growth:
         self.members = list(other.members)
         self.subsets = list(other.subsets)
         self.steps = list(other.steps)
-        self._total = other._total.copy()
-        self._soft_total = None if other._soft_total is None else other._soft_total.copy()
+        self._sums = other._sums
+        if self.data.place.in_place:
+            self._sums = deepcopy(self._sums)
         if other._unseen_total is not None:
             self._unseen_total = other._unseen_total.copy()
         self._n_unseen = other._n_unseen.copy()
         self._n_scored = other._n_scored
-        self._errors = None
+        self._errors = {}
 
     # ------------------------------------------------------------------ what is known of the rows
 
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
-        """Return the errors, 1 - p(true class), of the rows in a role."""
+        """Return the errors, 1 - p(true class), of the watched rows in a role."""
+        watched = self.data.watched(role)
         if role == "valid" and self.data.n_folds:
-            rows = self._judged(part)
-            return self._errors_by(self._unseen_mean(rows), self.data.codes[rows], 1)
-        errors = self._all_errors()
-        return errors[self.data.rows[role] if part == "all" else self.data.part(role, part)]
-
-    def errors_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the errors of the rows with these numbers, as a new array."""
-        return self._all_errors()[rows]
+            judged = self._judged(part)
+            return self._errors_by(self._unseen_mean(judged), watched.codes[judged], 1)
+        if role not in self._errors:
+            total = self._watched_sums(role, soft=False)
+            self._errors[role] = self._errors_by(total, watched.codes, self.n_members)
+        return self._errors[role][self.data.positions(role, part)]
 
     def weights(self, role: str = "train", part: str = "all") -> np.ndarray | None:
-        """Return the weights of the rows in a role, or None if all count the same."""
-        if self.data.weights is None:
+        """Return the weights of the watched rows in a role, or None if all count the same."""
+        weights = self.data.watched(role).weights
+        if weights is None:
             return None
         if role == "valid" and self.data.n_folds:
-            return self.data.weights[self._judged(part)]
-        return self.data.weights[self.data.part(role, part)]
+            return weights[self._judged(part)]
+        return weights[self.data.positions(role, part)]
 
     def _judged(self, part: str = "all") -> np.ndarray:
-        """Return the rows that some member has left out, with rotation."""
-        rows = np.arange(len(self.data.codes))[self.data.part("valid", part)]
-        return rows[self._n_unseen[self.data.folds[rows]] > 0]
+        """Return which of the watched rows some member has left out, with rotation."""
+        folds = self.data.watched("valid").folds
+        assert folds is not None
+        positions = np.arange(len(folds))[self.data.positions("valid", part)]
+        return positions[self._n_unseen[folds[positions]] > 0]
 
-    def _unseen_mean(self, rows: np.ndarray) -> np.ndarray:
+    def _unseen_mean(self, judged: np.ndarray) -> np.ndarray:
         """Return the mean over the members that have not seen a row."""
-        counts = self._n_unseen[self.data.folds[rows]]
+        folds = self.data.watched("valid").folds
         assert self._unseen_total is not None
-        total = self._unseen_total[rows]
+        assert folds is not None
+        counts = self._n_unseen[folds[judged]]
+        total = self._unseen_total[judged]
         return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
-
-    def free_errors(self) -> None:
-        """Free the memory of the errors; they are computed again when they are asked for."""
-        self._errors = None
-
-    def _all_errors(self) -> np.ndarray:
-        if self._errors is None:
-            self._score_new_members()
-            self._errors = self._errors_by(self._total, self.data.codes, self.n_members)
-        return self._errors
 
     @staticmethod
     def _errors_by(total: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
@@ -396,8 +427,10 @@ class Growth:
 
     def _class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
-        rows = self._judged() if self.data.n_folds else self.data.rows["valid"]
-        codes, errors, weights = self.data.codes[rows], self.errors("valid"), self.weights("valid")
+        codes, weights = self.data.watched("valid").codes, self.weights("valid")
+        if self.data.n_folds:
+            codes = codes[self._judged()]
+        errors = self.errors("valid")
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
         return totals / np.bincount(codes, weights, self.data.n_classes)
@@ -418,26 +451,24 @@ class Growth:
         proba = self._mean(role)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
-    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the validation rows and their probabilities."""
-        if self.data.n_folds:
-            return self._judged(), self.proba("valid")
-        return np.arange(len(self.data.codes))[self.data.rows["valid"]], self.proba("valid")
+    def held_out(self) -> tuple:
+        """Return the validation rows: their numbers, probabilities, classes and weights."""
+        rows = self.data.watched("valid")
+        judged = self._judged() if self.data.n_folds else slice(None)
+        weights = None if rows.own_weights is None else rows.own_weights[judged]
+        return rows.rows[judged], self.proba("valid"), rows.codes[judged], weights
 
     def _mean(self, role: str) -> np.ndarray:
         if role == "valid" and self.data.n_folds:
             return self._unseen_mean(self._judged())
-        self._score_new_members()
-        total = self._total if self._soft_total is None else self._soft_total
-        smoothing = self.learner.leaf_smoothing
-        return running_mean(total[self.data.rows[role]], self.n_members, smoothing)
+        total = self._watched_sums(role, soft=role in self._soft_roles)
+        return running_mean(total, self.n_members, self.learner.leaf_smoothing)
 
     def drawn_shares(self) -> np.ndarray:
         """Return the share of each class in what members were trained on, on average."""
         # It is the same for all members, but for those whose fit takes no weights.
         takers = [self.learner.of(number).takes_weights for number in range(self.n_members)]
         part = np.mean(takers)
-        weighted, plain = (
-            self.data.drawn_shares(self.subsets[0], weighted=taken) for taken in (True, False)
-        )
+        assert self.steps[0].totals is not None
+        plain, weighted = (totals / totals.sum() for totals in self.steps[0].totals)
         return part * weighted + (1 - part) * plain

@@ -13,10 +13,9 @@ paper.
 """
 
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -26,6 +25,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "PLAIN_TREES",
@@ -33,6 +33,7 @@ __all__ = [
     "Members",
     "TreeLearner",
     "copy_input_tags",
+    "fit_on_pieces",
     "has_leaves",
     "is_plain_tree",
     "kinds_of",
@@ -160,6 +161,9 @@ class MemberLearner:
     #: Whether members stop by rows that they are not trained on.
     stops_early = False
 
+    #: Whether a fit may start threads of its own.
+    starts_threads = True
+
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
     signal: float | None = None
 
@@ -184,6 +188,9 @@ class MemberLearner:
     def prepare(self, X, codes: np.ndarray) -> None:
         """Do what members on rows of X share, before copies fit them side by side."""
 
+    def look_at(self, data) -> None:
+        """See the rows that members will be fitted on, before the first of them is."""
+
     def fit(
         self,
         X,
@@ -201,7 +208,7 @@ class MemberLearner:
         by them, with their weights.
         """
         member = clone(self.estimator)
-        parameters = _seed_parameters(member, seed)
+        parameters = _seed_parameters(member, seed) | _thread_parameters(member)
         if parameters:
             member.set_params(**parameters)
         options: dict = {}
@@ -237,28 +244,36 @@ class MemberLearner:
         leaves = member.apply(X)
         return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
-    def add_probabilities(
-        self, member, X, total: np.ndarray, soft_total: np.ndarray | None = None
-    ) -> None:
+    def add_probabilities(self, member, X, total: np.ndarray, soft=()) -> None:
         """Add a member's probabilities of all rows of X to ``total``, in place.
 
-        With ``soft_total`` those of soft leaves are added to it. Members without leaves add the
-        same to both.
+        ``soft`` holds pairs of row positions and sums, to which those of soft leaves are added.
+        Members without leaves add the same to all.
         """
-        soft = [] if soft_total is None else [(soft_total, self.leaf_smoothing)]
-        self._add(member, X, [(total, 0.0), *soft])
+        everywhere = slice(None)
+        sums = [(at, soft_total, self.leaf_smoothing) for at, soft_total in soft]
+        self._add(member, X, [(everywhere, total, 0.0), *sums])
 
     def add_scores(self, member, X, total: np.ndarray) -> None:
         """Add what a member contributes to the ensemble's answer, by soft leaves, in place."""
-        self._add(member, X, [(total, self.leaf_smoothing)])
+        self._add(member, X, [(slice(None), total, self.leaf_smoothing)])
 
-    def _add(self, member, X, sums: list[tuple[np.ndarray, float]]) -> None:
-        """Add a member's probabilities to sums, to each with leaves of its own smoothing."""
-        smoothings = [smoothing for _, smoothing in sums]
+    def _add(self, member, X, sums: list[tuple]) -> None:
+        """Add a member's probabilities to sums, to each with leaves of its own smoothing.
+
+        A sum is of all rows, or of those at some positions in ascending order.
+        """
+        smoothings = [smoothing for *_, smoothing in sums]
 
         def add(rows, X):
-            for (total, _), proba in zip(sums, self.answers(member, X, smoothings), strict=True):
-                total[rows] += proba
+            answers = self.answers(member, X, smoothings)
+            for (at, total, _), proba in zip(sums, answers, strict=True):
+                if isinstance(at, slice):
+                    total[rows] += proba
+                    continue
+                start = rows.start or 0
+                inside = slice(*np.searchsorted(at, (start, start + len(proba))))
+                total[inside] += proba[at[inside] - start]
 
         self._by_chunks(add, X)
 
@@ -271,12 +286,52 @@ class MemberLearner:
 
         starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
-            add(slice(None), X)
-        elif effective_n_jobs(self.n_jobs) == 1:
-            for start in starts:
-                add_from(start)
+            add(slice(None), X[:] if hasattr(X, "is_in_file") else X)
         else:
-            Parallel(self.n_jobs, require="sharedmem")(delayed(add_from)(start) for start in starts)
+            side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
+
+
+def fit_on_pieces(pieces: list, learner: MemberLearner, seed: int) -> tuple:
+    """Fit a member on what parts have given to it.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+        In the order of their rows.
+    learner : MemberLearner
+    seed : int
+
+    Returns
+    -------
+    member : classifier
+    totals : tuple of ndarray
+        Rows of each class it was trained on, and their total weights.
+    """
+    table, codes, rows, weights, unseen, unseen_weights = pieces[0]
+    if len(pieces) > 1:
+        starts = np.cumsum([0, *(len(piece.codes) for piece in pieces)])
+        table = np.concatenate([piece.table for piece in pieces])
+        codes = np.concatenate([piece.codes for piece in pieces])
+        rows = _joined([piece.rows for piece in pieces], starts)
+        weights = _joined([piece.weights for piece in pieces])
+        unseen = _joined([piece.unseen for piece in pieces], starts)
+        unseen_weights = _joined([piece.unseen_weights for piece in pieces])
+    trained = codes[rows]
+    plain = np.bincount(trained, minlength=learner.n_classes)
+    totals = plain, plain if weights is None else np.bincount(trained, weights, learner.n_classes)
+    options = {}
+    if unseen is not None and learner.stops_early:
+        options = {"unseen": unseen, "unseen_weight": unseen_weights}
+    return learner.fit(table, codes, rows, seed, weights, **options), totals
+
+
+def _joined(arrays: list, starts=None):
+    """Return the arrays of all pieces as one; positions are counted from where each starts."""
+    if arrays[0] is None:
+        return None
+    if starts is not None:
+        arrays = [array + start for array, start in zip(arrays, starts, strict=False)]
+    return np.concatenate(arrays)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
@@ -290,11 +345,22 @@ def _seed_parameters(estimator, seed: int) -> dict[str, int]:
     return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
 
 
+def _thread_parameters(estimator) -> dict[str, int]:
+    """Return one thread for members of packages that would take all there are.
+
+    On the rows of a member more threads cost more than they gain. A number that was set stays.
+    """
+    package = type(estimator).__module__.split(".")[0]
+    name = {"catboost": "thread_count", "lightgbm": "n_jobs", "xgboost": "n_jobs"}.get(package)
+    return {name: 1} if name and estimator.get_params().get(name) is None else {}
+
+
 class TreeLearner(MemberLearner):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
 
     # Growing a tree lets other threads run.
     fits_in_threads = True
+    starts_threads = False
 
     @cached_property
     def _builder(self) -> compat.TreeBuilder:
@@ -335,6 +401,7 @@ class Members:
         #: That of the kinds with leaves; those without have none of their own.
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
+        self.starts_threads = any(learner.starts_threads for learner in learners)
         self.signal: float | None = None
 
     def of(self, number: int) -> MemberLearner:
@@ -349,6 +416,11 @@ class Members:
         """Do what members on rows of X share, before copies fit them side by side."""
         for learner in self.learners:
             learner.prepare(X, codes)
+
+    def look_at(self, data) -> None:
+        """See the rows that members will be fitted on, before the first of them is."""
+        for learner in self.learners:
+            learner.look_at(data)
 
 
 def make_learners(

@@ -214,7 +214,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         assert growth is not None  # reset made it
         scores = {
             f"{role}_score": self._score if role == "valid" else growth.score(role)
-            for role in self._data.rows
+            for role in self._data.roles
         }
         return {"n_members": growth.n_members, **scores}
 

@@ -4,7 +4,6 @@ import copy
 import platform
 import warnings
 from datetime import UTC, datetime
-from numbers import Integral
 
 import numpy as np
 import sklearn
@@ -13,6 +12,7 @@ from sklearn.base import clone
 from metasampler._sklearn_compat import fit_context
 from metasampler.growth import (
     DEFAULT_SIGMA,
+    N_JOBS,
     GrowthData,
     RandomStreams,
     Stream,
@@ -158,7 +158,7 @@ class MetaSampler(FittedSampler):
         "estimator": [None, object],
         "learner": [None, SoftActorCritic, FitToConstants],
         "scoring": [str, callable],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }

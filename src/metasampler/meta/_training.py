@@ -98,7 +98,7 @@ def play_episode(
         rewards=np.diff(validation),
         scores={
             role: float(validation[-1]) if role == "valid" else growth.score(role)
-            for role in data.rows
+            for role in data.roles
         },
         mean_score=float(np.mean(np.array(compared[1:], dtype=float))),
     )

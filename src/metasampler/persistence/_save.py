@@ -90,10 +90,21 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
 
 def _replace(path: Path, content: memoryview) -> None:
     """Write a file in one step: a full disk or an interrupt leaves what was there."""
+    try:
+        _write_beside(path, content)
+    except OSError as error:
+        # With its number the error stays of its own kind, for instance a PermissionError.
+        reason = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
+        raise OSError(error.errno, reason) from error
+
+
+def _write_beside(path: Path, content: memoryview) -> None:
     handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         # mkstemp's files are for their owner only; a model is a file like any other.
         mask = os.umask(0)
         os.umask(mask)
@@ -133,7 +144,8 @@ def _facts(model: Any) -> dict[str, Any]:
     if kinds is not None:
         facts["column_kinds"] = kinds
     if hasattr(final, "class_counts_"):
-        facts["class_counts"] = final.class_counts_
+        counts = final.class_counts_.tolist()
+        facts["class_counts"] = dict(zip(final.classes_.tolist(), counts, strict=True))
     if hasattr(final, "summary"):
         facts["summary"] = str(final.summary())
     return facts

@@ -98,7 +98,7 @@ class PolicyDisplay:
             values, varies = _SIGNALS, "signal"
             states = [signal_state(signal) for signal in values]
         else:
-            values = np.arange(1, len(states) + 1)
+            values = np.arange(1.0, len(states) + 1)
         choices = {
             name: np.array([policy.predict(state) for state in states])
             for name, policy in samplers.items()

@@ -391,7 +391,7 @@ class WithRivals:
                 f"rivals={self.rivals} needs validation rows to choose by: pass X_val and y_val, "
                 "or a validation_fraction."
             )
-        counts = np.bincount(data.codes[data.rows["valid"]], minlength=data.n_classes)
+        counts = data.role_counts("valid")
         return () if is_default and counts.min() < self._FEWEST_ROWS else self.rivals
 
     def _begin(self, growth: Growth, policy) -> Growth:
@@ -414,7 +414,7 @@ def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
 
 def _standard_error(score: float, data: GrowthData) -> float:
     """Return that of a share of the positives among the validation rows; 0 outside of [0, 1]."""
-    n_positives = int(np.sum(data.codes[data.rows["valid"]] == data.minority))
+    n_positives = int(data.role_counts("valid")[data.minority])
     return float(np.sqrt(max(score * (1 - score), 0.0) / max(n_positives, 1)))
 
 

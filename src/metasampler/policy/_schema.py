@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
-from metasampler.growth import ACTION_KINDS
+from metasampler.growth import ACTION_KINDS, SAMPLING_RATIO
 from metasampler.policy._state import STATE_KINDS
 
 __all__ = ["LEARNER_SETTINGS", "SAMPLER_SETTINGS", "check_content"]
@@ -20,10 +20,10 @@ SAMPLER_SETTINGS: dict[str, list] = {
     "n_estimators": [Interval(Integral, 2, None, closed="left")],
     "sigma": [_POSITIVE],
     "mu_min": [Interval(Real, 0, 1, closed="left")],
-    "sampling_ratio": [_POSITIVE],
+    "sampling_ratio": SAMPLING_RATIO,
     "action": [StrOptions(set(ACTION_KINDS))],
     "state": [StrOptions(set(STATE_KINDS))],
-    "n_bins": [_COUNT],
+    "n_bins": [Interval(Integral, 1, 1000, closed="both")],
     "hidden_layer_sizes": ["array-like"],
     "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     "train_ratio": [Interval(Real, 0, 1, closed="right")],
@@ -43,7 +43,7 @@ LEARNER_SETTINGS: dict[str, dict[str, list]] = {
         "lr_decay": [Interval(Real, 0, 1, closed="right")],
         "lr_decay_steps": [_COUNT],
         "batch_size": [_COUNT],
-        "memory_size": [_COUNT],
+        "memory_size": [Interval(Integral, 1, 10**7, closed="both")],
         "n_random_steps": [_COUNT_OR_NONE],
         "n_updates": [_COUNT_OR_NONE],
         "reward_scale": [_POSITIVE],

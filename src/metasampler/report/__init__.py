@@ -5,7 +5,7 @@ holds aggregates at no more than a thousand thresholds, so that it stays below a
 the number of rows, and nothing of the rows unless it is asked for.
 
 Figures are drawn here, as small SVG elements with real text, rather than by matplotlib: they weigh
-a fraction of it, follow the page into the dark, can be read by a screen reader and are there where
+a third of it, follow the page into the dark, can be read by a screen reader and are there where
 scripts do not run (``python benchmarks/report_weight.py`` prints the weights). A small script of
 our own moves marks and numbers.
 """

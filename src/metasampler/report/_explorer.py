@@ -17,25 +17,38 @@ from metasampler.report._findings import (
 )
 from metasampler.report._markup import Markup, element, join, shorten
 
-__all__ = ["explorer", "head", "script_data"]
+__all__ = ["explorer", "figure", "head", "headline", "script_data"]
+
+
+def sentence_parts(found: Findings) -> list[str | None]:
+    """Return what the model does at its threshold; None stands for what is found."""
+    cuts, at = found.cuts, found.cuts.start
+    if cuts.alarms[at] == 0:
+        return ["No alarm is raised at the threshold."]
+    if cuts.hits is None:
+        n, of = out_of(cuts.share[at])
+        return [f"{n} of {of} rows {'raises' if n == '1' else 'raise'} an alarm."]
+    right, of_alarms = out_of(cuts.precision[at])
+    hit, of_found = out_of(cuts.recall[at])
+    return [
+        f"Of {of_alarms} alarms {right} {'is' if right == '1' else 'are'} right; "
+        f"{hit} of {of_found} ",
+        None,
+        f" {'is' if hit == '1' else 'are'} found.",
+    ]
 
 
 def sentence(found: Findings) -> Markup:
-    """Return what the model does at its threshold, in plain words."""
-    cuts, at = found.cuts, found.cuts.start
-    if cuts.alarms[at] == 0:
-        return join("No alarm is raised at the threshold.")
-    if cuts.hits is None:
-        n, of = out_of(cuts.share[at])
-        return join(f"{n} of {of} rows raise an alarm.")
-    right, of_alarms = out_of(cuts.precision[at])
-    hit, of_found = out_of(cuts.recall[at])
-    verb = "is" if right == "1" else "are"
-    return join(
-        f"Of {of_alarms} alarms {right} {verb} right; {hit} of {of_found} ",
-        found.what_marked,
-        f" {'is' if hit == '1' else 'are'} found.",
-    )
+    """Return this sentence as markup."""
+    parts = sentence_parts(found)
+    return join(*(found.what_marked if part is None else part for part in parts))
+
+
+def headline(found: Findings) -> str:
+    """Return this sentence as plain text."""
+    parts = sentence_parts(found)
+    words = "".join(found.what if part is None else part for part in parts)
+    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def head(found: Findings) -> Markup:

@@ -1,6 +1,6 @@
 """Figures as small SVG elements.
 
-They are drawn here, not by matplotlib: its SVG of one curve is several times as heavy, spells
+They are drawn here, not by matplotlib: its SVG of one curve is some three times as heavy, spells
 letters as paths that no screen reader reads, has fixed colours where ours follow the page into the
 dark, and needs matplotlib. `benchmarks/report_weight.py` prints the weights. They are drawn in
 Python, not by the page's script, so that they are there in print previews, in mail programs and

@@ -10,6 +10,9 @@ import numpy as np
 from metasampler.report._cuts import Cuts
 from metasampler.report._markup import Markup, join, name, shorten
 
+#: No line ends beside it.
+_EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+
 #: What stands where there is no number.
 NOTHING = "\N{EN DASH}"
 
@@ -93,14 +96,14 @@ class Findings:
         """Return what the rows of the class to find are called, as plain text."""
         if self.target is None:
             return f"rows of class {shorten(self.label)}"
-        return f"rows with {shorten(self.target)} = {shorten(self.label)}"
+        return f"rows with {shorten(self.target)}{_EQUALS}{shorten(self.label)}"
 
     @property
     def what_marked(self) -> Markup:
         """Return the same as markup."""
         if self.target is None:
             return join("rows of class ", name(self.label))
-        return join("rows with ", name(self.target), " = ", name(self.label))
+        return join("rows with ", name(self.target), _EQUALS, name(self.label))
 
     @property
     def base_rate(self) -> float:

@@ -85,7 +85,7 @@
     if (!(cut.alarms > 0)) return ["No alarm is raised at the threshold."];
     if (!known) {
       const [n, of] = outOf(cut.share);
-      return [`${n} of ${of} rows raise an alarm.`];
+      return [`${n} of ${of} rows ${n === "1" ? "raises" : "raise"} an alarm.`];
     }
     const [right, ofAlarms] = outOf(cut.precision);
     const [hit, ofFound] = outOf(cut.recall);
@@ -198,7 +198,7 @@
     for (let value = 0; value <= high; value += step) {
       const y = frame.y(value / high).toFixed(1);
       draw(svg, "path", { d: `M${frame.left} ${y}H${frame.right}`, class: "grid" });
-      const words = value >= 1e4 ? withCommas(value / 1000, value % 1000 ? 1 : 0) + "k" : significant(value);
+      const words = high >= 1e4 && value ? significant(value / 1000) + "k" : significant(value);
       draw(svg, "text", { x: frame.left - 6, y, dy: "0.35em", "text-anchor": "end", class: "tick" }, words);
     }
     const last = cuts.length - 1;

@@ -1,5 +1,6 @@
 """The encoder: a data frame with columns of any kind becomes one matrix of numbers."""
 
+from collections import Counter
 from numbers import Integral
 
 import numpy as np
@@ -90,22 +91,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self : TableEncoder
             The fitted encoder.
         """
-        columns = _check_frame(X)
-        self.kinds_, self.levels_ = {}, {}
-        for name, column in columns.items():
-            kind = "empty" if is_empty(column) else column_kind(column)
-            if kind == "other":
-                raise TypeError(
-                    f"Column {name!r} holds values that are neither numbers, dates nor texts, for "
-                    f"instance {first_value(column)!r}; drop it, or turn it into such columns."
-                )
-            self.kinds_[name] = kind
-            if kind == "category":
-                levels, codes = texts_of(column)
-                counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-                self.levels_[name] = sorted(levels[counts >= self.min_count].tolist())
-        self.feature_names_in_ = np.array([str(name) for name in columns], dtype=object)
-        self.n_features_in_ = len(columns)
+        _check_frame(X)
+        return self.fit_blocks(lambda question, *args: [question(X, *args)])
+
+    def fit_blocks(self, ask):
+        """Learn from the rows of several frames, as `fit` does from all of them in one.
+
+        Parameters
+        ----------
+        ask : callable
+            ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame.
+
+        Returns
+        -------
+        self : TableEncoder
+            The fitted encoder.
+        """
+        self.kinds_ = _merge_kinds(ask(_kinds_of_columns))
+        texts = [name for name, kind in self.kinds_.items() if kind == "category"]
+        counts: dict = {name: Counter() for name in texts}
+        for answer in ask(_count_levels, texts) if texts else []:
+            for name in texts:
+                counts[name].update(answer[name])
+        self.levels_ = {
+            name: sorted(level for level, count in of.items() if count >= self.min_count)
+            for name, of in counts.items()
+        }
+        self.feature_names_in_ = np.array([str(name) for name in self.kinds_], dtype=object)
+        self.n_features_in_ = len(self.kinds_)
         self.categorical_features_ = [
             position for position, kind in enumerate(self.kinds_.values()) if kind == "category"
         ]
@@ -177,6 +190,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
+
+
+def _kinds_of_columns(X) -> dict:
+    """Return the kind of each column of a frame and, of one that holds no known kind, a value."""
+    kinds = {}
+    for name, column in columns_of(X).items():
+        kind = "empty" if len(column) == 0 or is_empty(column) else column_kind(column)
+        kinds[name] = kind, first_value(column) if kind == "other" else None
+    return kinds
+
+
+def _merge_kinds(answers: list[dict]) -> dict:
+    """Return the kind of each column, given its kind in each of several frames."""
+    for answer in answers[1:]:
+        if list(answer) != list(answers[0]):
+            raise ValueError(
+                f"Parts of the rows have other columns than the first: {list(answer)[:10]}, not "
+                f"{list(answers[0])[:10]}."
+            )
+    merged = {}
+    for name in answers[0]:
+        found = {answer[name][0]: answer[name][1] for answer in answers}
+        if "other" in found:
+            raise TypeError(
+                f"Column {name!r} holds values that are neither numbers, dates nor texts, for "
+                f"instance {found['other']!r}; drop it, or turn it into such columns."
+            )
+        found.pop("empty", None)
+        # Of several kinds all are read as texts.
+        merged[name] = next(iter(found)) if len(found) == 1 else "category" if found else "empty"
+    return merged
+
+
+def _count_levels(X, names: list) -> dict:
+    """Return for each column how many rows have each of its texts."""
+    counts = {}
+    for name in names:
+        levels, codes = texts_of(X[name])
+        numbers = np.bincount(codes[codes >= 0], minlength=len(levels))
+        counts[name] = dict(zip(levels.tolist(), numbers.tolist(), strict=True))
+    return counts
 
 
 def encoder_of_numbers(names) -> TableEncoder:

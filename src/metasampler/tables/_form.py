@@ -7,16 +7,23 @@ from sklearn.utils import check_array
 from metasampler.tables._columns import columns_of, is_frame, is_plain_number
 from metasampler.tables._encoder import TableEncoder, encoder_of_numbers
 
-__all__ = ["TableForm", "as_float32", "values_for_missing"]
+__all__ = ["TableForm", "as_float32", "lowest_values", "values_for_missing"]
 
 
-def values_for_missing(X: np.ndarray) -> np.ndarray:
-    """Return for each column a number below all others, which a tree can split off."""
-    lowest = X.min(axis=0)
-    if np.isnan(lowest).any():
-        # A column without any number has no lowest one; NumPy would warn of it.
-        known = np.where(np.isnan(X), np.inf, X).min(axis=0)
-        lowest = np.where(np.isfinite(known), known, 0.0)
+def lowest_values(X) -> np.ndarray:
+    """Return the lowest number of each column; infinity for a column that has none.
+
+    Of a sparse table it is the lowest of all numbers that are stored.
+    """
+    if issparse(X):
+        return np.fmin.reduce(X.data, initial=np.inf)
+    lowest = X.min(axis=0, initial=np.inf)
+    return np.fmin.reduce(X, axis=0, initial=np.inf) if np.isnan(lowest).any() else lowest
+
+
+def values_for_missing(lowest: np.ndarray) -> np.ndarray:
+    """Return for each column a number below its lowest one, which a tree can split off."""
+    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
     return lowest - 1 - 1e-3 * np.abs(lowest)
 
 
@@ -39,6 +46,16 @@ def _refuse_infinity(X, columns: list, name: str) -> None:
             f"{name} holds infinity in the columns {infinite[:10]}; make it a missing value or a "
             "number."
         )
+
+
+def _plain_names(X) -> list | None:
+    """Return the names of the columns; None if some are not plain numbers."""
+    columns = columns_of(X)
+    return list(columns) if all(map(is_plain_number, columns.values())) else None
+
+
+def _lowest_encoded(X, encoder: TableEncoder) -> np.ndarray:
+    return lowest_values(encoder.transform(X))
 
 
 class TableForm:
@@ -75,16 +92,26 @@ class TableForm:
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
-        has_names = hasattr(X, "columns")
-        if self.wants != "as it is" and has_names and is_frame(X) and X.shape[0] and X.shape[1]:
-            columns = columns_of(X)
-            if not all(is_plain_number(column) for column in columns.values()):
-                self.encoder = TableEncoder().fit(X)
-                self.categorical_features = self.encoder.categorical_features_
-                if self.fill_missing:
-                    self._fill = values_for_missing(self.encoder.transform(X))
-            else:
-                self._of_numbers = encoder_of_numbers(columns)
+        if is_frame(X) and X.shape[0] and X.shape[1]:
+            self.fit_blocks(lambda question, *args: [question(X, *args)])
+        return self
+
+    def fit_blocks(self, ask) -> "TableForm":
+        """Learn from several frames what `fit` learns from all of their rows in one.
+
+        ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame.
+        """
+        if self.wants == "as it is":
+            return self
+        answers = ask(_plain_names)
+        if any(names is None for names in answers):
+            self.encoder = TableEncoder().fit_blocks(ask)
+            self.categorical_features = self.encoder.categorical_features_
+            if self.fill_missing:
+                lowest = np.min(ask(_lowest_encoded, self.encoder), axis=0)
+                self._fill = values_for_missing(lowest)
+        else:
+            self._of_numbers = encoder_of_numbers(answers[0])
         return self
 
     def ordered(self, X):

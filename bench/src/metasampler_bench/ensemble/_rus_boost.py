@@ -1,9 +1,6 @@
 """RUSBoost: boosting whose members are trained on random balanced subsets."""
 
-from numbers import Real
-
-from metasampler.growth import Stream
-from metasampler_bench._sklearn_compat import Interval
+from metasampler.growth import SAMPLING_RATIO, Stream
 from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler_bench.ensemble._docs import shared_docs
 
@@ -100,7 +97,7 @@ class RUSBoostClassifier(BaseBoosting):
     _parameter_constraints: dict = {
         **BaseBoosting._parameter_constraints,
         **BaseBoosting._algorithm_constraints,
-        "sampling_ratio": [Interval(Real, 0, None, closed="neither")],
+        "sampling_ratio": SAMPLING_RATIO,
         "replacement": ["boolean"],
     }
 
@@ -135,17 +132,20 @@ class RUSBoostClassifier(BaseBoosting):
         key = streams.row_key(Stream.DRAW)
 
         def make_rows(number, weights):
-            select = None
+            rule = None
             if self.replacement:
                 rng = streams.generator(Stream.DRAW, number)
 
-                def select(rows, keys, size):
+                def pick(rows, keys, errors, size):
                     share = None
                     if data.weights is not None:
                         share = data.weights[rows] / data.weights[rows].sum()
-                    return rng.choice(rows, size, p=share)
+                    return rng.choice(len(rows), size, p=share)
 
-            rows = data.draw(key, number, select)
+                def rule(growth, candidates, size):
+                    return candidates.pick(pick, size)
+
+            rows = data.draw(key, number, rule)
             own = weights[rows]
             if data.weights is not None:
                 # The user's weights of drawn rows have done their work in the draw; what boosting

@@ -1,0 +1,424 @@
+"""Rows that are not in memory: the same task in parts, in files or on other machines."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from metasampler.growth import _parts
+from metasampler.growth._candidates import Candidates
+from metasampler.growth._data import GrowthData, sum_of_parts
+from metasampler.growth._draw import MAX_DEALT, Stream, deal, deal_alone, hold_out_size
+from metasampler.growth._parts import Part, Request
+from metasampler.growth._places import FileTable
+from metasampler.growth._sources import open_block
+from metasampler.growth._weights import check_spread, check_weights, ratios_to
+from metasampler.tables import TableForm, is_frame
+
+__all__ = ["LookedAt", "PartedData", "make_parted_data"]
+
+
+class PartedData(GrowthData):
+    """The rows an ensemble grows on, in parts that are not in memory.
+
+    Parameters
+    ----------
+    place : Files or alike
+        Where the parts are.
+    parts : list
+        The parts, as the place knows them.
+    n_rows : int
+        Rows of all parts.
+    table : ndarray of shape (1, n_features)
+        A row like those of the table, by which learners are chosen; NaN if values are missing.
+    classes, roles, counts, n_folds, has_weights, minority, sampling_ratio, scoring, streams
+        See `GrowthData`.
+    form, table_maker, max_rows
+        See `GrowthData`.
+    """
+
+    _ARGUMENTS = (
+        "place",
+        "parts",
+        "n_rows",
+        "table",
+        "classes",
+        "roles",
+        "counts",
+        "n_folds",
+        "has_weights",
+        "minority",
+        "sampling_ratio",
+        "scoring",
+        "streams",
+        "form",
+        "table_maker",
+        "max_rows",
+    )
+
+    # Each part knows its own.
+    original_rows = None
+    validation_is_apart = False
+
+    def __init__(
+        self, place, parts, n_rows, table, classes, *, roles, has_weights, table_maker=None, **facts
+    ):
+        self._n_rows = n_rows
+        self._has_weights = has_weights
+        self.table = table
+        self.tables = [table]
+        self.n_train_table = n_rows
+        self._describe(place, parts, classes, roles=roles, table_maker=table_maker, **facts)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all parts."""
+        return self._n_rows
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether rows have weights."""
+        return self._has_weights
+
+    @property
+    def _drawn_from(self) -> list:
+        return self.parts
+
+    def fingerprints(self, make) -> dict:
+        """Return what tells these rows from others, part by part."""
+        found = self.place.ask(_fingerprints, self.parts, args=(make,))
+        names = ("y", "sample_weight", "X")
+        return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+
+    def thinned(self, ratio, streams):
+        """Refuse: meta-training goes over its rows thousands of times."""
+        raise ValueError(
+            "Meta-training needs rows in memory: pass a fitted MetaSampler, or take a sample of "
+            "the rows to train one."
+        )
+
+    def whole(self) -> GrowthData:
+        """Return the same task with the validation rows among the training rows."""
+        parts = self.place.make(_with_roles, self.parts, args=(None,))
+        counts = self.role_counts("train")
+        if self.has_validation and not self.n_folds:
+            counts = counts + self.role_counts("valid")
+        return self._with(parts=parts, roles=("train",), counts=counts, n_folds=0)
+
+    def holding_out(self, rows) -> GrowthData:
+        """Return the same task with these rows of each part as its validation rows."""
+        parts = self.place.make(_holding_out, self.parts, rows)
+        arguments = (self.n_classes, "train")
+        counts = np.sum(self.place.ask(_parts.count_classes, parts, args=arguments), axis=0)
+        return self._with(parts=parts, roles=("train", "valid"), counts=counts, n_folds=0)
+
+    def holding_out_a_fold(self) -> GrowthData:
+        """Return the same task with one fold held out from all members, instead of rotation."""
+        if not self.n_folds:
+            return self
+        return self.holding_out(self.place.make(_rows_of_fold, self.parts, args=(0,)))
+
+    def parts_of_training(self, n_parts, streams) -> list:
+        """Return the training rows in parts, each with its share of every class."""
+        key = streams.row_key(Stream.SPLIT)
+        # Number 0 was the split into training and validation rows.
+        folds = deal_parts(self.place, self.parts, self.counts, key, 1, n_parts)
+        return [self.place.make(_equal_to, folds, args=(number,)) for number in range(n_parts)]
+
+    def for_team(self, sampling_ratio, table_maker=None):
+        """Return the same rows with other draws and, if need be, in another form."""
+        parts, table = self.parts, self.table
+        if table_maker is not None:
+            arguments = (table_maker, self.place.new_paths(len(parts)))
+            parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
+            table = table_maker(table)
+        return self._with(
+            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=table_maker
+        )
+
+
+def _fingerprints(part: Part, make) -> tuple:
+    blocks = [make(part.table[rows]) for rows in _slices(part.n_rows)]
+    return make(part.codes), None if part.weights is None else make(part.weights), blocks
+
+
+def _numbered(cells: list) -> list[int]:
+    return list(range(len(cells)))
+
+
+def _with_roles(part: Part, roles) -> Part:
+    return part.with_(roles=roles, folds=None)
+
+
+def _holding_out(part: Part, rows: np.ndarray) -> Part:
+    train = np.ones(part.n_rows, dtype=bool)
+    train[rows] = False
+    return part.with_(roles={"train": train, "valid": ~train}, folds=None)
+
+
+def _rows_of_fold(part: Part, fold: int) -> np.ndarray:
+    assert part.folds is not None
+    return np.flatnonzero(part.folds == fold)
+
+
+def _equal_to(folds: np.ndarray, number: int) -> np.ndarray:
+    return np.flatnonzero(folds == number)
+
+
+def _with_table(part: Part, number: int, table_maker: Callable, paths) -> Part:
+    if paths is None:
+        return part.with_(table=table_maker(part.table[:]))
+    if part.table.dtype == np.float32 and not has_missing(part):
+        return part
+    made = (table_maker(part.table[rows]) for rows in _slices(part.n_rows))
+    return part.with_(table=FileTable.write(paths[number], made))
+
+
+def _slices(n_rows: int):
+    return [slice(start, start + (1 << 16)) for start in range(0, max(n_rows, 1), 1 << 16)]
+
+
+def has_missing(part: Part) -> bool:
+    """Return whether numbers are missing."""
+    found = (np.isnan(np.min(part.table[rows], initial=0)) for rows in _slices(part.n_rows))
+    return bool(any(found))
+
+
+# ---------------------------------------------------------------------- from blocks to parts
+
+
+def _look_at_block(block, label, weight) -> dict:
+    """Return what has to be known of a block before its rows can be read."""
+    X, y, weights = open_block(block, label, weight)
+    if y is None or len(y) != X.shape[0]:
+        raise ValueError(f"A block has {X.shape[0]} rows and {0 if y is None else len(y)} labels.")
+    if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
+        raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
+    facts: dict = {"n_passed": len(y), "shape": X.shape, "least": np.inf, "most": 0.0}
+    if weights is not None:
+        check_weights(weights)
+        y = y[weights > 0]
+        if len(y):
+            facts |= {"least": weights[weights > 0].min(), "most": weights.max()}
+    facts["labels"], facts["counts"] = np.unique(y, return_counts=True)
+    facts["n_rows"] = len(y)
+    facts["example"] = X[:1]
+    return facts
+
+
+def _lacks(y: np.ndarray) -> bool:
+    return any(label is None or label != label for label in y)
+
+
+def _ask_frame(block, label, weight, question, args):
+    """Answer a question about the table of a block, without rows that have no weight."""
+    X, _, weights = open_block(block, label, weight)
+    if weights is not None:
+        X = X[weights > 0]
+    return question(X, *args)
+
+
+def _make_part(block, start, passed, number, label, weight, form, classes, least, paths) -> Part:
+    """Return a block as a part: its table as members take it, classes and ratios of weights."""
+    X, y, weights = open_block(block, label, weight)
+    original = None
+    if weights is not None:
+        keep = weights > 0
+        original = passed + np.flatnonzero(keep)
+        X, y, weights = X[keep], np.asarray(y)[keep], ratios_to(weights[keep], least)
+    n_columns = X.shape[1]
+    table = form(X) if X.shape[0] else np.empty((0, n_columns), np.float32)
+    codes = np.searchsorted(classes, np.asarray(y)).astype(np.min_scalar_type(len(classes) - 1))
+    part = Part(table, codes, start, weights=weights, original=original)
+    return part if paths is None else part.with_(table=FileTable.write(paths[number], [table]))
+
+
+def _as_type(part: Part, number: int, dtype, paths) -> Part:
+    if part.table.dtype == dtype:
+        return part
+    table = part.table[:].astype(dtype)
+    return part.with_(table=table if paths is None else FileTable.write(paths[number], [table]))
+
+
+def _n_columns(part: Part) -> int:
+    return part.table.shape[1]
+
+
+def _dtype_of(part: Part):
+    return part.table.dtype if part.n_rows else None
+
+
+def _ratios_of(part: Part, k=None) -> np.ndarray:
+    assert part.weights is not None
+    return part.weights
+
+
+def _of_mean_one(part: Part, mean: float) -> Part:
+    assert part.weights is not None
+    return part.with_(weights=part.weights / mean)
+
+
+class LookedAt:
+    """A source of rows that has been looked at: its classes are known, its rows are not read yet.
+
+    Parameters
+    ----------
+    source : ParquetRows or alike
+        Makes a place and the blocks, and knows the columns of labels and weights.
+    """
+
+    def __init__(self, source):
+        self.source = source
+        self.place = source.make_place()
+        self.blocks = source.make_blocks()
+        self.columns = (source.label, source.weight)
+        self.facts = self.place.ask(_look_at_block, self.blocks, args=self.columns)
+        labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
+        if not len(labels):
+            raise ValueError(f"{source!r} has no rows, or none with a weight.")
+        try:
+            check_classification_targets(labels)
+            self.classes = np.unique(labels)
+        except TypeError as error:
+            kinds = sorted({type(label).__name__ for label in labels})
+            raise ValueError(f"Labels must be of one type, got {', '.join(kinds)}.") from error
+        self.counts = np.zeros(len(self.classes), dtype=np.int64)
+        for each in self.facts:
+            if each["n_rows"]:
+                self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
+
+    @property
+    def example(self):
+        """Rows like all others: they show the number and the names of the columns."""
+        return next(each["example"] for each in self.facts if each["n_rows"])
+
+    def some_labels(self) -> np.ndarray:
+        """Return labels of up to a thousand rows of each class: enough to see which are rare."""
+        return np.repeat(self.classes, np.minimum(self.counts, 1000))
+
+
+def make_parted_data(
+    looked: LookedAt,
+    *,
+    form: TableForm,
+    validation_fraction: float | None,
+    streams,
+    must_hold_out: bool,
+    rotate: bool,
+    max_rows: int | None,
+    **settings,
+) -> PartedData:
+    """Bring the rows of a source into the form the growth loop takes; see `make_growth_data`."""
+    source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
+    classes, counts, columns = looked.classes, looked.counts, looked.columns
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
+            "2 classes."
+        )
+
+    def ask(question, *args):
+        kept = [block for block, each in zip(blocks, facts, strict=True) if each["n_rows"]]
+        return place.ask(_ask_frame, kept, args=(*columns, question, args))
+
+    if is_frame(looked.example):
+        form.fit_blocks(ask)
+    least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
+    if source.weight is not None:
+        check_spread(least, most)
+    starts = np.cumsum([0, *(each["n_rows"] for each in facts)]).tolist()
+    numbers, paths = _numbered(blocks), place.new_paths(len(blocks))
+    arguments: tuple = (*columns, form, classes, least, paths)
+    passed = np.cumsum([0, *(each["n_passed"] for each in facts)]).tolist()
+    parts = place.make(_make_part, blocks, starts[:-1], passed[:-1], numbers, args=arguments)
+    kinds = {dtype for dtype in place.ask(_dtype_of, parts) if dtype is not None}
+    dtype = np.result_type(*kinds)
+    parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(blocks))))
+    if source.weight is not None:
+        total = sum_of_parts(place, _ratios_of, parts, None, starts[-1])
+        parts = place.make(_of_mean_one, parts, args=(total / starts[-1],))
+    minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
+    roles: tuple[str, ...] = ("train",)
+    train_counts, n_folds = counts, 0
+    if validation_fraction is not None and counts.min() < 2:
+        rare = classes.tolist()[int(np.argmin(counts))]
+        lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
+        if must_hold_out:
+            raise ValueError(f"{lone}validation rows.")
+        warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=3)
+    elif validation_fraction is not None:
+        roles, key = ("train", "valid"), streams.row_key(Stream.SPLIT)
+        if rotate:
+            n_folds = max(2, round(1 / validation_fraction))
+            folds = deal_parts(place, parts, counts, key, 0, n_folds)
+            parts = place.make(_with_folds, parts, folds)
+        else:
+            held = []
+            sizes = [hold_out_size(int(count), validation_fraction) for count in counts]
+            for k, size in enumerate(sizes):
+                request = Request(k, None, "train", key, 0, weighted=False)
+                held.append(Candidates(place, parts, request).smallest(size))
+            rows = place.make(_parts.join_rows, parts, *held)
+            parts = place.make(_holding_out, parts, rows)
+            train_counts = counts - sizes
+    missing = any(place.ask(has_missing, parts))
+    table = np.full((1, place.ask(_n_columns, parts)[0]), np.nan if missing else 0.0, dtype)
+    limit = int(counts.max()) if max_rows is None else min(int(counts.max()), max_rows)
+    # The rows of a member are there twice while it is fitted, and once more in bins.
+    source.check_fits(2.5 * limit * table.nbytes)
+    return PartedData(
+        place,
+        parts,
+        starts[-1],
+        table,
+        classes,
+        roles=roles,
+        has_weights=source.weight is not None,
+        counts=train_counts,
+        n_folds=n_folds,
+        minority=minority,
+        streams=streams,
+        form=form,
+        max_rows=max_rows,
+        **settings,
+    )
+
+
+def _with_folds(part: Part, folds: np.ndarray) -> Part:
+    valid = part.roles["train"]
+    return part.with_(folds=folds, roles={"train": valid, "valid": valid})
+
+
+# ---------------------------------------------------------------------- folds
+
+
+def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds: int) -> list:
+    """Return the fold of every row of every part, as `deal` deals them in memory."""
+    dealt: list = []
+    for k, count in enumerate(counts):
+        if count > MAX_DEALT:
+            dealt.append(None)
+            continue
+        found = place.ask(_keys_of_training, parts, args=(k, key, number))
+        rows, keys = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        dealt.append((rows, deal(keys, n_folds).astype(np.min_scalar_type(n_folds))))
+    return place.make(_deal_part, parts, args=(dealt, key, number, n_folds))
+
+
+def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
+    rows = part.rows_of(k)
+    return rows + part.start, part.race(rows, key, number)
+
+
+def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
+    # Rows that are dealt to nobody get a number that no fold has.
+    folds = np.full(part.n_rows, n_folds, dtype=np.min_scalar_type(n_folds))
+    for k, of_class in enumerate(dealt):
+        rows = part.rows_of(k)
+        if of_class is None:
+            folds[rows] = deal_alone(part.race(rows, key, number), n_folds)
+        elif len(rows):
+            numbers, found = of_class
+            folds[rows] = found[np.searchsorted(numbers, rows + part.start)]
+    return folds

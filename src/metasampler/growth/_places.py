@@ -1,0 +1,155 @@
+"""Places for parts: in memory, or in files. `metasampler.distributed` has a third, Dask.
+
+A place holds one *cell* a part, for each thing that is known of the parts. It has three verbs:
+``make`` fills new cells, ``ask`` brings answers to the loop, and ``run`` computes one result from
+all cells. In memory a cell is the thing itself.
+"""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable
+from itertools import count
+from pathlib import Path
+
+import joblib
+import numpy as np
+
+__all__ = ["FileTable", "Files", "Memory"]
+
+
+class Memory:
+    """Parts in memory."""
+
+    #: Whether questions may change sums where they are, instead of making new ones.
+    in_place = True
+
+    #: Whether the loop may ask for the numbers of all rows that members were trained on.
+    knows_rows = True
+
+    #: Whether a piece for a member holds copies of its rows.
+    copies_rows = False
+
+    def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
+        """Return a cell for each part: what the function makes of the cells given."""
+        return [function(*each, *args) for each in zip(*cells, strict=True)]
+
+    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
+        """Return the answer of each part."""
+        return self.make(function, *cells, args=args)
+
+    def run(self, function: Callable, cells: list, args: tuple = ()):
+        """Return what the function makes of the cells of all parts together."""
+        return function(cells, *args)
+
+    def new_paths(self, n_paths: int) -> list[Path] | None:
+        """Return paths of files for the tables of parts; None keeps them where the parts are."""
+        return None
+
+
+class Files(Memory):
+    """Parts in files: one of them is in memory at a time.
+
+    Parameters
+    ----------
+    folder : path, default=None
+        Where the files are written; None makes a temporary folder. What is written is removed when
+        nobody needs it any more.
+    """
+
+    in_place = False
+    copies_rows = True
+
+    def __init__(self, folder: str | os.PathLike | None = None):
+        self.folder = Path(tempfile.mkdtemp(prefix="metasampler-", dir=folder))
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self._n_files = 0
+        self._numbers = count()
+
+    def new_paths(self, n_paths: int) -> list[Path] | None:
+        """Return paths of files that are not there yet."""
+        self._n_files += n_paths
+        return [self.folder / f"{self._n_files - n}" for n in range(n_paths)]
+
+    def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
+        """Return a cell for each part; what is large is written to a file."""
+        made = []
+        for each in zip(*cells, strict=True):
+            made.append(self._stored(function(*map(_loaded, each), *args)))
+        return made
+
+    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
+        """Return the answer of each part."""
+        return [function(*map(_loaded, each), *args) for each in zip(*cells, strict=True)]
+
+    def run(self, function: Callable, cells: list, args: tuple = ()):
+        """Return what the function makes of the cells of all parts together."""
+        return function([_loaded(cell) for cell in cells], *args)
+
+    def _stored(self, made):
+        # Parts have their tables in files, and few bytes a row besides.
+        if made is None or hasattr(made, "rows_of"):
+            return made
+        cell = _Stored(self.folder / f"cell-{next(self._numbers)}")
+        joblib.dump(made, cell.path)
+        return cell
+
+
+class _Stored:
+    """Something in a file, which goes when this object does."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._remove = weakref.finalize(self, _remove_file, str(path))
+
+
+def _remove_file(path: str) -> None:
+    # The folder may have gone first.
+    Path(path).unlink(missing_ok=True)
+
+
+def _loaded(cell):
+    """Return what a cell holds; its arrays are mapped, and what is written to them is not kept."""
+    return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, _Stored) else cell
+
+
+class FileTable:
+    """A table of numbers in a file, row by row; what is taken of it is read, the rest is not.
+
+    The file is mapped for the time of a reading only: what was read does not stay in memory.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    shape : tuple of int
+        Rows and columns.
+    dtype : dtype
+        Of the numbers.
+    """
+
+    is_in_file = True
+
+    def __init__(self, path, shape: tuple[int, int], dtype):
+        self.path = os.fspath(path)
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows) -> np.ndarray:
+        if not self.shape[0]:
+            return np.empty(self.shape, self.dtype)[rows]
+        return np.array(np.memmap(self.path, self.dtype, "r", shape=self.shape)[rows])
+
+    @classmethod
+    def write(cls, path, blocks: Iterable[np.ndarray]) -> "FileTable":
+        """Write arrays below each other and return them as a table in a file."""
+        n_rows = 0
+        with open(path, "wb") as file:
+            for block in blocks:
+                np.ascontiguousarray(block).tofile(file)
+                n_rows += block.shape[0]
+        return cls(path, (n_rows, block.shape[1]), block.dtype)

@@ -1,0 +1,201 @@
+"""Sources of rows that are not in memory: blocks that are read where they are used."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metasampler.growth._places import Files
+
+__all__ = ["ArrayBlock", "Opened", "ParquetRows", "open_block", "resolve_source"]
+
+_UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+
+# What a part of the rows may take of the memory there is: a member's rows need the rest.
+_SHARE_OF_PARTS = 0.25
+
+# Bytes that questions take for a row besides its table: keys, errors, positions, sums.
+_BYTES_A_ROW = 64
+
+
+class Opened(NamedTuple):
+    """The rows of one block."""
+
+    X: Any
+    y: np.ndarray | None
+    weights: np.ndarray | None
+
+
+class ArrayBlock(NamedTuple):
+    """A block whose table, labels and weights are arrays."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+
+class _ParquetBlock(NamedTuple):
+    """Some row groups of a Parquet file; they are read when the block is opened."""
+
+    path: str
+    groups: tuple[int, ...]
+
+    def read(self):
+        import pyarrow.parquet as parquet
+
+        with parquet.ParquetFile(self.path) as file:
+            return file.read_row_groups(list(self.groups)).to_pandas()
+
+
+def open_block(block, label=None, weight=None) -> Opened:
+    """Return the rows of a block; a frame is split into table, labels and weights."""
+    if isinstance(block, ArrayBlock):
+        weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
+        return Opened(block.X, np.asarray(block.y), weights)
+    frame = block.read() if isinstance(block, _ParquetBlock) else block
+    named = [name for name in (label, weight) if name is not None]
+    missing = [name for name in named if name not in frame.columns]
+    if missing:
+        raise ValueError(f"There is no column {missing[0]!r}; there are {list(frame.columns)}.")
+    y = None if label is None else np.asarray(frame[label])
+    weights = None if weight is None else np.asarray(frame[weight], dtype=float)
+    return Opened(frame.drop(columns=named), y, weights)
+
+
+class ParquetRows:
+    """Rows in Parquet files, for a fit that does not hold them in memory.
+
+    The fit writes the rows once more, row by row, to a temporary folder, and reads them from there
+    part by part. It gives the same members as a fit on the same rows in memory.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file, or a folder of them; the files count in the order of their names.
+    label : str, default=None
+        The column of labels; a fit needs it.
+    weight : str, default=None
+        The column of weights of the rows.
+    memory : int or str, default="2 GB"
+        About how much memory a fit may take, in bytes or as a text. It decides into how many parts
+        rows are cut. The rows of a member must fit in: see `max_rows` of
+        :class:`~metasampler.MesaClassifier`.
+    folder : path, default=None
+        Where the temporary folder is made; None takes the system's.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.datasets import ParquetRows
+    >>> import pandas as pd
+    >>> X, y = make_classification(4000, weights=[0.9], random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(20)]).assign(label=y)
+    ...     frame.to_parquet(f"{folder}/rows.parquet", row_group_size=1000)
+    ...     clf = MesaClassifier(random_state=0).fit(ParquetRows(f"{folder}/rows.parquet", "label"))
+    >>> clf.predict_proba(frame.drop(columns="label")).shape
+    (4000, 2)
+    """
+
+    def __init__(self, path, label=None, *, weight=None, memory="2 GB", folder=None):
+        self.path = os.fspath(path)
+        self.label = label
+        self.weight = weight
+        self.memory = memory
+        self.folder = folder
+
+    def __repr__(self):
+        return f"ParquetRows({self.path!r}, {self.label!r})"
+
+    def _files(self) -> list[str]:
+        path = Path(self.path)
+        if path.is_dir():
+            files = sorted(map(str, path.rglob("*.parquet")))
+            if not files:
+                raise ValueError(f"The folder {self.path} holds no file that ends in .parquet.")
+            return files
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder {self.path}.")
+        return [self.path]
+
+    def make_place(self) -> Files:
+        """Return where the parts are going to be."""
+        return Files(self.folder)
+
+    def make_blocks(self) -> list[_ParquetBlock]:
+        """Return the blocks, each of about as many rows as the memory is for."""
+        import pyarrow.parquet as parquet
+
+        blocks = []
+        for path in self._files():
+            with parquet.ParquetFile(path) as file:
+                facts = file.metadata
+                bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
+                most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))
+                groups: list[int] = []
+                n_rows = 0
+                for number in range(facts.num_row_groups):
+                    size = facts.row_group(number).num_rows
+                    if groups and n_rows + size > most:
+                        blocks.append(_ParquetBlock(path, tuple(groups)))
+                        groups, n_rows = [], 0
+                    groups.append(number)
+                    n_rows += size
+                if groups:
+                    blocks.append(_ParquetBlock(path, tuple(groups)))
+        if not blocks:
+            raise ValueError(f"There are no rows in {self.path}.")
+        return blocks
+
+    def frames(self) -> Iterator:
+        """Yield the tables of all blocks, without labels and weights where these are columns."""
+        for block in self.make_blocks():
+            frame = block.read()
+            named = [name for name in (self.label, self.weight) if name in frame.columns]
+            if len(frame):
+                yield frame.drop(columns=named)
+
+    def check_fits(self, n_bytes: float) -> None:
+        """Refuse a member whose rows do not fit in the memory."""
+        limit = memory_in_bytes(self.memory)
+        if n_bytes > limit:
+            raise ValueError(
+                f"memory={self.memory!r} is too little for the rows of one member, which take "
+                f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows a member by "
+                "max_rows."
+            )
+
+
+def memory_in_bytes(memory: int | str) -> int:
+    """Return an amount of memory in bytes, given as a number or as a text such as "2 GB"."""
+    if isinstance(memory, str):
+        text = memory.strip().upper().replace("IB", "B")
+        unit = next((unit for unit in _UNITS if text.endswith(unit)), None)
+        try:
+            if unit is not None and float(text[: -len(unit)]) > 0:
+                return int(float(text[: -len(unit)]) * _UNITS[unit])
+        except ValueError:
+            pass
+    elif not isinstance(memory, bool) and isinstance(memory, (int, np.integer)) and memory > 0:
+        return int(memory)
+    raise ValueError(f"memory={memory!r} must be a number of bytes, or a text such as '2 GB'.")
+
+
+def resolve_source(X, y=None, sample_weight=None):
+    """Return the source of rows that X is or names; None if X is a table."""
+    if isinstance(X, (str, os.PathLike)):
+        X = ParquetRows(X, y)
+    elif not hasattr(X, "make_blocks"):
+        return None
+    elif y is not None:
+        raise ValueError(f"{X!r} holds the labels; y must not be passed as well.")
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight cannot be passed for rows in files; name their column: "
+            "ParquetRows(path, label, weight=...)."
+        )
+    return X

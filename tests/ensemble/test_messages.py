@@ -1,0 +1,124 @@
+"""Odd labels and parameters: clear errors, before any member is fitted."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from tree_mesa import tree_mesa
+
+from metasampler import MesaClassifier
+from metasampler.ensemble import UnderBaggingClassifier
+
+
+def texts(y):
+    return np.where(y == 1, "rare", "common")
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda y: pd.Series(texts(y), dtype="string").mask(y == 1), ValueError, "are missing"),
+        (lambda y: np.where(y == 1, None, texts(y)), ValueError, "labels are missing"),
+        (lambda y: texts(y).astype("S"), TypeError, r"bytes, for instance b'(rare|common)'"),
+        (lambda y: texts(y).astype("S").astype(object), TypeError, "y holds bytes"),
+    ],
+    ids=["string with NA", "None", "bytes", "bytes as objects"],
+)
+@pytest.mark.parametrize("Ensemble", [MesaClassifier, tree_mesa, UnderBaggingClassifier])
+def test_labels(imbalanced, Ensemble, make, error, words):
+    X, y = imbalanced
+    with pytest.raises(error, match=words):
+        Ensemble().fit(X, make(y))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "words"),
+    [
+        ("n_jobs", 0, "'n_jobs' parameter"),
+        ("sampling_ratio", 1e300, "'sampling_ratio' parameter"),
+        ("sampling_ratio", 10**400, "'sampling_ratio' parameter"),
+        ("threshold", 10**400, "threshold must be"),
+        ("threshold", ("cost", 10**400, 1), "threshold must be"),
+    ],
+)
+@pytest.mark.parametrize("Ensemble", [MesaClassifier, tree_mesa, UnderBaggingClassifier])
+def test_parameters(imbalanced, Ensemble, parameter, value, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        Ensemble(**{parameter: value}).fit(*imbalanced)
+    assert len(str(caught.value)) < 500 or parameter == "sampling_ratio"
+
+
+def test_a_large_sampling_ratio_is_told_in_few_digits(imbalanced):
+    with pytest.warns(UserWarning, match=r"asks for \S{5,12} rows of each larger class"):
+        UnderBaggingClassifier(n_estimators=1, sampling_ratio=1e12).fit(*imbalanced)
+
+
+@pytest.mark.parametrize("costs", [(1e308, 1e308), (5e-324, 5e-324), (10**300, 10**300)])
+def test_only_the_ratio_of_costs_counts(imbalanced, costs):
+    X, y = imbalanced
+    options = {"validation_fraction": 0.2, "n_estimators": 3, "random_state": 0}
+    clf = UnderBaggingClassifier(threshold=("cost", *costs), **options).fit(X, y)
+    plain = UnderBaggingClassifier(threshold=("cost", 1, 1), **options).fit(X, y)
+    assert clf.threshold_ == plain.threshold_
+
+
+def test_a_tiny_validation_fraction_of_teams(imbalanced_for_teams):
+    X, y = imbalanced_for_teams
+    clf = MesaClassifier("fast", validation_fraction=1e-300, random_state=0).fit(X, y)
+    assert np.isfinite(clf.predict_proba(X)).all()
+
+
+@pytest.fixture
+def imbalanced_for_teams():
+    rng = np.random.default_rng(0)
+    y = (np.arange(1100) % 5 == 0).astype(int)
+    return rng.normal(size=(1100, 3)) + y[:, np.newaxis], y
+
+
+# In a process of its own: what fails here ends the interpreter.
+POLARS = """
+import numpy as np, polars as pl
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import VotingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from metasampler import MesaClassifier
+
+rng = np.random.default_rng(0)
+y = np.arange(400) % 5 == 0
+frame = pl.DataFrame({"text": rng.choice(["a", "b"], 400), "day": [None, *range(399)]})
+frame = frame.with_columns(
+    pl.col("day").cast(pl.Date), kind=pl.col("text").cast(pl.Categorical), x=pl.Series(y * 1.0)
+)
+plain = {"n_estimators": 3, "verbose": -1}
+for booster in (
+    LGBMClassifier(**plain),
+    LGBMClassifier(**plain, class_weight="balanced"),
+    LGBMClassifier(**plain, objective="binary"),
+    LGBMClassifier(**plain, linear_tree=True),
+):
+    for columns in (["x"], frame.columns):
+        clf = MesaClassifier(booster, 2, meta_sampler=0.9, random_state=0)
+        clf.fit(frame[columns], y)
+        assert np.isfinite(clf.predict_proba(frame[columns])).all()
+    passed_on = make_pipeline(FunctionTransformer(), booster)
+    for nested in (passed_on, VotingClassifier([("a", booster), ("b", booster)], voting="soft")):
+        try:
+            MesaClassifier(nested, 2, meta_sampler=0.9).fit(frame, y)
+        except TypeError as error:
+            assert "LightGBM ends the interpreter" in str(error)
+        else:
+            raise AssertionError(f"{nested} got a frame with texts")
+    encoded = make_pipeline(FunctionTransformer(lambda X: X.select("x")), booster)
+    MesaClassifier(encoded, 2, meta_sampler=0.9).fit(frame, y).predict(frame)
+print("alive")
+"""
+
+
+def test_lightgbm_never_gets_texts_of_polars():
+    pytest.importorskip("polars")
+    command = [sys.executable, "-W", "ignore", "-c", POLARS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.strip().endswith("alive"), done.stderr[-2000:]

@@ -1,0 +1,186 @@
+"""Rows in files: the members are those of the same rows in memory, to the last bit."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from parted import assert_same_fit, make_frame, uneven, write_parquet
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler import MesaClassifier, ensemble
+from metasampler.datasets import ParquetRows
+from metasampler.growth import Memory, RandomStreams, _candidates, _data, _draw, _parts, race_keys
+from metasampler.growth._parts import Part, Request
+from metasampler.growth._sources import memory_in_bytes
+from metasampler.growth._weights import exact_sum
+
+CASES = {
+    "all defaults": (MesaClassifier(n_estimators=8), {}, None),
+    "three classes": (MesaClassifier("fast", 3), {"n_classes": 3}, None),
+    "weights": (MesaClassifier("fast", 3), {}, "weight"),
+    "few rows of one class": (MesaClassifier(n_estimators=4), {"rare": 0.03}, None),
+    "rows a member": (MesaClassifier("fast", 3, max_rows=90), {}, "weight"),
+    "own trees": (MesaClassifier(DecisionTreeClassifier(max_depth=5), 5, refit=False), {}, None),
+    "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=4), {}, None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_in_files_give_the_same_members(name, tmp_path):
+    clf, options, weight = CASES[name]
+    frame = make_frame(**options)
+    if weight is None:
+        frame = frame.drop(columns="weight")
+    rows = ParquetRows(write_parquet(frame, tmp_path, 5), "label", weight=weight)
+    X = frame.drop(columns=["label", "weight"], errors="ignore")
+    fit_options = {} if weight is None else {"sample_weight": frame["weight"]}
+    clf.set_params(random_state=0)
+    in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"], **fit_options)
+    in_files = type(clf)(**clf.get_params(deep=False)).fit(rows)
+    np.testing.assert_array_equal(in_memory.predict_proba(X), in_files.predict_proba(rows))
+    np.testing.assert_array_equal(in_memory.scores_, in_files.scores_)
+    pairs = zip(in_memory.estimators_samples_, in_files.estimators_samples_, strict=True)
+    for one, other in pairs:
+        np.testing.assert_array_equal(one, other)
+    if isinstance(clf, MesaClassifier):
+        assert_same_fit(in_memory, in_files, X)
+
+
+def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monkeypatch):
+    """Watched rows, folds, bin edges and sums follow other rules there; here all classes are."""
+    monkeypatch.setattr(_data, "MAX_WATCHED", 150)
+    monkeypatch.setattr(_data, "MANY_ROWS", 150)
+    monkeypatch.setattr("metasampler.growth._weights.MANY_ROWS", 150)
+    monkeypatch.setattr(_draw, "MAX_DEALT", 150)
+    monkeypatch.setattr("metasampler.growth._parted.MAX_DEALT", 150)
+    from lightgbm import LGBMClassifier
+
+    frame = make_frame()
+    rows = ParquetRows(write_parquet(frame, tmp_path, 4), "label", weight="weight")
+    X = frame.drop(columns=["label", "weight"])
+    booster = LGBMClassifier(n_estimators=5, subsample_for_bin=200, verbose=-1)
+    for clf in (
+        MesaClassifier("fast", random_state=0),
+        MesaClassifier(booster, 4, random_state=0),
+    ):
+        in_memory = type(clf)(**clf.get_params(deep=False))
+        in_memory.fit(X, frame["label"], sample_weight=frame["weight"])
+        assert_same_fit(in_memory, clf.fit(rows), X)
+
+
+def test_a_path_and_a_name_are_enough(tmp_path):
+    frame = make_frame(1500).drop(columns="weight")
+    write_parquet(frame, tmp_path, 3)
+    X = frame.drop(columns="label")
+    clf = MesaClassifier(DecisionTreeClassifier(), 3, random_state=0).fit(tmp_path, "label")
+    expected = MesaClassifier(DecisionTreeClassifier(), 3, random_state=0).fit(X, frame["label"])
+    assert_same_fit(expected, clf, X)
+    assert clf.feature_names_in_.tolist() == list(X.columns)
+    # Columns beyond those of the fit, as that of the labels, are left out.
+    np.testing.assert_array_equal(clf.predict_proba(str(tmp_path)), expected.predict_proba(X))
+
+
+# ---------------------------------------------------------------------- errors
+
+
+def test_errors_are_clear_and_come_first(tmp_path):
+    frame = make_frame(400).drop(columns="weight")
+    write_parquet(frame, tmp_path, 2)
+    clf = MesaClassifier(random_state=0)
+    with pytest.raises(ValueError, match="no column 'target'"):
+        clf.fit(tmp_path, "target")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        clf.fit(tmp_path / "nowhere", "label")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"no file that ends in \.parquet"):
+        clf.fit(tmp_path / "empty", "label")
+    with pytest.raises(ValueError, match=r"memory='lots' must be a number of bytes"):
+        clf.fit(ParquetRows(tmp_path, "label", memory="lots"))
+    with pytest.raises(ValueError, match=r"memory='10 KB' is too little for the rows of one memb"):
+        clf.fit(ParquetRows(tmp_path, "label", memory="10 KB"))
+    with pytest.raises(ValueError, match="y must not be passed as well"):
+        clf.fit(ParquetRows(tmp_path, "label"), frame["label"])
+    with pytest.raises(ValueError, match="name their column"):
+        clf.fit(tmp_path, "label", sample_weight=np.ones(400))
+    with pytest.raises(ValueError, match="X_val and y_val need training rows in memory"):
+        clf.fit(tmp_path, "label", frame, frame["label"])
+    with pytest.raises(ValueError, match="must be scikit-learn's trees, LightGBM's"):
+        MesaClassifier(RandomForestClassifier()).fit(tmp_path, "label")
+    with pytest.raises(ValueError, match="needs all of them in memory"):
+        ensemble.SelfPacedEnsembleClassifier(n_estimators=3).fit(tmp_path, "label")
+
+
+def test_labels_that_cannot_be_learned(tmp_path):
+    frame = make_frame(300).drop(columns="weight")
+    frame["label"] = "same"
+    frame.to_parquet(tmp_path / "one.parquet")
+    with pytest.raises(ValueError, match="only one class, 'same'"):
+        MesaClassifier().fit(tmp_path, "label")
+    frame["label"] = pd.Series(["a", None, "b"] * 100)
+    frame.to_parquet(tmp_path / "one.parquet")
+    with pytest.raises(ValueError, match="Labels are missing in 'label'"):
+        MesaClassifier().fit(tmp_path, "label")
+
+
+@pytest.mark.parametrize(("text", "size"), [("2 GB", 2 << 30), ("1.5mb", 3 << 19), (7, 7)])
+def test_memory_is_a_number_or_a_text(text, size):
+    assert memory_in_bytes(text) == size
+
+
+# ---------------------------------------------------------------------- merges
+
+
+def cut(codes, n_parts, seed, **vectors):
+    return [
+        Part(
+            np.zeros((len(codes), 1))[rows],
+            codes[rows],
+            rows.start,
+            **{name: vector[rows] for name, vector in vectors.items()},
+        )
+        for rows in uneven(len(codes), n_parts, seed)
+    ]
+
+
+@pytest.mark.parametrize("n_parts", [2, 7, 40])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 300.0])
+@pytest.mark.parametrize("size", [1, 37, 499])
+def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
+    """Also where keys are tied, equal in all parts, or beyond the bins."""
+    rng = np.random.default_rng(n_parts)
+    codes = rng.integers(0, 2, 1200)
+    key = RandomStreams(0).row_key(0)
+    request = Request(1, None, "train", key, 3)
+    own = np.round(rng.normal(0, spread, len(codes)))
+
+    def adjust(keys, errors, tied):
+        return np.round(errors * 1e6) if tied else keys + errors * 1e6
+
+    for tied in (False, True):
+        sums = [
+            _parts.Sums(1 - own[part.start : part.start + part.n_rows] / 1e6, {})
+            for part in cut(codes, n_parts, 1)
+        ]
+        parts = cut(codes, n_parts, 1)
+        request = request._replace(n_members=1)
+        candidates = _candidates.Candidates(Memory(), parts, request, lambda sums=sums: sums)
+        chosen = candidates.smallest(size, adjust, tied)
+        found = np.concatenate(
+            [rows + part.start for part, rows in zip(parts, chosen, strict=True)]
+        )
+        rows = np.flatnonzero(codes == 1)
+        errors = 1 - (1 - own[rows] / 1e6)
+        keys = adjust(race_keys(key, 3, 0, len(codes))[rows], errors, tied)
+        expected = rows[np.sort(np.argsort(keys, kind="stable")[:size])]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_exact_sums_do_not_depend_on_the_order():
+    rng = np.random.default_rng(0)
+    numbers = rng.lognormal(0, 12, 5000)
+    assert float(exact_sum(numbers)) == float(exact_sum(rng.permutation(numbers)))
+    assert float(exact_sum(numbers)) == math.fsum(numbers)
+    parts = [exact_sum(numbers[rows]) for rows in uneven(5000, 9)]
+    assert sum(parts) == exact_sum(numbers)

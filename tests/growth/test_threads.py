@@ -1,0 +1,81 @@
+"""Calls side by side, and members that start threads of their own."""
+
+import threading
+
+import numpy as np
+import pytest
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from threadpoolctl import threadpool_info
+from xgboost import XGBClassifier
+
+from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.growth import make_learners, side_by_side
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])
+def test_results_come_in_the_order_of_the_calls(n_jobs):
+    assert side_by_side([lambda n=n: n * n for n in range(7)], n_jobs) == [n * n for n in range(7)]
+    assert side_by_side([], n_jobs) == []
+
+
+def test_calls_run_at_the_same_time():
+    meeting = threading.Barrier(2, timeout=20)
+    assert sorted(side_by_side([meeting.wait, meeting.wait], 2)) == [0, 1]
+
+
+def test_a_call_that_fails_stops_the_others():
+    stopped = threading.Event()
+
+    def fail():
+        raise RuntimeError("no luck today")
+
+    # The first would wait for ever if nobody stopped it.
+    with pytest.raises(RuntimeError, match="no luck"):
+        side_by_side([lambda: stopped.wait(60), fail], 2, stopped.set)
+    assert stopped.is_set()
+
+
+class Watched(HistGradientBoostingClassifier):
+    """Notes how many OpenMP threads a fit may use."""
+
+    seen: list = []
+
+    def fit(self, X, y):
+        threads = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "openmp"]
+        self.seen.append(max(threads))
+        return super().fit(X, y)
+
+
+def test_members_of_other_kinds_are_fitted_by_one_thread(imbalanced):
+    before = {p["filepath"]: p["num_threads"] for p in threadpool_info()}
+    Watched.seen.clear()
+    UnderBaggingClassifier(Watched(max_iter=2), 3, random_state=0).fit(*imbalanced)
+    assert Watched.seen == [1, 1, 1]
+    after = {p["filepath"]: p["num_threads"] for p in threadpool_info()}
+    assert {path: after[path] for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_jobs"),
+    [
+        (XGBClassifier(n_estimators=2), 1),
+        (XGBClassifier(n_estimators=2, n_jobs=2), 2),
+        # A weight for each class is beyond the shortcut for LightGBM.
+        (LGBMClassifier(n_estimators=2, class_weight="balanced", verbose=-1), 1),
+        (RandomForestClassifier(2), None),
+    ],
+    ids=["xgboost", "xgboost, as set", "lightgbm", "scikit-learn"],
+)
+def test_only_who_would_take_all_threads_gets_a_number(imbalanced, estimator, n_jobs):
+    X, y = imbalanced
+    learner = make_learners(estimator, [X], 2)
+    assert learner.fit(X, y, np.arange(len(y)), 0).get_params()["n_jobs"] == n_jobs
+
+
+def test_catboost_gets_one_thread(imbalanced):
+    catboost = pytest.importorskip("catboost")
+    X, y = imbalanced
+    estimator = catboost.CatBoostClassifier(2, verbose=False, allow_writing_files=False)
+    member = make_learners(estimator, [X], 2).fit(X, y, np.arange(len(y)), 0)
+    assert member.get_params()["thread_count"] == 1

@@ -1,0 +1,1 @@
+"""Fuzzers: odd inputs, damaged files, kills and full disks; `make fuzz` runs them at length."""
