@@ -96,8 +96,10 @@ class FittedSampler(BaseEstimator):
             self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_, self.action
         )
 
-    #: Whether it needs validation rows to choose by, as every learned policy does.
-    reads_validation_rows = True
+    @property
+    def reads_validation_rows(self) -> bool:
+        """Return whether it needs validation rows to choose by."""
+        return self._as_policy().reads_validation_rows
 
     @property
     def encoder(self) -> StateEncoder:

@@ -176,9 +176,6 @@ class LearnedPolicy:
     True
     """
 
-    #: Whether it needs validation rows to choose by.
-    reads_validation_rows = True
-
     def __init__(
         self,
         actor: GaussianPolicy,
@@ -209,6 +206,11 @@ class LearnedPolicy:
         if self.action == "power":
             return f"LearnedPolicy({self.encoder}, action='power')"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
+
+    @property
+    def reads_validation_rows(self) -> bool:
+        """Return whether it needs validation rows; of the signal scouts make a guess without."""
+        return self.encoder.kind != "signal"
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -409,7 +411,9 @@ def blind_policy() -> ConstantPolicy:
 
 def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
     """Return the state of an ensemble, or None without validation rows or encoder."""
-    return encoder(growth) if encoder is not None and growth.data.has_validation else None
+    if encoder is None or not (growth.data.has_validation or encoder.kind == "signal"):
+        return None
+    return encoder(growth)
 
 
 def _standard_error(score: float, data: GrowthData) -> float:
