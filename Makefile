@@ -20,7 +20,7 @@ demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit
 	$(BIN)/metasampler compare
 
 test: $(STAMP)-test  ## the whole suite, without PyTorch, shap and Chromium
-	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web tests bench/tests src bench/src
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web --ignore bench/tests/deep tests bench/tests src bench/src
 
 # The CPU build has to be there before anything that depends on torch pulls a larger one.
 $(VENV)/.torch: | $(BIN)/python
@@ -28,7 +28,7 @@ $(VENV)/.torch: | $(BIN)/python
 	@touch $@
 
 test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
-	$(BIN)/python -m pytest tests/rl tests/explain
+	$(BIN)/python -m pytest tests/rl tests/explain bench/tests/deep
 
 test-web: $(STAMP)-test-web  ## the report in a real Chromium (Debian: chromium, chromium-driver)
 	REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest tests/web

@@ -332,8 +332,8 @@ class TestSummaries:
         ]
         table = SUMMARIES["growth"](make_spec(head=MANY), rows, {})
         assert texts(table) == [
-            ["MESA, default", "IE+ML", "400", "0.001", "-"],
-            ["SMOTE", "OS", "400", "0.48", "2.00"],
+            ["MESA, default", "IE+ML", "400", "0.001", "-", "-", "-", "40%"],
+            ["SMOTE", "OS", "400", "0.48", "2.00", "-", "-", "40%"],
         ]
         assert "10%, 20%, 40%" in table.note
 
@@ -446,6 +446,10 @@ PICTURES = {
     ),
     "history": ("window = 5", [row(0.5, more={"curves": curves("train", "valid", "test")})]),
     "joint": ("window = 5", [joint_row(), row(0.4, "mesa", "a"), row(0.5, "spe", "b")]),
+    "states": (
+        "",
+        [row(0.5, fold=fold, more={"states": [[0.7, 0.3, 0.6, 0.4]] * 3}) for fold in (0, 1)],
+    ),
     "boundary": ("", [surface(0.5, m, s) for m in ("mesa", "tree") for s in ("a", "b")]),
     "critical-difference": ("k = 10", many_rows()),
 }

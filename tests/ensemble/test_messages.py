@@ -122,3 +122,19 @@ def test_lightgbm_never_gets_texts_of_polars():
     command = [sys.executable, "-W", "ignore", "-c", POLARS]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.strip().endswith("alive"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1"])
+def test_a_scorer_for_two_classes_is_refused_before_any_fit(scoring):
+    X, y = np.arange(90.0).reshape(45, 2), np.arange(45) % 3
+    clf = UnderBaggingClassifier(scoring=scoring, validation_fraction=0.3)
+    with pytest.raises(ValueError, match=f"scoring='{scoring}' cannot score 3 classes"):
+        clf.fit(X, y)
+
+
+def test_infinities_of_both_signs_are_named_without_another_warning(imbalanced):
+    X, y = imbalanced
+    X = X.copy()
+    X[:2, 0] = np.inf, -np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        UnderBaggingClassifier().fit(X, y)

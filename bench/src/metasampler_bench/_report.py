@@ -11,16 +11,22 @@ from typing import Any
 
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES
 from metasampler_bench._figures import FIGURES
+from metasampler_bench._paired import paired
 from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
+from metasampler_bench._sentences import say
 from metasampler_bench._spec import Spec
+from metasampler_bench._spread import spread
 from metasampler_bench._summaries import SUMMARIES
-from metasampler_bench._table_summaries import TABLE_SUMMARIES, sentences
+from metasampler_bench._table_summaries import TABLE_SUMMARIES
 from metasampler_bench._tables import ResultTable, pivot_tables
 
 __all__ = ["write_report"]
 
 _DPI = 150
+#: Kinds of reports that are one table, or several.
+_ONE = SUMMARIES | TABLE_SUMMARIES | DRAW_SUMMARIES | {"spread": spread}
+_SEVERAL = {"table": pivot_tables, "paired": paired}
 QUICK_NOTE = (
     "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it "
     "runs, and nothing about the methods."
@@ -71,7 +77,7 @@ def write_report(
         left_out = set(report.get("without", ()))
         shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
         if kind == "sentences":
-            summary = sentences(spec, shown)
+            summary = say(spec, shown)
             continue
         if kind in FIGURES and not can_draw:
             n_left_out += 1
@@ -81,11 +87,10 @@ def write_report(
                 figures += [path, path.with_suffix(".svg")]
                 parts.append(f"![{spec.title}]({path.name})")
             continue
-        made = (
-            pivot_tables(spec, shown, report)
-            if kind == "table"
-            else [(SUMMARIES | TABLE_SUMMARIES | DRAW_SUMMARIES)[kind](spec, shown, report)]
-        )
+        if kind in _SEVERAL:
+            made = _SEVERAL[kind](spec, shown, report)
+        else:
+            made = [_ONE[kind](spec, shown, report)]
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
         tables += made
         parts += [table.markdown() for table in made]
@@ -124,7 +129,8 @@ def _save_figures(
         # Without a date and with names that are not drawn at random, the same rows give the same
         # file.
         with mpl.rc_context({"svg.hashsalt": spec.name}):
-            display.figure_.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+            # Points are stored as pixels; more of them make a file that nobody loads.
+            display.figure_.savefig(path.with_suffix(".svg"), dpi=72, metadata={"Date": None})
         plt.close(display.figure_)
         yield path
 

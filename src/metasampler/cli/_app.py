@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from metasampler.cli._compare import compare
+from metasampler.cli._report import report
 from metasampler.cli._samplers import samplers
 
 __all__ = ["app", "main"]
@@ -58,6 +59,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.command()(compare)
+app.command()(report)
 app.command()(samplers)
 
 

@@ -17,6 +17,7 @@ from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
+    Drawn,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -46,7 +47,8 @@ def preset_settings(name: str) -> dict[str, Any]:
             "estimator": DecisionTreeClassifier(),
             "n_estimators": 10,
             "validation_fraction": 0.2,
-            "meta_sampler": "fit",
+            # Algorithm 2 draws its actions.
+            "meta_sampler": Drawn("fit"),
             "calibration": None,
             "threshold": 0.5,
             "leaf_smoothing": 0.0,
@@ -100,7 +102,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           of it is meta-trained on this data first (on the rows, with the base learner, the
           scoring and the sampling ratio of this classifier);
         - a policy of :mod:`metasampler.policy`, for instance
-          :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian;
+          :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
+          :class:`~metasampler.policy.Drawn` to act by draws and not by means;
         - any other string, or a path: the name or the file of a sampler to load.
 
     sampling_ratio : float, default=1.0
@@ -326,7 +329,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             - ``"best"``: three times the members, longer ones, and some five times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
-              calibration, soft leaves, rivals or refit.
+              calibration, soft leaves, rivals or refit. Actions are drawn from the policy.
 
         **overrides
             Parameters that are to differ from the preset.
@@ -420,6 +423,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
+        if isinstance(given, Drawn):
+            policy = self._resolve_policy(given.policy, plan, data, streams)
+            if not hasattr(policy, "sample"):
+                raise TypeError(f"meta_sampler={given!r}: {policy!r} has nothing to draw from.")
+            return Drawn(policy)
+        return self._resolve_policy(given, plan, data, streams)
+
+    def _resolve_policy(self, given, plan, data, streams):
+        """Return the policy that a `meta_sampler` names or is."""
         if isinstance(given, str) and given == _UNIVERSAL:
             return WithRivals(load_policy(_UNIVERSAL)) if data.has_validation else blind_policy()
         if isinstance(given, Real) and not isinstance(given, bool):
