@@ -47,6 +47,7 @@ IN_PAPER = {
     "leaderboard-large": "",
     "tables": "",
     "policies-default": "",
+    "policies-tables": "",
     "policies": "",
 }
 
