@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 from metasampler.cli._compare import compare
+from metasampler.cli._fit import fit
+from metasampler.cli._predict import predict
 from metasampler.cli._report import report
 from metasampler.cli._samplers import samplers
 
@@ -58,6 +60,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+app.command()(fit)
+app.command()(predict)
 app.command()(compare)
 app.command()(report)
 app.command()(samplers)
