@@ -93,6 +93,18 @@ def test_what_the_fit_stored_is_told(run):
         assert words in html
 
 
+def test_rows_that_look_like_those_of_the_fit_are_warned_of(run, folder):
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.3).astype(int)
+    X = pd.DataFrame({"x": rng.normal(size=300) + y})
+    save_model(LogisticRegression().fit(X, y), folder / "own.skops", source="own.csv", n_rows=300)
+    X.assign(y=y).to_csv(folder / "own.csv", index=False)
+    X.assign(y=y)[:200].to_csv(folder / "part.csv", index=False)
+    options = ("--target", "y", *QUICK)
+    assert "all figures are too good" in run("own.csv", *options, model="own.skops")[0]
+    assert "all figures are too good" not in run("part.csv", *options, model="own.skops")[0]
+
+
 def test_labels_that_a_fit_against_the_rest_has_no_names_for_are_others(run, folder):
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b", "c"], p=[0.2, 0.3, 0.5], size=300)

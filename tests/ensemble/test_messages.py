@@ -6,10 +6,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
-from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.ensemble import BalanceCascadeClassifier, UnderBaggingClassifier
 
 
 def texts(y):
@@ -138,3 +139,25 @@ def test_infinities_of_both_signs_are_named_without_another_warning(imbalanced):
     X[:2, 0] = np.inf, -np.inf
     with pytest.raises(ValueError, match="infinity"):
         UnderBaggingClassifier().fit(X, y)
+
+
+def test_numbers_that_have_no_sum(imbalanced):
+    _, y = imbalanced
+    X = np.random.default_rng(0).choice([1.7e308, -1.7e308, 1e39, 0.0], (len(y), 2))
+    for table in (X, csr_matrix(X), np.where(X == 0, np.nan, X)):
+        clf = UnderBaggingClassifier(n_estimators=3, random_state=0).fit(table, y)
+        assert np.isfinite(clf.predict_proba(table)).all()
+
+
+def test_one_member_may_be_called_true(imbalanced):
+    X, y = imbalanced
+    clf = BalanceCascadeClassifier(n_estimators=True, sampling_ratio=100.0)
+    with pytest.warns(UserWarning, match="all of its rows are taken"):
+        assert len(clf.fit(X, y).estimators_) == 1
+
+
+def test_teams_take_sparse_tables(imbalanced_for_teams):
+    X, y = imbalanced_for_teams
+    clf = MesaClassifier(n_estimators=2, random_state=0).fit(csr_matrix(np.maximum(X, 0)), y)
+    assert clf.signal_ is not None
+    assert np.isfinite(clf.predict_proba(csr_matrix(X))).all()

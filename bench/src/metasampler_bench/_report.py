@@ -63,7 +63,9 @@ def write_report(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tables: list[ResultTable] = []
+    # What answers the question of the page stands first; other tables are folded below it.
     parts: list[str] = []
+    folded: list[str] = []
     figures: list[Path] = []
     summary = ""
     can_draw = importlib.util.find_spec("matplotlib") is not None
@@ -91,11 +93,15 @@ def write_report(
         else:
             made = [_ONE[kind](spec, shown, report)]
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
+        if tables:
+            folded += [_fold(table.title, table.markdown()) for table in made]
+        else:
+            parts += [table.markdown() for table in made]
         tables += made
-        parts += [table.markdown() for table in made]
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
     page.write_text(
-        "\n\n".join([*_head(spec, own, summary), *parts]).rstrip() + "\n", encoding="utf-8"
+        "\n\n".join([*_head(spec, summary), *parts, *_how(spec, own), *folded]).rstrip() + "\n",
+        encoding="utf-8",
     )
     if tables:
         latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
@@ -134,15 +140,23 @@ def _save_figures(
         yield path
 
 
-def _head(spec: Spec, rows: list[dict[str, Any]], summary: str = "") -> list[str]:
-    """Return title, what was done, and how the rows came about."""
+def _head(spec: Spec, summary: str) -> list[str]:
+    """Return the title, and in a sentence or two what the rows say."""
     in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
+    return [f"# {spec.title}", *([summary] if summary else []), in_paper]
+
+
+def _fold(title: str, text: str) -> str:
+    """Return Markdown that a reader has to unfold."""
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def _how(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
+    """Return how the rows came about: what was done, by which commands, and what failed."""
     commands = sorted({row["command"] for row in rows if "command" in row})
     failed = [row for row in rows if "error" in row]
     lines = [
-        f"# {spec.title}",
-        *([summary] if summary else []),
-        in_paper,
+        "## How it was done",
         spec.about.replace("\n", " "),
         *(["Commands:\n\n```sh\n" + "\n".join(commands) + "\n```"] if commands else []),
         f"{len(finished(rows))} cells"
