@@ -231,7 +231,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     **Few rows.** With fewer than 75 rows of the smallest class scouts cannot tell, and trees do
     as well: the recipe then is 50 trees of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the
-    meta-sampler of the package, with rows held out and given back by a `refit`.
+    meta-sampler of the package, with rows held out and given back by a `refit`. With fewer than 200
+    rows scouts take signal for noise, so sharp trees join the teams (twice as many as the others),
+    with as many votes as the others together.
 
     **What members of your own cost.** A classifier is fitted `n_estimators` times, and as often
     again by a `refit`. Rivals, which the default meta-sampler meets where the validation rows hold
