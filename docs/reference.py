@@ -12,6 +12,7 @@ TITLES = {
     "metasampler.tables": "Tables",
     "metasampler.meta": "Meta-training",
     "metasampler.plotting": "Pictures",
+    "metasampler.report": "Report",
     "metasampler.datasets": "Data",
 }
 
