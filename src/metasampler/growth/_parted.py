@@ -293,6 +293,14 @@ class LookedAt:
         """Rows like all others: they show the number and the names of the columns."""
         return next(each["example"] for each in self.facts if each["n_rows"])
 
+    @property
+    def bytes_a_row(self) -> int:
+        """What a row takes in the form in which members take it."""
+        example = self.example
+        kinds = example.dtypes if is_frame(example) else [example.dtype]
+        kinds = set(map(str, kinds))
+        return example.shape[1] * (4 if kinds == {"float32"} else 8)
+
     def some_labels(self) -> np.ndarray:
         """Return labels of up to a thousand rows of each class: enough to see which are rare."""
         return np.repeat(self.classes, np.minimum(self.counts, 1000))
@@ -317,6 +325,11 @@ def make_parted_data(
             f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
             "2 classes."
         )
+    limit = counts if max_rows is None else np.minimum(counts, max_rows)
+    # The rows of a member are there twice while it is fitted, and once more in bins.
+    source.check_fits(
+        2.5 * int(limit.max()) * looked.bytes_a_row, int(counts.sum()) * looked.bytes_a_row
+    )
 
     def ask(question, *args):
         kept = [block for block, each in zip(blocks, facts, strict=True) if each["n_rows"]]
@@ -364,9 +377,8 @@ def make_parted_data(
             train_counts = counts - sizes
     missing = any(place.ask(has_missing, parts))
     table = np.full((1, place.ask(_n_columns, parts)[0]), np.nan if missing else 0.0, dtype)
-    limit = int(counts.max()) if max_rows is None else min(int(counts.max()), max_rows)
-    # The rows of a member are there twice while it is fitted, and once more in bins.
-    source.check_fits(2.5 * limit * table.nbytes)
+    # Nobody needs the blocks any more: they may take as much memory as the parts.
+    looked.blocks = []
     return PartedData(
         place,
         parts,
