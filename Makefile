@@ -20,7 +20,7 @@ demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit
 	$(BIN)/metasampler compare
 
 test: $(STAMP)-test  ## the whole suite, without PyTorch, shap, Chromium and Dask
-	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web --ignore tests/distributed tests bench/tests src bench/src
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web --ignore tests/distributed --ignore bench/tests/deep tests bench/tests src bench/src
 
 # The CPU build has to be there before anything that depends on torch pulls a larger one.
 $(VENV)/.torch: | $(BIN)/python
@@ -28,7 +28,7 @@ $(VENV)/.torch: | $(BIN)/python
 	@touch $@
 
 test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
-	$(BIN)/python -m pytest tests/rl tests/explain
+	$(BIN)/python -m pytest tests/rl tests/explain bench/tests/deep
 
 test-dask: $(STAMP)-test-dask  ## fits on a real cluster of processes, with lost workers and drivers
 	$(BIN)/python -m pytest tests/distributed

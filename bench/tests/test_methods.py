@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from metasampler import MetaSampler
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import SoftActorCritic
+from metasampler.policy import Drawn
 from metasampler_bench import FAMILIES, LETTERS, METHODS, find_method
 from metasampler_bench._methods import title_of
 from metasampler_bench._retired import RETIRED
@@ -49,8 +50,11 @@ def overlapping(request):
 def build(name, **options):
     classifier = METHODS[name].build(**options)
     if METHODS[name].meta_trains:
-        assert classifier.meta_sampler == "fit"
+        given = classifier.meta_sampler
+        assert getattr(given, "policy", given) == "fit"
         classifier.set_params(meta_sampler=QUICK_SAMPLER)
+    if name.startswith("search-"):
+        classifier.set_params(n_episodes=1)
     return classifier
 
 
@@ -65,7 +69,7 @@ def test_names_titles_and_families():
         assert method.family in FAMILIES
         assert method.family == "-" or set(method.family.split("+")) <= set(LETTERS)
         assert method.sized or not method.prefix
-        assert method.requires in (None, "boosters")
+        assert method.requires in (None, "boosters", "deep")
     named = {method.family for method in METHODS.values()}
     assert named == set(FAMILIES)
 
@@ -84,7 +88,8 @@ def test_what_the_paper_compares_is_there():
     assert all(METHODS[name].reference for name in ensembles.split())
 
 
-@pytest.mark.parametrize("name", METHODS)
+# Networks have tests of their own, in the folder `deep`.
+@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.requires != "deep"])
 def test_fits_predicts_and_counts_rows(name, overlapping):
     X, y = overlapping
     method = METHODS[name]
@@ -213,7 +218,7 @@ def test_the_default_and_the_presets():
     assert METHODS["mesa-fast"].build(n_estimators=7).n_estimators == 7
 
 
-PAPER = "mesa-fit mesa-refit mesa-soft mesa-universal random-mu uniform-draws"
+PAPER = "mesa-fit mesa-sampled mesa-refit mesa-soft mesa-universal random-mu uniform-draws"
 PAPER += " random-policy constant-0 constant-0.3 constant-1 wide-0.9 mesa-alone"
 
 
@@ -225,6 +230,9 @@ def test_the_paper_does_not_follow_the_defaults(name):
     assert built.leaf_smoothing == (2 if name == "mesa-soft" else 0)
     assert built.refit == name.endswith("-refit")
     policy = built.meta_sampler
+    # Algorithm 2 draws; the other rows act by the mean, which can be repeated.
+    assert isinstance(policy, Drawn) == (name in ("mesa-sampled", "random-policy"))
+    policy = policy.policy if isinstance(policy, Drawn) else policy
     assert METHODS[name].meta_trains == (isinstance(policy, str) and policy == "fit")
     if name.startswith("wide-"):
         assert (policy.mu, policy.sigma) == (0.9, 0.3)

@@ -332,8 +332,8 @@ class TestSummaries:
         ]
         table = SUMMARIES["growth"](make_spec(head=MANY), rows, {})
         assert texts(table) == [
-            ["MESA, default", "IE+ML", "400", "0.001", "-"],
-            ["SMOTE", "OS", "400", "0.48", "2.00"],
+            ["MESA, default", "IE+ML", "400", "0.001", "-", "-", "-", "40%"],
+            ["SMOTE", "OS", "400", "0.48", "2.00", "-", "-", "40%"],
         ]
         assert "10%, 20%, 40%" in table.note
 
@@ -362,7 +362,10 @@ def test_the_page(tmp_path):
     ]
     page, latex = write_report(make_spec(TABLE), rows, tmp_path)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("# Small & 100% fine\n\nIn the paper: Table 99.\n\nWhat was done.\n")
+    assert text.startswith(
+        "# Small & 100% fine\n\nIn the paper: Table 99.\n\n**Small & 100% fine**\n"
+    )
+    assert text.index("| method | k = 5 |") < text.index("## How it was done\n\nWhat was done.\n")
     assert "```sh\nmetasampler bench small\n```" in text
     assert "2 cells, 2 that failed or ran out of time; seed 0; python 3.11, numpy 2.0;" in text
     assert "commit abc1234; 2024-01-01." in text
@@ -446,6 +449,10 @@ PICTURES = {
     ),
     "history": ("window = 5", [row(0.5, more={"curves": curves("train", "valid", "test")})]),
     "joint": ("window = 5", [joint_row(), row(0.4, "mesa", "a"), row(0.5, "spe", "b")]),
+    "states": (
+        "",
+        [row(0.5, fold=fold, more={"states": [[0.7, 0.3, 0.6, 0.4]] * 3}) for fold in (0, 1)],
+    ),
     "boundary": ("", [surface(0.5, m, s) for m in ("mesa", "tree") for s in ("a", "b")]),
     "critical-difference": ("k = 10", many_rows()),
 }
@@ -513,3 +520,13 @@ def test_rows_of_methods_that_are_gone_stay_readable(tmp_path):
     assert "| MESA, meta-trained, look-ahead [1fe915a] | 0.250 |" in page
     assert RETIRED_NOTE in page
     assert RETIRED_NOTE not in write_report(spec, rows[:1], tmp_path)[0].read_text()
+
+
+def test_the_first_table_stands_open_and_the_others_are_folded(tmp_path):
+    rows = [row(0.5, "mesa", k=5), row(0.6, "spe", k=5)]
+    both = TABLE + TABLE + 'suffix = ", again"\n'
+    text = write_report(make_spec(both), rows, tmp_path)[0].read_text(encoding="utf-8")
+    first, _, rest = text.partition("## How it was done")
+    assert "<details>" not in first
+    assert "<summary>Small & 100% fine, again</summary>" in rest
+    assert rest.count("<details>") == rest.count("</details>") == 1

@@ -18,6 +18,8 @@ from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 
+OTHER_REPORTS = ("sentences", "table", "paired", "spread")
+
 #: Typed from the paper: where each spec stands in it. Tables count through the appendix.
 IN_PAPER = {
     "methods": "Table 1",
@@ -28,6 +30,7 @@ IN_PAPER = {
     "ablation": "Table 6",
     "datasets": "Table 7",
     "networks": "Table 11",
+    "states": "Figure 2",
     "synthetic": "Figure 3",
     "over-sampling": "Figure 4",
     "transfer-matrix": "Figure 5",
@@ -35,6 +38,11 @@ IN_PAPER = {
     "subset-cost": "Figure 7",
     "policy-under-noise": "Figure 8",
     "meta-training": "Figure 9",
+    "deep": "",
+    "own-members": "",
+    "seeds": "",
+    "sensitivity": "",
+    "validation-size": "",
     "leaderboard": "",
     "leaderboard-large": "",
     "tables": "",
@@ -83,7 +91,12 @@ FROM_PAPER = [
     ("noise", {"method": "mesa-fit", "dataset": "protein_homo", "noise": 0.25}, "score", 0.757),
     (
         "noise",
-        {"method": "mesa-fit", "dataset": "mammography-authors", "noise": 0.4},
+        {
+            "method": "mesa-fit",
+            "dataset": "mammography-authors",
+            "noise": 0.4,
+            "flips": "authors",
+        },
         "score",
         0.401,
     ),
@@ -120,7 +133,7 @@ def all_cells(spec, **options):
     return [cell for job in spec.jobs(**options) for cell in job.cells]
 
 
-def test_all_of_the_paper_and_five_beyond_it():
+def test_all_of_the_paper_and_what_is_beyond_it():
     assert {name: load_spec(name).paper for name in NAMES} == IN_PAPER
 
 
@@ -138,7 +151,7 @@ def test_everything_a_spec_names_exists(name):
     known_sets = {info.name for info in list_datasets()} | {"mammography-authors"}
     named = set()
     for part in (*spec.blocks, spec.quick):
-        assert set(part) <= set(AXES) | {"kind", "runs", "tasks", "watch"}
+        assert set(part) <= set(AXES) | {"kind", "runs", "folds", "keep", "tasks", "watch"}
         assert set(part.get("method", ())) <= {*METHODS, *TABLE_METHODS}
         assert set(part.get("base", ())) <= set(BASE_CLASSIFIERS)
         named |= {*part.get("dataset", ()), *filter(None, part.get("meta_task", ()))}
@@ -148,11 +161,12 @@ def test_everything_a_spec_names_exists(name):
     named = {set_ for set_ in named if not set_.startswith(("adbench_", "keel"))}
     assert named <= known_sets | set(REAL_NAMES)
     assert {job.kind for job in spec.jobs(runs=1)} <= set(MEASURES)
-    assert set(spec.keep) <= {"actions", "surface", "resampling"}
+    kept = {*spec.keep, *(name for block in spec.blocks for name in block.get("keep", ()))}
+    assert kept <= {"actions", "states", "surface", "resampling"}
     assert spec.reports
     for report in spec.reports:
-        assert report["kind"] in {*SUMMARIES, *TABLE_SUMMARIES, *FIGURES, "sentences", "table"}
-        if report["kind"] == "table":
+        assert report["kind"] in {*SUMMARIES, *TABLE_SUMMARIES, *FIGURES, *OTHER_REPORTS}
+        if report["kind"] in ("table", "paired"):
             assert {*report["rows"], *report["columns"]} <= set(AXES)
 
 

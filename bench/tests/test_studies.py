@@ -1,19 +1,27 @@
 """Studies: rows that are measured, kept, and shown again."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
 import metasampler_bench
+from metasampler import MesaClassifier
 from metasampler.cli import app
+from metasampler.ensemble.teams import Blend
 from metasampler_bench._tables import ResultTable
 from metasampler_bench.studies import STUDIES, Options, Study, find_study, write_study_page
 from metasampler_bench.studies import _pages as pages
 from metasampler_bench.studies._random_tasks import KINDS, RandomTask
 from metasampler_bench.studies._study import read_rows
+from metasampler_bench.studies._teams_parts import Pieces
+from metasampler_bench.studies._teams_tasks import cut
 
 RESULTS = Path(metasampler_bench.__file__).parents[3] / "docs" / "results"
 STORED = [study for study in STUDIES.values() if (RESULTS / study.file_name).is_file()]
@@ -73,6 +81,30 @@ def test_what_an_interrupted_study_leaves(small, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         study.run(Options(runs=1), tmp_path / "rows.json")
     assert [row["set"] for row in read_rows(tmp_path / "rows.json")["rows"]] == ["one", "two"]
+
+
+def test_an_interrupted_study_goes_on(small, tmp_path):
+    asked = []
+
+    def stops_once(options):
+        asked.append(options.finished)
+        for row in measure(replace(options, datasets=("one", "two", "three"))):
+            if row["set"] in options.finished:
+                continue
+            if row["set"] == "three" and len(asked) == 1:
+                raise KeyboardInterrupt
+            yield row
+
+    study = Study("small", "", "", stops_once, tables, runs=2, resumes=True)
+    path = tmp_path / "rows.json"
+    with pytest.raises(KeyboardInterrupt):
+        study.run(Options(runs=2), path)
+    rows = study.run(Options(runs=2), path)
+    assert asked == [set(), {"one"}]
+    assert [row["set"] for row in rows] == ["one", "one", "two", "two", "three", "three"]
+    # Another command measures all of its own rows.
+    assert len(study.run(Options(runs=1), path)) == 3
+    assert asked[-1] == set()
 
 
 def test_only_tables_without_a_folder(small, tmp_path, monkeypatch):
@@ -180,6 +212,38 @@ def test_agreement_with_imbalanced_learn(data_home):
         "RUSBoost, stumps",
         "RUSBoost, full trees",
     ]
+
+
+@pytest.mark.parametrize("weight", [0.8, 0.9], ids=["many", "few"])
+def test_the_teams_of_a_study_are_those_of_a_fit(weight):
+    X, y = make_classification(1600, n_informative=6, weights=[weight], random_state=0)
+    frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])])
+    X, X_test, y, _ = train_test_split(frame, y, stratify=y, random_state=0)
+    fitted = MesaClassifier(random_state=3, calibration=None).fit(X, y)
+    teams = Pieces(X, y, X_test, 3).default()
+    assert len(teams) == (3 if weight == 0.8 else 4)
+    blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
+    proba = blend([team.test for team in teams])
+    np.testing.assert_array_equal(proba, fitted.predict_proba(X_test))
+
+
+@pytest.mark.parametrize(("name", "n_tables"), [("teams", 3), ("few-positives", 2)])
+def test_teams_are_measured(name, n_tables, data_home):
+    study = STUDIES[name]
+    sets = ("iranian_churn", "resume_callback")
+    rows = list(study.measure(Options(runs=1, datasets=sets, data_home=str(data_home))))
+    assert {row["set"] for row in rows} == set(sets)
+    assert all(0 < row["average precision"] <= 1 for row in rows)
+    made = study.tables(rows)
+    assert len(made) == n_tables
+    assert "nan" not in "".join(table.markdown() for table in made)
+
+
+def test_thinned_tables_keep_their_test_rows(data_home):
+    whole, thin = (cut("iranian_churn", 0, str(data_home), few) for few in (None, 50))
+    assert thin[1].sum() == 50
+    assert np.sum(thin[1] == 0) == np.sum(whole[1] == 0)
+    pd.testing.assert_frame_equal(thin[2], whole[2])
 
 
 def test_mammography_of_rows():

@@ -1,5 +1,7 @@
 """Photograph an example report at three widths, light and dark, as the PNGs beside this file.
 
+The page itself is written beside them, as ``example.html``.
+
 Run ``python docs/report/make.py``; it needs the extras ``test-web`` and ``plot`` (for Pillow), and
 Chromium with its driver. The data is made up (`make_claims`): it shows the report, and nothing of
 how good the classifier is on real data.

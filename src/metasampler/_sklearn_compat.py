@@ -2,28 +2,22 @@
 
 Each shortcut has a public twin that gives the same result; `FAST_TREES` says whether the
 shortcuts are taken. A scikit-learn release that was not tested here only costs speed. The rest
-are scikit-learn's own tools for the authors of estimators, which have no public name yet.
+are scikit-learn's own tools for the authors of estimators, which have no public name yet; if one
+is not where it was, those of `_sklearn_public` serve.
 """
 
+import os
 import re
 from math import ceil
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn
-from sklearn.base import _fit_context as fit_context
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    StrOptions,
-    validate_parameter_constraints,
-)
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
     "FAST_TREES",
-    "HasMethods",
+    "PUBLIC_ONLY",
     "Interval",
     "StrOptions",
     "TreeBuilder",
@@ -33,10 +27,33 @@ __all__ = [
     "validate_parameter_constraints",
 ]
 
+PUBLIC_ONLY = os.environ.get("METASAMPLER_PUBLIC_SKLEARN") == "1"
+if not PUBLIC_ONLY:
+    try:
+        from sklearn.base import _fit_context as fit_context
+        from sklearn.utils import _safe_indexing
+        from sklearn.utils._param_validation import (
+            Interval,
+            StrOptions,
+            validate_parameter_constraints,
+        )
+        from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+    except ImportError:  # a later release
+        PUBLIC_ONLY = True
+if PUBLIC_ONLY and not TYPE_CHECKING:
+    from metasampler._sklearn_public import (
+        Interval,
+        StrOptions,
+        check_sample_weight,
+        fit_context,
+        validate_parameter_constraints,
+    )
+    from metasampler._sklearn_public import take_rows as _safe_indexing
+
 _TESTED_FROM, _TESTED_BELOW = (1, 6), (1, 10)
 _VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:2])
 
-FAST_TREES = _TESTED_FROM <= _VERSION < _TESTED_BELOW
+FAST_TREES = not PUBLIC_ONLY and _TESTED_FROM <= _VERSION < _TESTED_BELOW
 if FAST_TREES:
     from sklearn.tree._classes import CRITERIA_CLF, DENSE_SPLITTERS, DepthFirstTreeBuilder, Tree
 

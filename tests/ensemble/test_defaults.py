@@ -179,7 +179,6 @@ def test_what_the_presets_are():
         settings.items()
         >= {
             "n_estimators": 10,
-            "meta_sampler": "fit",
             "leaf_smoothing": 0,
             "refit": False,
             "calibration": None,
@@ -188,6 +187,8 @@ def test_what_the_presets_are():
             "random_state": 7,
         }.items()
     )
+    # Algorithm 2 draws its actions; all else of the sampler is as "fit" has it.
+    assert repr(paper.meta_sampler) == "Drawn(policy='fit')"
     for name in ("fast", "best"):
         settings = MesaClassifier.from_preset(name, n_estimators=5).get_params()
         assert settings == MesaClassifier(name, 5).get_params()

@@ -6,10 +6,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
-from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.ensemble import BalanceCascadeClassifier, UnderBaggingClassifier
 
 
 def texts(y):
@@ -122,3 +123,34 @@ def test_lightgbm_never_gets_texts_of_polars():
     command = [sys.executable, "-W", "ignore", "-c", POLARS]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.strip().endswith("alive"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1"])
+def test_a_scorer_for_two_classes_is_refused_before_any_fit(scoring):
+    X, y = np.arange(90.0).reshape(45, 2), np.arange(45) % 3
+    clf = UnderBaggingClassifier(scoring=scoring, validation_fraction=0.3)
+    with pytest.raises(ValueError, match=f"scoring='{scoring}' cannot score 3 classes"):
+        clf.fit(X, y)
+
+
+def test_infinities_of_both_signs_are_named_without_another_warning(imbalanced):
+    X, y = imbalanced
+    X = X.copy()
+    X[:2, 0] = np.inf, -np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        UnderBaggingClassifier().fit(X, y)
+
+
+def test_numbers_that_have_no_sum(imbalanced):
+    _, y = imbalanced
+    X = np.random.default_rng(0).choice([1.7e308, -1.7e308, 1e39, 0.0], (len(y), 2))
+    for table in (X, csr_matrix(X), np.where(X == 0, np.nan, X)):
+        clf = UnderBaggingClassifier(n_estimators=3, random_state=0).fit(table, y)
+        assert np.isfinite(clf.predict_proba(table)).all()
+
+
+def test_one_member_may_be_called_true(imbalanced):
+    X, y = imbalanced
+    clf = BalanceCascadeClassifier(n_estimators=True, sampling_ratio=100.0)
+    with pytest.warns(UserWarning, match="all of its rows are taken"):
+        assert len(clf.fit(X, y).estimators_) == 1

@@ -154,6 +154,17 @@ def test_a_class_that_is_all_but_certain_has_finite_log_odds():
     assert calibration(proba)[2000, 1] < result[-2, 1]
 
 
+def test_a_blend_that_is_right_says_so():
+    odds = np.r_[np.linspace(-4, -2, 950), np.linspace(2, 4, 50)]
+    proba, codes = np.column_stack([expit(-odds), expit(odds)]), (odds > 0).astype(int)
+    prior = np.array([0.95, 0.05])
+    of_blend = SigmoidCalibration(prior, proba, codes, of_log_odds=True)(proba)[codes == 1, 1]
+    assert of_blend.mean() > 0.99
+    assert of_blend.max() < 1
+    # Few rows of one team are trusted less.
+    assert SigmoidCalibration(prior, proba, codes)(proba)[codes == 1, 1].mean() < 0.99
+
+
 # ---------------------------------------------------------------------- the signal
 
 
@@ -173,12 +184,13 @@ def test_a_clean_table_has_much_signal_and_hard_rows_are_drawn(large):
     assert len(clf.actions_) == 14 - 2
 
 
-def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large):
-    clf = mesa().fit(*large)
-    recipe = RECIPES["default"]
+@pytest.mark.parametrize("name", ["default", "fast"])
+def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large, name):
+    clf = MesaClassifier(name, random_state=0).fit(*large)
+    recipe = RECIPES[name]
     rounds = [member.n_rounds_ for member in clf.estimators_[: recipe.n_scouts]]
     paid = [n + max(0, n - recipe.doubles_after) for n in rounds]
-    expected = np.exp(np.mean(np.log(paid))) * recipe.learning_rate / 0.1
+    expected = np.exp(np.mean(np.log(paid))) * recipe.round_counts * recipe.learning_rate / 0.1
     assert clf.signal_ == pytest.approx(expected)
 
 
@@ -192,17 +204,17 @@ def test_few_rows_of_the_smallest_class_get_trees(imbalanced, estimator, name):
         "DecisionTreeClassifier",
         "ExtraTreeClassifier",
     }
-    assert "fewer than 200 rows" in str(clf.summary())
+    assert "fewer than 75 rows" in str(clf.summary())
 
 
-@pytest.mark.parametrize(("n_rare", "has_teams"), [(199, False), (200, True)])
+@pytest.mark.parametrize(("n_rare", "has_teams"), [(74, False), (75, True)])
 def test_how_many_rows_are_enough(n_rare, has_teams):
     X = np.random.default_rng(0).normal(size=(450, 3))
     y, weights = np.arange(450) < n_rare, np.ones(450)
     clf = MesaClassifier("fast", random_state=0).fit(X, y)
     assert (clf.signal_ is not None) == has_teams
     # Rows without weight do not count.
-    weights[200 * (n_rare == 200) - 1] = 0
+    weights[n_rare - 1] = 0
     clf = MesaClassifier("fast", random_state=0).fit(X, y, sample_weight=weights)
     assert clf.signal_ is None
 
@@ -211,6 +223,19 @@ def test_the_summary_says_how_much_there_is_to_learn(large):
     clf = mesa().fit(*large)
     assert f"Signal: {clf.signal_:.0f}" in str(clf.summary())
     assert "ewer than" not in str(clf.summary())
+
+
+@pytest.mark.parametrize(("n_rare", "n_sharp"), [(100, 48), (200, 0)])
+def test_sharp_trees_join_where_the_signal_is_uncertain(n_rare, n_sharp):
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    y = np.arange(600) < n_rare
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    assert clf._team_names.count("sharp trees") == n_sharp
+    assert len(clf.estimators_) == 30 + n_sharp
+    if n_sharp:
+        # As many votes as the others together.
+        assert clf._blend.votes == [1, 1, 1, 3]
+        assert clf._vote_weights()[30:].sum() == pytest.approx(clf._vote_weights()[:30].sum())
 
 
 def test_what_follows_from_the_signal():

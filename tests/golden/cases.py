@@ -187,7 +187,8 @@ CASES: dict[str, Callable[[], dict[str, np.ndarray]]] = {
         )
         for package in (ensemble, bench)
         for name in package.__all__
-        if name != "MesaClassifier"
+        # AdaC2 came after the record; its test computes the algorithm by hand.
+        if name not in ("MesaClassifier", "AdaC2Classifier")
         for data in (few, three)
     },
     "self-paced, refitted": lambda: fit(

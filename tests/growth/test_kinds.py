@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from metasampler import _sklearn_compat
 from metasampler.growth import (
     GaussianDraw,
     Growth,
@@ -27,6 +28,11 @@ from metasampler.growth import (
 from metasampler.growth._members import TreeLearner
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
+
+
+needs_fast_trees = pytest.mark.skipif(
+    not _sklearn_compat.FAST_TREES, reason="the quick way of this scikit-learn is not taken"
+)
 
 
 def start(X, y, estimator, *, leaf_smoothing=0.0, weights=None, **options):
@@ -60,6 +66,7 @@ def test_one_base_learner_is_the_learner_of_all_members():
     assert learner.of(0) is learner.of(7) is learner
 
 
+@needs_fast_trees
 def test_trees_are_quick_where_all_kinds_are_trees():
     X = np.zeros((4, 2), dtype=np.float32)
     learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2)
@@ -71,6 +78,7 @@ def test_trees_are_quick_where_all_kinds_are_trees():
     assert not learner.fits_in_threads
 
 
+@needs_fast_trees
 def test_a_copy_shares_no_builder():
     X = np.zeros((4, 2), dtype=np.float32)
     learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)

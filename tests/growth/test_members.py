@@ -80,6 +80,7 @@ def test_bad_tree_parameters_are_reported_on_the_shortcut(imbalanced):
         tree_mesa(DecisionTreeClassifier(max_depth=-3)).fit(X, y)
 
 
+@pytest.mark.skipif(not _sklearn_compat.FAST_TREES, reason="this scikit-learn is not known yet")
 def test_missing_values_take_the_public_way():
     X = np.zeros((4, 2), dtype=np.float32)
     assert type(make_learners(DecisionTreeClassifier(), [X], 2)) is TreeLearner

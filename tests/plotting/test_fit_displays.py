@@ -7,12 +7,22 @@ import pytest
 from matplotlib import pyplot as plt
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tree_mesa import tree_mesa
 
 from metasampler import MetaSampler
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.meta import GaussianPolicy, SoftActorCritic
-from metasampler.plotting import ErrorHistogramDisplay, MetaTrainingDisplay, PolicyTraceDisplay
+from metasampler.plotting import (
+    ErrorHistogramDisplay,
+    FitSummaryDisplay,
+    MetaTrainingDisplay,
+    PolicyTraceDisplay,
+    PrecisionRecallComparisonDisplay,
+    ThresholdDisplay,
+)
 
 
 @pytest.fixture(scope="module")
@@ -231,3 +241,26 @@ def test_without_matplotlib(monkeypatch):
     ):
         with pytest.raises(ImportError, match=rf"{type(display).__name__}\.plot needs matplotlib"):
             display.plot()
+
+
+# ---------------------------------------------------------------------- pipelines and searches
+
+
+def test_every_display_takes_a_pipeline_or_a_search(imbalanced):
+    X, y = imbalanced
+    pipe = make_pipeline(StandardScaler(), tree_mesa(n_estimators=3, random_state=0))
+    search = GridSearchCV(pipe, {"mesaclassifier__meta_sampler": [0.5]}, cv=2).fit(X, y)
+    pipe = search.best_estimator_
+    inner, scaled = pipe[-1], pipe[:-1].transform(X)
+    expected = ErrorHistogramDisplay.from_estimator(inner, scaled, y).histograms
+    for wrapped in (pipe, search):
+        display = ErrorHistogramDisplay.from_estimator(wrapped, X, y)
+        np.testing.assert_array_equal(display.histograms, expected)
+        rows = FitSummaryDisplay.from_estimator(wrapped).rows
+        assert rows == inner.summary().rows
+        assert ThresholdDisplay.from_estimator(wrapped, X, y).threshold == inner.threshold_
+        assert list(PolicyTraceDisplay.from_estimator(wrapped).traces) == ["MesaClassifier"]
+        PrecisionRecallComparisonDisplay.from_estimators({"a": wrapped}, X, y)
+        plt.close("all")
+    with pytest.raises(ValueError, match="AdaBoostClassifier has no summary"):
+        FitSummaryDisplay.from_estimator(AdaBoostClassifier(n_estimators=2).fit(X, y))

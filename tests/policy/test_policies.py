@@ -21,6 +21,7 @@ from metasampler.growth import (
 )
 from metasampler.policy import (
     ConstantPolicy,
+    Drawn,
     GaussianPolicy,
     LearnedPolicy,
     StateEncoder,
@@ -98,6 +99,32 @@ def test_learned(grown, actor):
     assert draw.mu == policy.predict(state) == 0.4 + (1 - 0.4) * actor.predict(state)
     drawn = policy.sample(state, np.random.default_rng(5))
     assert drawn == 0.4 + (1 - 0.4) * actor.sample(state, np.random.default_rng(5))
+
+
+def test_drawn_actions(imbalanced, actor):
+    learned = LearnedPolicy(actor, StateEncoder(), mu_min=0.4, sigma=0.3)
+    policy = Drawn(learned)
+    assert (policy.sigma, policy.encoder, policy.reads_validation_rows) == (0.3, learned.encoder, 1)
+    growth = start(*imbalanced)
+    steps = list(growth.grow(policy, 5))
+    for number, step in enumerate(steps, 1):
+        rng = RandomStreams(0).generator(Stream.POLICY, number)
+        assert step.mu == learned.sample(step.state, rng) != learned.predict(step.state)
+    assert len(steps) == 4
+
+
+def test_drawn_actions_of_what_a_classifier_names(imbalanced):
+    X, y = imbalanced
+    options = {"estimator": DecisionTreeClassifier(), "n_estimators": 5, "random_state": 0}
+    drawn = MesaClassifier(meta_sampler=Drawn("mammography"), **options).fit(X, y)
+    by_mean = MesaClassifier(meta_sampler="mammography", **options).fit(X, y)
+    assert (drawn.actions_ != by_mean.actions_).all()
+    assert drawn.meta_sampler_.encoder == load_policy("mammography").encoder
+    # Constants have one mu to draw.
+    constant = MesaClassifier(meta_sampler=Drawn(0.7), **options).fit(X, y)
+    np.testing.assert_array_equal(constant.actions_, 0.7)
+    with pytest.raises(TypeError, match="has nothing to draw from"):
+        MesaClassifier(meta_sampler=Drawn("universal"), **options).fit(X, y)
 
 
 def test_a_learned_policy_checks_what_it_gets(actor):

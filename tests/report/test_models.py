@@ -39,7 +39,7 @@ def test_an_ensemble_of_ours(mesa, rows):
     X, y = rows[0][1000:], rows[1][1000:]
     report = make_report(mesa, X, y, target="fraud", n_repeats=1, n_resamples=20)
     assert alarms(report) == (mesa.predict(X) == "yes").sum()
-    assert "rows with <bdi>fraud</bdi> = <bdi>yes</bdi>" in report.html
+    assert "rows with fraud = yes are found" in report.headline
     for words in ("How the ensemble grew", "Member by member", "What matters", "threshold"):
         assert words in report.html
     # The boxes begin with the costs that the threshold was tuned by.
@@ -79,6 +79,25 @@ def test_the_slider_begins_where_predict_decides(numbers, build):
     report = make_report(clf, X[600:], y[600:], pos_label=1, **QUICK)
     assert alarms(report) == (clf.predict(X[600:]) == 1).sum()
     assert "does not decide by a threshold" not in report.html
+
+
+def test_a_number_of_rows_to_call_is_not_taken_for_a_threshold(rows):
+    X, y = rows
+    clf = MesaClassifier.from_preset("fast", threshold=("top", 40), random_state=0)
+    clf.fit(X[:1000], y[:1000])
+    report = make_report(clf, X[1000:], y[1000:], **QUICK)
+    assert alarms(report) == (clf.predict(X[1000:]) == "yes").sum() == 40
+    assert "does not decide by a threshold" in report.html
+
+
+def test_an_ensemble_of_ours_with_many_classes(numbers):
+    _, X, y = numbers
+    labels = np.where(X[:, 2] > 1, 2, y)
+    clf = UnderBaggingClassifier(n_estimators=5, random_state=0).fit(X[:800], labels[:800])
+    report = make_report(clf, X[800:], labels[800:], **QUICK)
+    assert alarms(report) == pytest.approx((clf.predict(X[800:]) == 1).sum(), abs=3)
+    assert "Each class" in report.html
+    assert "How the ensemble grew" in report.html
 
 
 class Contrarian(ClassifierMixin, BaseEstimator):
@@ -170,9 +189,14 @@ def test_rivals_stand_beside_the_model(numbers):
     clf, X, y = numbers
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[:500], y[:500])
     report = make_report(
-        clf, X, y, rivals={"a tree": tree}, comparison={"LightGBM": {"F1": 0.25}}, **QUICK
+        clf,
+        X,
+        y,
+        rivals={"a tree": tree},
+        comparison={"LightGBM": {"F1": 0.25, "precision": [0.5, 0.7, None]}},
+        **QUICK,
     )
-    for words in ("How it compares", "a tree", "chance", "LightGBM", "0.250"):
+    for words in ("How it compares", "a tree", "chance", "LightGBM", "0.250", "0.600 ± 0.100"):
         assert words in report.html
 
 

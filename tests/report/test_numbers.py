@@ -113,12 +113,12 @@ def test_intervals_are_those_of_a_bootstrap_over_rows(weighted):
         weights,
         cuts,
         are_proba=True,
-        n_resamples=1000,
+        n_resamples=400,
         rng=np.random.default_rng(0),
     )
     rng = np.random.default_rng(1)
     plain = []
-    for _ in range(200):
+    for _ in range(150):
         drawn = rng.integers(len(scores), size=len(scores))
         truth, score = positive[drawn], scores[drawn]
         options = {"sample_weight": _of(weights, drawn)}
@@ -151,14 +151,14 @@ def test_the_interval_covers_as_often_as_it_says():
     # The precision at a threshold is known where scores are honest probabilities.
     rng = np.random.default_rng(5)
     covered = 0
-    for _ in range(100):
+    for _ in range(60):
         scores = rng.beta(0.6, 3, size=800).round(2)
         positive = rng.random(800) < scores
         cuts = make_cuts(scores, 0.4, positive)
         quality = judge(scores, positive, None, cuts, are_proba=True, n_resamples=200, rng=rng)
         low, high = quality.precision[:, cuts.start]
         covered += low <= TRUE_PRECISION <= high
-    assert 88 <= covered <= 99
+    assert 51 <= covered <= 60
 
 
 #: Mean of such scores above the threshold, by a large sample.

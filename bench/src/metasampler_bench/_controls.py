@@ -150,10 +150,13 @@ class SelectedMuClassifier(WrappingClassifier):
             best.set_params(refit=self.refit).fit(X, y, X_val, y_val)
         self.validation_scores_ = np.array(scores)
         validate_data(self, X, skip_check_array=True)
-        self.estimator_ = best
-        for name in _KEPT:
-            setattr(self, name, getattr(best, name))
+        self._keep(best)
         return self
+
+    def _keep(self, fitted: MesaClassifier) -> None:
+        self.estimator_ = fitted
+        for name in _KEPT:
+            setattr(self, name, getattr(fitted, name))
 
     def _seed(self) -> int:
         """Return one seed for all fits, also where random_state is None or a generator."""

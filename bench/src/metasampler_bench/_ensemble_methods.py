@@ -21,6 +21,7 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 from metasampler.meta import ConstantPolicy, MetaSampler
+from metasampler.policy import Drawn
 from metasampler_bench._controls import SelectedMuClassifier
 from metasampler_bench._learners import make_sampler
 from metasampler_bench._method import (
@@ -32,6 +33,7 @@ from metasampler_bench._method import (
 )
 from metasampler_bench._weighting import WeightedClassifier
 from metasampler_bench.ensemble import (
+    AdaC2Classifier,
     AdaCostClassifier,
     RAMOBoostClassifier,
     RUSBoostClassifier,
@@ -113,6 +115,20 @@ def reweighting_methods() -> Iterator[Method]:
         rows_recorded,
         "W. Fan et al., AdaCost: Misclassification cost-sensitive boosting, ICML 1999",
         prefix=True,
+    )
+    yield Method(
+        "adac2",
+        "AdaC2",
+        "IE+RW",
+        lambda estimator, k, seed, n_jobs: AdaC2Classifier(
+            DecisionTreeClassifier(max_depth=3) if estimator is None else estimator,
+            k,
+            n_jobs=n_jobs,
+            random_state=seed,
+        ),
+        rows_recorded,
+        "Y. Sun et al., Cost-sensitive boosting for classification of imbalanced data, Pattern "
+        "Recognition 40, 2007",
     )
 
 
@@ -328,7 +344,7 @@ def _mesa(
         _LIU_2020_MESA,
         prefix=True,
         uses_validation=True,
-        meta_trains=isinstance(meta_sampler, str) and meta_sampler == "fit",
+        meta_trains=getattr(meta_sampler, "policy", meta_sampler) == "fit",
     )
 
 
@@ -340,6 +356,12 @@ def _paper_rows() -> Iterator[Method]:
         return _mesa(name, title, family, DecisionTreeClassifier, **{**plain, **options})
 
     yield mesa("mesa-fit", "MESA, meta-trained", "IE+ML", meta_sampler="fit")
+    yield mesa(
+        "mesa-sampled",
+        "MESA, meta-trained, drawn actions",
+        "IE+ML",
+        meta_sampler=Drawn("fit"),
+    )
     yield mesa(
         "mesa-refit", "MESA, meta-trained, refitted", "IE+ML", meta_sampler="fit", refit=True
     )
@@ -386,7 +408,8 @@ def _paper_rows() -> Iterator[Method]:
         "random-policy",
         "randomly initialised policy",
         "IE+US",
-        meta_sampler=make_sampler("sac", {"n_random_steps": 0, "n_updates": 0}),
+        # As in Algorithm 2: the mean of a policy that has learned nothing is near 0.5 everywhere.
+        meta_sampler=Drawn(make_sampler("sac", {"n_random_steps": 0, "n_updates": 0})),
     )
 
 

@@ -19,24 +19,29 @@ from metasampler_bench._rows import (
     select,
 )
 from metasampler_bench._spec import Spec
+from metasampler_bench._statistics import standard_error
 from metasampler_bench._summaries import count_sets, methods_of, most_finished
+from metasampler_bench._tables import keys_on
 
 __all__ = ["FIGURES"]
 
-# More bands than this cover each other.
-_MOST_BANDS = 4
+#: Looks of the parts of a task's rows, and of the tasks themselves.
+_PARTS = ("train", "valid", "test")
 
 
 def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Draw a number against another: a panel for each data set, a line for each method."""
-    from metasampler_bench.plotting import ScoreCurveDisplay
+    from metasampler_bench.plotting import ScoreCurveDisplay, method_style
 
-    panel_axis, line_axis = report["panel"], report["line"]
+    panel_axes, line_axis = report["panel"], report["line"]
+    panel_axes = [panel_axes] if isinstance(panel_axes, str) else panel_axes
     x_name, y_name = report["x"], report.get("y", "score")
     curves: dict[str, dict[str, Any]] = {}
-    for panel in axis_order(spec, panel_axis, (axis_value(r["cell"], panel_axis) for r in rows)):
-        part = finished(select(rows, {panel_axis: panel}))
-        lines = curves.setdefault(name_of(panel_axis, panel), {})
+    styles: dict[str, dict[str, Any]] = {}
+    for key in keys_on(spec, rows, panel_axes):
+        panel = dict(zip(panel_axes, key, strict=True))
+        part = finished(select(rows, panel))
+        lines = curves.setdefault(", ".join(name_of(a, v) for a, v in panel.items()), {})
         found = axis_order(spec, line_axis, (axis_value(r["cell"], line_axis) for r in part))
         shown = [line for line in found if line in report.get("lines", found)]
         for line in shown:
@@ -47,12 +52,10 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
             at = group_values(own, ["k"], "rows") if x_name == "rows" else None
             keys = sorted(y)
             x = [float(key[0]) if at is None else float(at[key].mean()) for key in keys]
-            spread = (
-                [y[key].std(ddof=1) if len(y[key]) > 1 else 0.0 for key in keys]
-                if len(shown) <= _MOST_BANDS
-                else None
-            )
-            lines[name_of(line_axis, line)] = (x, [y[key].mean() for key in keys], spread)
+            errors = [standard_error(y[key]) if len(y[key]) > 1 else 0.0 for key in keys]
+            lines[name_of(line_axis, line)] = (x, [y[key].mean() for key in keys], errors)
+            if line_axis == "method" and method_style(line):
+                styles[name_of(line_axis, line)] = method_style(line)
     yield (
         "curve" if y_name == "score" else y_name.replace("_", "-"),
         ScoreCurveDisplay(
@@ -60,7 +63,8 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
             xlabel=report["xlabel"],
             ylabel=report.get("ylabel", "AUCPRC"),
             logx=report.get("logx", False),
-            title=spec.title,
+            title=f"{spec.title}, bands of ± one standard error",
+            styles=styles,
         ).plot(),
     )
 
@@ -118,45 +122,102 @@ def trace(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     yield "trace", PolicyTraceDisplay(traces=traces, title=spec.title).plot()
 
 
+def _sliding(curves: list[list[float]], window: int) -> tuple[list[int], Any, Any]:
+    """Return episodes, and mean and standard error over folds of means over the last episodes.
+
+    The first means are over as many episodes as there are.
+    """
+    sums = np.cumsum(np.pad(np.array(curves, dtype=float), ((0, 0), (1, 0))), axis=1)
+    ends = np.arange(1, sums.shape[1])
+    starts = np.maximum(0, ends - window)
+    means = (sums[:, ends] - sums[:, starts]) / (ends - starts)
+    errors = means.std(axis=0, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else None
+    return ends.tolist(), means.mean(axis=0), errors
+
+
 def history(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Draw scores over the episodes of meta-training."""
-    from metasampler.plotting import MetaTrainingDisplay
+    """Draw scores over the episodes of meta-training, as means over the folds."""
+    from metasampler_bench.plotting import ScoreCurveDisplay
 
     done = finished(rows)
-    names = axis_order(spec, "dataset", (row["cell"]["dataset"] for row in done))
-    curves = {name: select(done, {"dataset": name})[0]["curves"] for name in names}
-    yield (
-        "history",
-        MetaTrainingDisplay(curves=curves, window=report["window"], title=spec.title).plot(),
-    )
+    curves: dict[str, dict[str, Any]] = {}
+    for name in axis_order(spec, "dataset", (row["cell"]["dataset"] for row in done)):
+        own = select(done, {"dataset": name})
+        folds = f"{len(own)} fold{'s' if len(own) > 1 else ''}"
+        curves[f"{name} ({folds})"] = {
+            part: _sliding([row["curves"][part] for row in own], report["window"])
+            for part in _PARTS
+        }
+    yield "history", _episodes(ScoreCurveDisplay, spec, curves, report)
+
+
+def _episodes(
+    display: Any, spec: Spec, curves: dict[str, Any], report: dict[str, Any], styles: Any = None
+) -> Any:
+    return display(
+        curves=curves,
+        xlabel=f"episode (means of the last {report['window']})",
+        ylabel="AUCPRC",
+        title=f"{spec.title}, bands of ± one standard error",
+        styles=styles,
+    ).plot()
 
 
 def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Draw test scores on all tasks during a joint meta-training, beside the best baselines."""
-    from metasampler.plotting import MetaTrainingDisplay
+    """Draw test scores on all tasks during joint meta-trainings, beside the best baselines."""
+    from metasampler_bench.plotting import ScoreCurveDisplay, method_style
 
     done = finished(rows)
-    for row in (row for row in done if "tasks" in row["cell"]):
-        trained = row["cell"]["tasks"].split("+")
-        titles = {
-            name: f"{name} ({'meta-trained on' if name in trained else 'unseen'})"
-            for name in row["curves"]
-        }
-        references = {}
-        for name, title in titles.items():
-            scores = group_values(select(done, {"dataset": name}), ["method"], "score")
-            best = sorted(scores, key=lambda key: -scores[key].mean())[:2]
-            references[title] = {title_of(m): float(scores[m,].mean()) for (m,) in best}
+    trainings = [row for row in done if "tasks" in row["cell"]]
+    if not trainings:
+        return
+    trained = trainings[0]["cell"]["tasks"].split("+")
+    learned = "MESA, meta-trained so far"
+    styles = {learned: method_style("mesa-fit")}
+    curves: dict[str, dict[str, Any]] = {}
+    for name in trainings[0]["curves"]:
+        kind = "meta-trained on" if name in trained else "unseen"
+        episodes, means, errors = _sliding(
+            [row["curves"][name] for row in trainings], report["window"]
+        )
+        lines: dict[str, Any] = {learned: (episodes, means, errors)}
+        scores = group_values(select(done, {"dataset": name}), ["method"], "score")
+        for (method,) in sorted(scores, key=lambda key: -scores[key].mean())[:2]:
+            level = float(scores[method,].mean())
+            lines[title_of(method)] = ([1, episodes[-1]], [level, level], None)
+            styles[title_of(method)] = method_style(method)
+        curves[f"{name} ({kind})"] = lines
+    yield "joint", _episodes(ScoreCurveDisplay, spec, curves, report, styles)
+
+
+def states(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Draw meta-states: the shares of rows by their error, at the first and at the last step."""
+    from metasampler_bench.plotting import ScoreCurveDisplay
+
+    done = [row for row in finished(rows) if row.get("states")]
+    curves: dict[str, dict[str, Any]] = {}
+    for name in axis_order(spec, "dataset", (row["cell"]["dataset"] for row in done)):
+        seen = np.array([row["states"] for row in select(done, {"dataset": name})])
+        n_bins = seen.shape[2] // 2
+        centres = (np.arange(n_bins) + 0.5) / n_bins
+        lines = curves.setdefault(name, {})
+        for step, when in ((0, "first"), (-1, "last")):
+            for half, part in ((slice(n_bins), "training"), (slice(n_bins, None), "validation")):
+                shares = seen[:, step, half]
+                errors = (
+                    shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else None
+                )
+                lines[f"{when} step, {part} rows"] = (centres, shares.mean(axis=0), errors)
+    if curves:
         yield (
-            "joint",
-            MetaTrainingDisplay(
-                curves={titles[name]: {"test": values} for name, values in row["curves"].items()},
-                window=report["window"],
-                references=references,
-                title=spec.title,
+            "states",
+            ScoreCurveDisplay(
+                curves=curves,
+                xlabel="error of a row, middle of the bin",
+                ylabel="share of the rows",
+                title=f"{spec.title}, bands of ± one standard error",
             ).plot(),
         )
-        return
 
 
 def boundary(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -218,6 +279,7 @@ FIGURES = {
     "trace": trace,
     "history": history,
     "joint": joint,
+    "states": states,
     "boundary": boundary,
     "critical-difference": critical_difference,
 }

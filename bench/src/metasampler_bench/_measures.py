@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
+from metasampler.policy import Drawn
 from metasampler_bench._draw_measure import measure_draws
 from metasampler_bench._methods import METHODS
 from metasampler_bench._protocol import Parts, fit_seed
@@ -19,12 +20,13 @@ from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
 from metasampler_bench._samplers import SamplerCache, make_meta_sampler
 from metasampler_bench._spec import Job
 from metasampler_bench._table_measure import measure_tables
+from metasampler_bench._views import Viewed
 from metasampler_bench.datasets import load
 
 __all__ = ["KEPT_ON_REQUEST", "MEASURES", "needs_sampler"]
 
 #: What only the rows of a spec hold that has to keep it.
-KEPT_ON_REQUEST = ("actions", "surface", "extent", "points")
+KEPT_ON_REQUEST = ("actions", "states", "surface", "extent", "points")
 
 Row = dict[str, Any]
 _RESOLUTION = 60
@@ -63,7 +65,9 @@ def _build(job: Job, cache: SamplerCache) -> tuple[Any, dict[str, Any]]:
     facts: dict[str, Any] = {}
     if needs_sampler(job):
         sampler, facts = cache.get(cell)
-        model.set_params(meta_sampler=sampler)
+        policy: Any = Viewed(sampler, cell["view"]) if "view" in cell else sampler
+        drawn = isinstance(model.meta_sampler, Drawn)
+        model.set_params(meta_sampler=Drawn(policy) if drawn else policy)
     # Only the order of rows is scored here: nothing has to be calibrated or decided.
     unused = {"calibration": None, "threshold": None}
     names = model.get_params(deep=False)
@@ -91,9 +95,8 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
     facts["cpu"] = round(time.process_time() - cpu, 4)
     facts["wall"] = round(time.perf_counter() - wall, 4)
     if "resampling" in job.keep:
-        # A method that is a tree itself has no base learner to time: all of it is fitting.
-        is_tree = isinstance(model, DecisionTreeClassifier)
-        rest = 0.0 if is_tree else max(0.0, facts["cpu"] - TimedTree.seconds)
+        # A method without a base learner to time draws no rows: all of it is fitting.
+        rest = 0.0 if not method.uses_base_learner else max(0.0, facts["cpu"] - TimedTree.seconds)
         facts["resampling_cpu"] = round(getattr(model, "resampling_time_", rest), 4)
     elif hasattr(model, "resampling_time_"):
         facts["resampling_cpu"] = round(model.resampling_time_, 4)
@@ -109,6 +112,8 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
             row["valid_score"] = round(float(scores[(k or len(scores)) - 1]), 6)
         if "actions" in job.keep and hasattr(model, "actions_"):
             row["actions"] = np.round(model.actions_[: k and k - 1], 4).tolist()
+        if "states" in job.keep:
+            row["states"] = np.round(model.states_[: k and k - 1], 4).tolist()
         if "surface" in job.keep:
             row |= _surface(model, parts)
         results.append(row)

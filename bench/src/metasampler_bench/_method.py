@@ -43,6 +43,7 @@ FAMILIES = (
     "PE+OS",
     "IE+RW+US",
     "IE+RW+OS",
+    "RW+ML",
     "IE+ML",
     "IE+US",
     "-",

@@ -11,8 +11,10 @@ from metasampler_bench._method import Method
 from metasampler_bench._names import unknown_name
 from metasampler_bench._resampling_methods import resampling_methods
 from metasampler_bench._retired import RETIRED
+from metasampler_bench._search import search_methods
 from metasampler_bench._table_methods import table_methods
 from metasampler_bench._usual_methods import usual_choices
+from metasampler_bench.deep import deep_methods
 
 __all__ = ["METHODS", "TABLE_METHODS", "find_method", "title_of"]
 
@@ -24,6 +26,8 @@ METHODS: dict[str, Method] = {
         reweighting_methods,
         ensemble_methods,
         policy_methods,
+        search_methods,
+        deep_methods,
         usual_choices,
     )
     for method in group()

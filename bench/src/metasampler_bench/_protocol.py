@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from metasampler_bench.datasets import flip_labels, load
+from metasampler_bench.datasets import flip_labels, load, load_mesa_noise
 
 __all__ = ["N_FOLDS", "Parts", "fit_seed", "n_folds_of", "split_rows", "take_frames", "take_parts"]
 
@@ -97,7 +97,10 @@ def take_parts(
     *,
     seed: int = 0,
     noise: float = 0.0,
+    flips: str = "both",
+    valid_noise: float = 0.0,
     fraction: float = 1.0,
+    valid_fraction: float = 1.0,
     data_home: str | None = None,
 ) -> Parts:
     """Return the rows of a data set for one run and fold.
@@ -111,8 +114,13 @@ def take_parts(
     noise : float, default=0.0
         Part of the minority labels of the training rows that are flipped, with as many of the
         majority; validation and test rows keep theirs.
-    fraction : float, default=1.0
-        Part of each class of the training rows to keep.
+    flips : {"both", "minority", "majority", "authors"}, default="both"
+        Which labels: of both classes alike; of one class only, as many as the minority's would
+        be; or those that the authors of the paper have flipped, for their split.
+    valid_noise : float, default=0.0
+        The same part of the validation labels, for those who have no clean ones.
+    fraction, valid_fraction : float, default=1.0
+        Part of each class of the training rows, or of the validation rows, to keep.
     data_home : str, default=None
         Folder of the data.
 
@@ -132,16 +140,26 @@ def take_parts(
         train, valid, test = (
             np.flatnonzero(data.part == part) for part in ("train", "valid", "test")
         )
-    if fraction < 1:
-        state = fit_seed(run, fold, seed)
-        train, _ = train_test_split(
-            train, train_size=fraction, stratify=y[train], random_state=state
-        )
-        train = np.sort(train)
-    y_train = y[train]
-    if noise:
-        y_train = flip_labels(y_train, noise, random_state=fit_seed(run, fold, seed))
-    return Parts(X[train], y_train, X[valid], y[valid], X[test], y[test])
+    state = fit_seed(run, fold, seed)
+    train, valid = _keep(train, y, fraction, state), _keep(valid, y, valid_fraction, state)
+    y_train, y_valid = y[train], y[valid]
+    if noise and flips == "authors":
+        if data.part is None or fraction < 1:
+            raise ValueError(f"The authors have flipped no labels of these rows of {name!r}.")
+        y_train = load_mesa_noise(noise, data_home)
+    elif noise:
+        y_train = flip_labels(y_train, noise, classes=flips, random_state=state)
+    if valid_noise:
+        y_valid = flip_labels(y_valid, valid_noise, random_state=state)
+    return Parts(X[train], y_train, X[valid], y_valid, X[test], y[test])
+
+
+def _keep(rows: NDArray[np.intp], y: NDArray[Any], fraction: float, state: int) -> NDArray[np.intp]:
+    """Return a part of each class of some rows, in their order."""
+    if fraction == 1:
+        return rows
+    kept, _ = train_test_split(rows, train_size=fraction, stratify=y[rows], random_state=state)
+    return np.sort(kept)
 
 
 def take_frames(

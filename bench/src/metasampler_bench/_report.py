@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from metasampler_bench._figures import FIGURES
+from metasampler_bench._paired import paired
 from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
+from metasampler_bench._sentences import say
 from metasampler_bench._spec import Spec
+from metasampler_bench._spread import spread
 from metasampler_bench._summaries import SUMMARIES
-from metasampler_bench._table_summaries import TABLE_SUMMARIES, sentences
+from metasampler_bench._table_summaries import TABLE_SUMMARIES
 from metasampler_bench._tables import ResultTable, pivot_tables
 
 __all__ = ["write_report"]
 
 _DPI = 150
+#: Kinds of reports that are one table, or several.
+_ONE = SUMMARIES | TABLE_SUMMARIES | {"spread": spread}
+_SEVERAL = {"table": pivot_tables, "paired": paired}
 QUICK_NOTE = (
     "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it "
     "runs, and nothing about the methods."
@@ -57,7 +63,9 @@ def write_report(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tables: list[ResultTable] = []
+    # What answers the question of the page stands first; other tables are folded below it.
     parts: list[str] = []
+    folded: list[str] = []
     figures: list[Path] = []
     summary = ""
     can_draw = importlib.util.find_spec("matplotlib") is not None
@@ -70,7 +78,7 @@ def write_report(
         left_out = set(report.get("without", ()))
         shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
         if kind == "sentences":
-            summary = sentences(spec, shown)
+            summary = say(spec, shown)
             continue
         if kind in FIGURES and not can_draw:
             n_left_out += 1
@@ -80,17 +88,20 @@ def write_report(
                 figures += [path, path.with_suffix(".svg")]
                 parts.append(f"![{spec.title}]({path.name})")
             continue
-        made = (
-            pivot_tables(spec, shown, report)
-            if kind == "table"
-            else [(SUMMARIES | TABLE_SUMMARIES)[kind](spec, shown, report)]
-        )
+        if kind in _SEVERAL:
+            made = _SEVERAL[kind](spec, shown, report)
+        else:
+            made = [_ONE[kind](spec, shown, report)]
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
+        if tables:
+            folded += [_fold(table.title, table.markdown()) for table in made]
+        else:
+            parts += [table.markdown() for table in made]
         tables += made
-        parts += [table.markdown() for table in made]
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
     page.write_text(
-        "\n\n".join([*_head(spec, own, summary), *parts]).rstrip() + "\n", encoding="utf-8"
+        "\n\n".join([*_head(spec, summary), *parts, *_how(spec, own), *folded]).rstrip() + "\n",
+        encoding="utf-8",
     )
     if tables:
         latex.write_text("\n".join(table.latex() for table in tables), encoding="utf-8")
@@ -123,20 +134,29 @@ def _save_figures(
         # Without a date and with names that are not drawn at random, the same rows give the same
         # file.
         with mpl.rc_context({"svg.hashsalt": spec.name}):
-            display.figure_.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+            # Points are stored as pixels; more of them make a file that nobody loads.
+            display.figure_.savefig(path.with_suffix(".svg"), dpi=72, metadata={"Date": None})
         plt.close(display.figure_)
         yield path
 
 
-def _head(spec: Spec, rows: list[dict[str, Any]], summary: str = "") -> list[str]:
-    """Return title, what was done, and how the rows came about."""
+def _head(spec: Spec, summary: str) -> list[str]:
+    """Return the title, and in a sentence or two what the rows say."""
     in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
+    return [f"# {spec.title}", *([summary] if summary else []), in_paper]
+
+
+def _fold(title: str, text: str) -> str:
+    """Return Markdown that a reader has to unfold."""
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def _how(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:
+    """Return how the rows came about: what was done, by which commands, and what failed."""
     commands = sorted({row["command"] for row in rows if "command" in row})
     failed = [row for row in rows if "error" in row]
     lines = [
-        f"# {spec.title}",
-        *([summary] if summary else []),
-        in_paper,
+        "## How it was done",
         spec.about.replace("\n", " "),
         *(["Commands:\n\n```sh\n" + "\n".join(commands) + "\n```"] if commands else []),
         f"{len(finished(rows))} cells"

@@ -10,6 +10,7 @@ import numpy as np
 from metasampler_bench._methods import title_of
 from metasampler_bench._spec import AXES, Spec
 from metasampler_bench._store import row_key
+from metasampler_bench._views import VIEWS
 
 __all__ = [
     "axis_order",
@@ -22,6 +23,14 @@ __all__ = [
     "per_set_means",
     "select",
 ]
+
+#: Whose labels are flipped, as tables say it.
+FLIPS = {
+    "both": "as many of each class",
+    "minority": "of the minority only",
+    "majority": "of the majority only",
+    "authors": "the authors' flips",
+}
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -37,11 +46,14 @@ def axis_value(cell: dict[str, Any], axis: str) -> Any:
 
 def row_value(row: Row, name: str) -> float | None:
     """Return a number of a row, or one that follows from what it holds."""
-    if name in ("mu_early", "mu_late"):
+    if name.startswith("mu_"):
         actions = row.get("actions")
         if not actions:
             return None
-        return float(np.mean(actions[:_N_ENDS] if name == "mu_early" else actions[-_N_ENDS:]))
+        if name == "mu_range":
+            return float(np.ptp(actions))
+        parts = {"mu_early": actions[:_N_ENDS], "mu_late": actions[-_N_ENDS:], "mu_mean": actions}
+        return float(np.mean(parts[name]))
     if name == "total_cpu":
         # What was meta-trained for a fit is part of its cost.
         return None if "cpu" not in row else float(row["cpu"]) + float(row.get("meta_cpu", 0.0))
@@ -85,7 +97,7 @@ def group_values(rows: Iterable[Row], axes: Sequence[str], name: str) -> dict[Ke
 
 def axis_order(spec: Spec, axis: str, found: Iterable[Any]) -> list[Any]:
     """Return the values of an axis in the order of the spec; sizes and noise go by number."""
-    if axis in ("k", "noise"):
+    if axis in ("k", "noise", "valid_noise", "valid_fraction"):
         return sorted(set(found), key=lambda value: (value is None, value))
     listed = [
         tuple(value) if isinstance(value, list) else value
@@ -111,8 +123,18 @@ def name_of(axis: str, value: Any) -> str:
         return "" if value is None else f"from {value}"
     if axis == "meta_fraction":
         return "" if value == 1 else f"{value:.0%} of its rows"
-    if axis in ("noise", "fraction"):
+    if axis in ("noise", "fraction", "valid_noise", "valid_fraction"):
         return f"{value:.0%}"
+    if axis == "view":
+        return "" if value is None else VIEWS[value]
+    if axis == "setting":
+        return "" if value is None else str(value).replace("=", " = ")
+    if axis == "flips":
+        return FLIPS[value]
+    if axis == "meta_base":
+        return "" if value is None else f"meta-trained with {value}"
+    if axis == "meta_seed":
+        return f"meta-training {value}"
     if axis == "hidden":
         return "{" + ", ".join(map(str, value)) + "}"
     if axis == "k":

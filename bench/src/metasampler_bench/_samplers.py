@@ -9,9 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import clone
+
 from metasampler import MetaSampler
 from metasampler_bench._learners import make_sampler
 from metasampler_bench._protocol import Parts, fit_seed, n_folds_of, take_parts
+from metasampler_bench._resampling import BASE_CLASSIFIERS
+from metasampler_bench._spec import AXES
 from metasampler_bench._store import ResultStore, cell_key
 
 __all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
@@ -19,17 +23,30 @@ __all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
 #: Shortened meta-training of a quick look; the paper's has 500 and 1000.
 QUICK_STEPS = {"n_random_steps": 36, "n_updates": 36}
 
+# Far from the seeds of all runs and folds.
+_SEED_STEP = 10**6
+#: What decides the rows of a task, and so the sampler that is meta-trained on it.
+_OF_ROWS = ("noise", "flips", "valid_noise", "fraction", "valid_fraction")
+
 
 def make_meta_sampler(cell: dict[str, Any], seed: int) -> MetaSampler:
     """Return an unfitted sampler with the settings that a cell asks for."""
     settings: dict[str, Any] = {}
+    options = dict(QUICK_STEPS) if cell.get("quick") else {}
     if "hidden" in cell:
         settings["hidden_layer_sizes"] = tuple(cell["hidden"])
+    if "meta_base" in cell:
+        settings["estimator"] = clone(BASE_CLASSIFIERS[cell["meta_base"]])
+    if "setting" in cell:
+        name, _, value = cell["setting"].partition("=")
+        owner = settings if name in MetaSampler().get_params(deep=False) else options
+        owner[name] = json.loads(value)
     return make_sampler(
         "sac",
-        QUICK_STEPS if cell.get("quick") else None,
+        options,
         train_ratio=cell.get("meta_fraction", 1.0),
-        random_state=fit_seed(cell["run"], cell["fold"], seed),
+        random_state=fit_seed(cell["run"], cell["fold"], seed)
+        + _SEED_STEP * cell.get("meta_seed", 0),
         **settings,
     )
 
@@ -80,8 +97,7 @@ class SamplerCache:
             cell["run"],
             cell["fold"],
             seed=self.seed,
-            noise=cell.get("noise", 0.0),
-            fraction=cell.get("fraction", 1.0),
+            **{name: cell.get(name, AXES[name]) for name in _OF_ROWS},
             data_home=self.data_home,
         )
 
@@ -96,8 +112,9 @@ class SamplerCache:
             "fold": min(cell["fold"], n_folds_of(task) - 1),
             "seed": self.seed,
         }
-        inherited = ("noise", "fraction") if own else ()
-        for name in (*inherited, "meta_fraction", "hidden", "quick"):
+        inherited = _OF_ROWS if own else ()
+        of_training = ("meta_fraction", "meta_base", "meta_seed", "setting", "hidden", "quick")
+        for name in (*inherited, *of_training):
             if name in cell:
                 key[name] = cell[name]
         return key

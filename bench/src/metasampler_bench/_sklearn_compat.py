@@ -1,6 +1,5 @@
-"""scikit-learn's tools for the authors of estimators, which have no public name yet."""
+"""scikit-learn's tools for the authors of estimators, as the library has them."""
 
-from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from metasampler.ensemble.base import Interval, StrOptions, fit_context
 
 __all__ = ["Interval", "StrOptions", "fit_context"]

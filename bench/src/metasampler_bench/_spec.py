@@ -20,6 +20,9 @@ __all__ = ["AXES", "Job", "Spec", "list_specs", "load_spec"]
 AXES: dict[str, Any] = {
     "dataset": None,
     "noise": 0.0,  # part of the minority's training labels that are flipped
+    "flips": "both",  # of both classes alike, of the "minority" or "majority" only, or "authors"
+    "valid_noise": 0.0,  # the same part of the validation labels
+    "valid_fraction": 1.0,  # part of the validation rows that is used
     "fraction": 1.0,  # part of the training rows that is used at all
     "method": None,
     "base": None,  # a name of BASE_CLASSIFIERS; None for the method's own
@@ -27,7 +30,11 @@ AXES: dict[str, Any] = {
     "rows": "train",  # or "train+valid": what fit gets
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same
     "meta_fraction": 1.0,  # part of its training rows that were used
+    "meta_base": None,  # the base learner in meta-training; None for a decision tree
+    "meta_seed": 0,  # number of the meta-training, where there are several on the same rows
+    "setting": None,  # a setting of meta-training that differs, as "sigma=0.3"
     "hidden": [50],  # hidden layers of the policy
+    "view": None,  # what the policy sees in place of the state; a name of VIEWS
     "k": None,
 }
 
@@ -35,6 +42,8 @@ _ENTRIES = {
     *("title", "paper", "about", "kind", "runs", "folds", "keep", "limit"),
     *("cells", "quick", "values", "report"),
 }
+#: What a block of cells can say beside the values of axes.
+_BLOCK_ENTRIES = {"kind", "runs", "folds", "keep", "tasks", "watch"}
 
 
 @dataclass(frozen=True)
@@ -77,11 +86,12 @@ class Spec:
     folds : int or None
         At most so many test folds a run.
     blocks : tuple of dict
-        Lists of values for some of `AXES`; their products are the cells.
+        Lists of values for some of `AXES`; their products are the cells. A block may have its own
+        `kind` and `keep`, and fewer `runs` and `folds`.
     quick : dict
         Lists that take the place of those of all blocks in a quick look.
     keep : tuple of str
-        What to store beside the score: "actions", "surface", "resampling".
+        What to store beside the score: "actions", "states", "surface", "resampling".
     limit : float or None
         Seconds after which a fit is given up.
     values : tuple of dict
@@ -153,7 +163,8 @@ class Spec:
         ks = tuple(values.pop("k", ()))
         kind = values.pop("kind", self.kind)
         bases = tuple(values.pop("base", ())) if kind == "resampling" else ()
-        most_runs = values.pop("runs", None)
+        most_runs, most_folds = values.pop("runs", None), values.pop("folds", None)
+        keep = tuple(values.pop("keep", self.keep))
         runs = 1 if quick else min(runs, most_runs or runs)
         names = list(values)
         for combination in product(*(values[name] for name in names)):
@@ -165,25 +176,29 @@ class Spec:
             if quick:
                 cell["quick"] = True
             known = n_folds_of(cell["dataset"]) if "dataset" in cell else 1
-            n_folds = min(n for n in (known, self.folds, folds, 1 if quick else None) if n)
+            limits = (known, self.folds, most_folds, folds, 1 if quick else None)
+            n_folds = min(n for n in limits if n)
             for run, fold in product(range(runs), range(n_folds)):
                 numbered = {**cell, "run": run, "fold": fold}
                 if bases:
-                    yield Job(kind, numbered, keep=self.keep, bases=bases)
+                    yield Job(kind, numbered, keep=keep, bases=bases)
                 else:
-                    yield from self._fits(kind, numbered, ks)
+                    yield from _fits(kind, numbered, ks, keep)
 
-    def _fits(self, kind: str, cell: dict[str, Any], ks: tuple[int, ...]) -> Iterator[Job]:
-        """Yield one job where smaller ensembles are parts of the largest, else one for each k."""
-        method = METHODS[cell["method"]] if kind == "scores" else None
-        if method is None or method.prefix:
-            yield Job(kind, cell, ks, self.keep)
-        elif method.sized and ks:
-            for k in ks:
-                yield Job(kind, cell, (k,), self.keep)
-        else:
-            # The number of members means nothing to it, or is left to it: one fit, and no k.
-            yield Job(kind, cell, (), self.keep)
+
+def _fits(
+    kind: str, cell: dict[str, Any], ks: tuple[int, ...], keep: tuple[str, ...]
+) -> Iterator[Job]:
+    """Yield one job where smaller ensembles are parts of the largest, else one for each k."""
+    method = METHODS[cell["method"]] if kind == "scores" else None
+    if method is None or method.prefix:
+        yield Job(kind, cell, ks, keep)
+    elif method.sized and ks:
+        for k in ks:
+            yield Job(kind, cell, (k,), keep)
+    else:
+        # The number of members means nothing to it, or is left to it: one fit, and no k.
+        yield Job(kind, cell, (), keep)
 
 
 def list_specs() -> list[str]:
@@ -240,7 +255,7 @@ def parse_spec(name: str, text: str) -> Spec:
     blocks = tuple(_expand(block) for block in content.get("cells", ()))
     quick, values = content.get("quick", {}), content.get("values", ())
     for part in (*blocks, quick, *(entry["where"] for entry in values)):
-        wrong = set(part) - set(AXES) - {"kind", "runs", "tasks", "watch"}
+        wrong = set(part) - set(AXES) - _BLOCK_ENTRIES
         if wrong:
             raise ValueError(f"Spec {name!r}: unknown axes {sorted(wrong)}.")
         methods = part.get("method", ())

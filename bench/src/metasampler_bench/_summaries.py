@@ -171,6 +171,7 @@ def _cost(rows: list[Row], method: str, reference: str) -> str:
 def growth(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show rows used and cost of resampling by family, and how the cost grows with the data."""
     lines = []
+    top = max((axis_value(row["cell"], "fraction") for row in finished(rows)), default=1.0)
     for method in methods_of(spec, rows):
         own = select(rows, {"method": method})
         seconds = group_values(own, ["fraction"], "resampling_cpu")
@@ -183,18 +184,31 @@ def growth(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
                 Entry(f"{used[largest].mean():,.0f}"),
                 Entry(f"{seconds[largest].mean():.3g}"),
                 Entry(_slope(seconds)),
+                Entry(_mean_at(own, largest, "cpu")),
+                Entry(_mean_at(own, largest, "meta_cpu")),
+                Entry(name_of("fraction", largest[0]) + ("" if largest[0] == top else "*")),
             ]
         )
     parts = sorted({axis_value(row["cell"], "fraction") for row in rows})
     names = ", ".join(name_of("fraction", part) for part in parts)
     return ResultTable(
         spec.title,
-        ["method", "family", "rows used", "resampling, CPU s", "growth"],
+        [
+            *("method", "family", "rows used", "resampling, CPU s", "growth", "fit, CPU s"),
+            *("meta-training, CPU s", "part"),
+        ],
         lines,
-        f"Rows and seconds at the largest of these parts of the training rows: {names}. "
-        "Growth is the exponent of the cost over the number of rows; - where the cost is too small "
+        f"Rows and seconds at the largest of these parts of the training rows: {names}; * is a "
+        "smaller one, because the method did not finish the largest. Growth is the exponent of "
+        "the cost over the number of rows; - where the cost is too small "
         "to tell.",
     )
+
+
+def _mean_at(rows: list[Row], part: tuple[Any, ...], name: str) -> str:
+    """Write the mean of a number at a part of the rows, or that there is none."""
+    values = group_values(rows, ["fraction"], name).get(part)
+    return "-" if values is None else f"{values.mean():.3g}"
 
 
 def _slope(seconds: dict[tuple[Any, ...], np.ndarray]) -> str:

@@ -20,7 +20,15 @@ from metasampler_bench._rows import (
 )
 from metasampler_bench._spec import Spec
 
-__all__ = ["Entry", "ResultTable", "pivot_tables"]
+__all__ = [
+    "Entry",
+    "ResultTable",
+    "column_name",
+    "keys_on",
+    "pivot_tables",
+    "row_header",
+    "row_name",
+]
 
 _TITLES = {
     "score": "AUCPRC",
@@ -33,6 +41,8 @@ _TITLES = {
     "n_features": "columns",
     "mu_early": "mu of the first 5 steps",
     "mu_late": "mu of the last 5 steps",
+    "mu_mean": "mean mu",
+    "mu_range": "range of mu in a fit",
 }
 # A line of a table, where in it a score stands, and the score.
 _Place = tuple[list["Entry"], int, float]
@@ -176,35 +186,34 @@ def pivot_tables(spec: Spec, rows: Iterable[Row], report: dict[str, Any]) -> lis
     rows : iterable of dict
     report : dict
         ``rows`` and ``columns`` (axes), ``values`` (numbers; the score by default), ``split``
-        (axis: one table for each of its values), ``where`` (values of axes), ``relative_to``
-        (method whose relative difference is shown).
+        (axis or axes: one table for each of their values), ``where`` (values of axes),
+        ``relative_to`` (method whose relative difference is shown).
 
     Returns
     -------
     tables : list of ResultTable
     """
     chosen = select(rows, report.get("where"))
-    split = report.get("split")
-    if split is None:
-        return [_pivot(spec, chosen, report, spec.title)] if chosen else []
-    values = axis_order(spec, split, (axis_value(row["cell"], split) for row in chosen))
-    return [
-        _pivot(
-            spec, select(chosen, {split: value}), report, f"{spec.title}: {name_of(split, value)}"
-        )
-        for value in values
-    ]
+    split = report.get("split", [])
+    axes = [split] if isinstance(split, str) else list(split)
+    tables = []
+    for key in keys_on(spec, chosen, axes) if chosen else []:
+        names = filter(None, (name_of(axis, v) for axis, v in zip(axes, key, strict=True)))
+        title = ": ".join([spec.title, *filter(None, [", ".join(names)])])
+        own = select(chosen, dict(zip(axes, key, strict=True)))
+        tables.append(_pivot(spec, own, report, title))
+    return tables
 
 
 def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> ResultTable:
     row_axes, column_axes = list(report["rows"]), list(report["columns"])
-    row_keys = _keys(spec, rows, row_axes)
-    column_keys = _keys(spec, rows, column_axes)
+    row_keys = keys_on(spec, rows, row_axes)
+    column_keys = keys_on(spec, rows, column_axes)
     if column_axes == ["k"]:
         # A method without k has one value, which stands in every column.
         column_keys = [key for key in column_keys if key != (None,)] or [(None,)]
-    header = [_row_header(row_axes)]
-    lines: list[list[Entry]] = [[Entry(_row_name(row_axes, key))] for key in row_keys]
+    header = [row_header(row_axes)]
+    lines: list[list[Entry]] = [[Entry(row_name(row_axes, key))] for key in row_keys]
     counts: list[list[int]] = [[] for _ in row_keys]
     places: list[list[_Place]] = [[] for _ in row_keys]
     for name in report.get("values", ["score"]):
@@ -214,7 +223,7 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
             paper = [
                 _paper(spec, rows, row_axes, key, column_axes, column, name) for key in row_keys
             ]
-            column_title = _column_name(column_axes, column, name, report)
+            column_title = column_name(column_axes, column, name, report)
             at = len(header)
             means = _add_column(
                 header, lines, name, column_title, found, paper, row_axes, row_keys, report
@@ -307,7 +316,7 @@ def _add_relative(header, lines, means, paper, row_axes, row_keys, method):
         line.append(Entry(f"{value / paper[reference] - 1:+.1%}" if known else "-"))
 
 
-def _keys(spec: Spec, rows: Sequence[Row], axes: list[str]) -> list[tuple[Any, ...]]:
+def keys_on(spec: Spec, rows: Sequence[Row], axes: list[str]) -> list[tuple[Any, ...]]:
     """Return the combinations of values that occur, in the order of the spec."""
     present = {tuple(axis_value(row["cell"], axis) for axis in axes) for row in rows}
     ranks = [
@@ -334,19 +343,23 @@ def _paper(spec, rows, row_axes, key, column_axes, column, name):
     return None
 
 
-def _row_header(axes: list[str]) -> str:
+def row_header(axes: list[str]) -> str:
+    """Return what the first column of a table is called."""
     return axes[0].replace("_", " ")
 
 
-def _row_name(axes: list[str], key: tuple[Any, ...]) -> str:
+def row_name(axes: list[str], key: tuple[Any, ...]) -> str:
+    """Return what a line of a table is called."""
     names = [name_of(axis, value) for axis, value in zip(axes, key, strict=True)]
     # A part of 100% goes without saying beside something else, but not alone.
     if len(axes) == 1 and not names[0]:
-        return "100%" if "fraction" in axes[0] else "-"
+        usual = {"setting": "as in the paper"}
+        return "100%" if "fraction" in axes[0] else usual.get(axes[0], "-")
     return ", ".join(name for name in names if name)
 
 
-def _column_name(axes, column, name, report) -> str:
+def column_name(axes, column, name, report) -> str:
+    """Return what a column of a table is called."""
     names = [name_of(axis, value) or "100%" for axis, value in zip(axes, column, strict=True)]
     several = len(report.get("values", ["score"])) > 1 or not names
     return " ".join(([_TITLES.get(name, name)] if several else []) + names) or _TITLES[name]

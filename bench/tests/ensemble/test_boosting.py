@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.datasets import make_imbalanced_digits
 from metasampler_bench.ensemble import (
+    AdaC2Classifier,
     AdaCostClassifier,
     RAMOBoostClassifier,
     RUSBoostClassifier,
@@ -624,3 +625,33 @@ def test_many_classes_keep_their_votes():
     X, y = load_digits(return_X_y=True)
     stumps = RUSBoostClassifier(DecisionTreeClassifier(max_depth=1), 20, random_state=0)
     assert np.mean(stumps.fit(X[:1000], y[:1000]).predict(X[1000:]) == y[1000:]) > 0.6
+
+
+# --- AdaC2 ------------------------------------------------------------------------------------
+
+
+def test_adac2_is_the_algorithm_of_its_paper():
+    X, y = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
+    costs = {0: 0.6, 1: 1.0}
+    ours = AdaC2Classifier(STUMP, 5, class_cost=costs, random_state=0).fit(X, y)
+    # By hand (Sun et al. 2007): D_1 = 1/m; alpha = 1/2 log(sum of C D right / wrong);
+    # D_{t+1} is proportional to C D exp(-alpha y h).
+    cost, sign = np.where(y == 1, 1.0, 0.6), np.where(y == 1, 1, -1)
+    weights = np.full(len(y), 1 / len(y))
+    for member, alpha in zip(ours.estimators_, ours.estimator_weights_, strict=True):
+        expected = STUMP.fit(X, y, weights * len(y))
+        np.testing.assert_array_equal(member.predict(X), expected.predict(X))
+        votes = np.where(expected.predict(X) == 1, 1, -1)
+        right = votes == sign
+        half = 0.5 * np.log((cost * weights)[right].sum() / (cost * weights)[~right].sum())
+        assert alpha == pytest.approx(2 * half)
+        weights = cost * weights * np.exp(-half * sign * votes)
+        weights /= weights.sum()
+
+
+def test_adac2_with_equal_costs_is_plain_boosting(task):
+    X, y = task
+    costs = dict.fromkeys(np.unique(y).tolist(), 3.0)
+    ours = AdaC2Classifier(STUMP, 6, class_cost=costs, random_state=0).fit(X, y)
+    plain = PlainBoosting(STUMP, 6, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), plain.predict_proba(X))

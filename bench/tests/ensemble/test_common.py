@@ -30,16 +30,11 @@ FRACTIONS = (
     "leaves the row out, is tested with the boosting ensembles"
 )
 WEIGHTS = {
+    ensemble.AdaC2Classifier: FRACTIONS,
     ensemble.AdaCostClassifier: FRACTIONS,
     ensemble.RAMOBoostClassifier: NEIGHBOURS,
     ensemble.RUSBoostClassifier: DRAWN,
     ensemble.SMOTEBoostClassifier: NEIGHBOURS,
-}
-#: One neighbour where a check has a class of three rows.
-SETTINGS = {
-    "RAMOBoostClassifier": {"k_neighbors_1": 1, "k_neighbors_2": 1},
-    "SMOTEBaggingClassifier": {"k_neighbors": 1},
-    "SMOTEBoostClassifier": {"k_neighbors": 1},
 }
 
 
@@ -48,22 +43,22 @@ def expected_failed_checks(estimator):
     reason = WEIGHTS.get(type(estimator))
     if reason is None:
         return {}
-    kinds = ("dense", "sparse")
+    # With the milder costs of AdaC2 the rounding breaks ties on the sparse rows only.
+    is_mild = isinstance(estimator, ensemble.AdaC2Classifier)
+    kinds = ("sparse",) if is_mild else ("dense", "sparse")
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
 
 
 # Some checks feed data on which the base learner warns; the warning is theirs.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*too few for k_neighbors:UserWarning")
 @parametrize_with_checks(
     [
-        *(
-            getattr(ensemble, name)(n_estimators=5, **SETTINGS.get(name, {}))
-            for name in ensemble.__all__
-        ),
+        *(getattr(ensemble, name)(n_estimators=5) for name in ensemble.__all__),
         ensemble.AdaCostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=3),
         ensemble.RUSBoostClassifier(n_estimators=3, algorithm="SAMME", replacement=True),
         ensemble.RUSBoostClassifier(LogisticRegression(), n_estimators=3),
-        ensemble.SMOTEBoostClassifier(n_estimators=3, k_neighbors=1, n_samples="balance"),
+        ensemble.SMOTEBoostClassifier(n_estimators=3, n_samples="balance"),
     ],
     expected_failed_checks=expected_failed_checks,
 )
@@ -88,7 +83,8 @@ def test_one_base_learner_is_all_they_take(imbalanced, name):
         getattr(ensemble, name)([DecisionTreeClassifier(), GaussianNB()]).fit(*imbalanced)
 
 
-@pytest.mark.parametrize("name", ensemble.__all__)
+# AdaC2 was never in the library.
+@pytest.mark.parametrize("name", sorted({*ensemble.__all__} - {"AdaC2Classifier"}))
 def test_the_library_says_where_they_are(name):
     with pytest.raises(AttributeError, match=f"from metasampler_bench.ensemble import {name}"):
         getattr(metasampler.ensemble, name)

@@ -9,6 +9,9 @@ import typer
 from typer.core import TyperGroup
 
 from metasampler.cli._compare import compare
+from metasampler.cli._fit import fit
+from metasampler.cli._predict import predict
+from metasampler.cli._report import report
 from metasampler.cli._samplers import samplers
 
 __all__ = ["app", "main"]
@@ -57,7 +60,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+app.command()(fit)
+app.command()(predict)
 app.command()(compare)
+app.command()(report)
 app.command()(samplers)
 
 

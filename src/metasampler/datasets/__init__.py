@@ -2,7 +2,7 @@
 
 from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims
-from metasampler.datasets._files import TABLE_SUFFIXES, TableFile, iterate_table
+from metasampler.datasets._files import TableFile, iterate_table
 from metasampler.datasets._tables import (
     drop_columns,
     near_matches,
@@ -12,7 +12,6 @@ from metasampler.datasets._tables import (
 from metasampler.growth import ParquetRows
 
 __all__ = [
-    "TABLE_SUFFIXES",
     "ParquetRows",
     "TableFile",
     "drop_columns",

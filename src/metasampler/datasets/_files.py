@@ -10,10 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-__all__ = ["TABLE_SUFFIXES", "TableFile", "iterate_table"]
-
-#: How the names of files end that are read; ``.gz`` stands for both kinds of text.
-TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
+__all__ = ["TableFile", "iterate_table"]
 
 
 class TableFile:
@@ -22,17 +19,22 @@ class TableFile:
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of `TABLE_SUFFIXES`.
+        A file whose name ends in one of `TableFile.suffixes`.
     """
+
+    #: How the names of files end that are read; ``.gz`` stands for both kinds of text.
+    suffixes = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
 
     def __init__(self, path: str | PathLike[str]):
         self.path = Path(path).expanduser()
         self.name = self.path.name
         lower = self.name.lower()
-        if not lower.endswith(TABLE_SUFFIXES):
-            raise ValueError(f"{self.name!r} must end in {', '.join(TABLE_SUFFIXES)}.")
+        if not lower.endswith(self.suffixes):
+            raise ValueError(f"{self.name!r} must end in {', '.join(self.suffixes)}.")
         if not self.path.is_file():
             raise FileNotFoundError(f"There is no file {fspath(self.path)!r}.")
+        #: How much of the file `chunks` has read so far, from 0 to 1.
+        self.part_read = 0.0
         self.is_parquet = lower.endswith((".parquet", ".pq"))
         self._separator = "\t" if lower.removesuffix(".gz").endswith(".tsv") else ","
         with self._clear_errors():
@@ -88,15 +90,6 @@ class TableFile:
 
         return list(parquet.read_schema(self.path).names)
 
-    def n_rows(self) -> int | None:
-        """Return the number of rows, if the file says so: a text does not."""
-        if not self.is_parquet:
-            return None
-        from pyarrow import parquet
-
-        with self._clear_errors():
-            return parquet.read_metadata(self.path).num_rows
-
     def read(self) -> Any:
         """Return the whole table as a pandas data frame."""
         with self._clear_errors():
@@ -123,25 +116,32 @@ class TableFile:
                 return
             import pandas as pd
 
-            options: dict[str, Any] = {"dtype": dict.fromkeys(set(texts), str)}
+            as_texts = [name for name in self.columns if name in texts]
+            options: dict[str, Any] = {"dtype": dict.fromkeys(as_texts, str)}
             if raw:
                 options = {"dtype": str, "keep_default_na": False}
-            with pd.read_csv(
-                self.path,
-                sep=self._separator,
-                usecols=wanted,
-                chunksize=n_rows,
-                low_memory=False,
-                **options,
-            ) as parts:
-                yield from parts
+            with open(self.path, "rb") as content:
+                for part in pd.read_csv(
+                    content,
+                    compression="gzip" if self.name.lower().endswith(".gz") else None,
+                    sep=self._separator,
+                    usecols=wanted,
+                    chunksize=n_rows,
+                    low_memory=False,
+                    **options,
+                ):
+                    self.part_read = content.tell() / max(1, self.path.stat().st_size)
+                    yield part
 
     def _parquet_chunks(self, n_rows: int, columns: list[str] | None) -> Iterator[Any]:
         from pyarrow import parquet
 
         # Without buffers ahead only the pages that are being read are in memory.
         with parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**20) as file:
+            n_read = 0
             for batch in file.iter_batches(n_rows, columns=columns):
+                n_read += len(batch)
+                self.part_read = n_read / max(1, file.metadata.num_rows)
                 yield batch.to_pandas()
 
 
@@ -158,7 +158,7 @@ def iterate_table(
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of `TABLE_SUFFIXES`.
+        A file whose name ends in one of `TableFile.suffixes`.
     n_rows : int, default=100_000
         Rows of a part.
     columns : collection of str, default=None

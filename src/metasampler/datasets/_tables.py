@@ -18,7 +18,7 @@ def read_table(path: str | PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of `TABLE_SUFFIXES`. Texts may be separated by commas,
+        A file whose name ends in one of `TableFile.suffixes`. Texts may be separated by commas,
         semicolons or tabs.
 
     Returns

@@ -110,7 +110,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
     """Return the size of one class's pool for each member: a geometric sequence."""
     if n_rows <= draw_size:
-        return np.full(n_members, n_rows)
+        return np.full(int(n_members), n_rows)  # True is a number of members, too
     exponents = np.arange(n_members) / max(1, n_members - 1)
     return np.rint(n_rows * (draw_size / n_rows) ** exponents).astype(np.intp)
 

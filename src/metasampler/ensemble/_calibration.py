@@ -29,6 +29,10 @@ CALIBRATIONS = ("auto", "prior", "sigmoid")
 # (`metasampler study calibration` and `few-rows`).
 _FEWEST_ROWS_FOR_SIGMOID = 5
 
+# Rows of each class that are added to those a sigmoid is fitted on. Platt's one for each keeps few
+# rows from saturating it, and keeps a blend that is right from saying so.
+_ADDED_ROWS, _ADDED_ROWS_TO_BLENDS = 1.0, 0.2
+
 # OpenBLAS shares products of more than 10,000 numbers.
 _BLOCK = 1 << 13
 
@@ -127,7 +131,8 @@ class SigmoidCalibration:
         n_classes = proba.shape[1]
         # Of two classes one function is enough, and keeps the order exactly.
         columns = [1] if n_classes == 2 else range(n_classes)
-        self.functions = [fit_sigmoid(proba[:, k], codes == k, weights) for k in columns]
+        added = _ADDED_ROWS_TO_BLENDS if of_log_odds else _ADDED_ROWS
+        self.functions = [fit_sigmoid(proba[:, k], codes == k, weights, added) for k in columns]
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Calibrate a matrix of probabilities."""
@@ -148,13 +153,14 @@ class SigmoidCalibration:
         return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
 
-def fit_sigmoid(scores, is_class, weights=None) -> Sigmoid:
-    """Fit Platt's sigmoid to the scores of some rows."""
+def fit_sigmoid(scores, is_class, weights=None, added: float = _ADDED_ROWS) -> Sigmoid:
+    """Fit Platt's sigmoid to the scores of some rows, with ``added`` rows more of each class."""
     # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
     # their weights.
     weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
     n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
-    targets = np.where(is_class, (n_in + 1) / (n_in + 2), 1 / (n_out + 2))
+    n_more = 2 * added
+    targets = np.where(is_class, (n_in + added) / (n_in + n_more), added / (n_out + n_more))
 
     def loss(parameters):
         logits = parameters[0] * scores + parameters[1]

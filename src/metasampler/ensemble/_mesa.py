@@ -17,6 +17,7 @@ from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
+    Drawn,
     UniformPolicy,
     WithRivals,
     blind_policy,
@@ -43,7 +44,8 @@ def preset_settings(name: str) -> dict[str, Any]:
             "estimator": DecisionTreeClassifier(),
             "n_estimators": 10,
             "validation_fraction": 0.2,
-            "meta_sampler": "fit",
+            # Algorithm 2 draws its actions.
+            "meta_sampler": Drawn("fit"),
             "calibration": None,
             "threshold": 0.5,
             "leaf_smoothing": 0.0,
@@ -96,7 +98,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           of it is meta-trained on this data first (on the rows, with the base learner, the
           scoring and the sampling ratio of this classifier);
         - a policy of :mod:`metasampler.policy`, for instance
-          :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian;
+          :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
+          :class:`~metasampler.policy.Drawn` to act by draws and not by means;
         - any other string, or a path: the name or the file of a sampler to load.
 
     sampling_ratio : float, default=1.0
@@ -226,8 +229,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     answer is the mean of the teams' calibrated log-odds, calibrated on rows that members left
     out. ``metasampler bench tables`` shows what this buys and costs.
 
-    **Few rows.** With fewer than 200 rows of the smallest class scouts cannot tell, and trees do
-    best: the recipe then is 50 trees of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the
+    **Few rows.** With fewer than 75 rows of the smallest class scouts cannot tell, and trees do
+    as well: the recipe then is 50 trees of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the
     meta-sampler of the package, with rows held out and given back by a `refit`.
 
     **Calibration.** Members are trained on rows that are more balanced than the world, so what
@@ -322,7 +325,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             - ``"best"``: three times the members, longer ones, and some five times the cost;
             - ``"paper"``: MESA as it was published, for two classes (for more, pass
               ``threshold=None``): ten plain trees, meta-trained on the data first, without
-              calibration, soft leaves, rivals or refit.
+              calibration, soft leaves, rivals or refit. Actions are drawn from the policy.
 
         **overrides
             Parameters that are to differ from the preset.
@@ -374,7 +377,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _recipe_teams(self, plan, data, streams):
         """Yield scouts, then boosters and trees; what scouts find sets the others."""
         recipe = plan.recipe
-        seeds = [streams.child(Stream.TEAM, number) for number in range(3)]
+        seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
         learner: Any = recipe.scout_learner(data, self.n_jobs)
         all_rows = data.for_team(np.inf)
         scouts = Growth(all_rows, learner, seeds[0])
@@ -387,38 +390,56 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             growth = Growth(rows, learner, seeds[1])
             teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:
-            trees = recipe.trees(signal)
             rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
-            learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-            growth = Growth(rows, learner, seeds[2])
-            teams.append(Team("trees", growth, policies["trees"], recipe.n_trees))
+            numbers = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
+            for (name, n_trees), seed in zip(numbers.items(), seeds[2:], strict=True):
+                trees = recipe.trees(signal if name == "trees" else np.inf)
+                smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
+                learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
+                # Sharp trees are asked where the others may be wrong, and have as many votes.
+                n_votes = 1 if name == "trees" else 3
+                if n_trees:
+                    growth = Growth(rows, learner, seed)
+                    teams.append(Team(name, growth, policies[name], n_trees, n_votes))
         yield teams
 
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
         recipe = plan.recipe
-        mus = {"boosters": recipe.mu_of_boosters(signal), "trees": recipe.mu_of_trees(signal)}
+        mus = {
+            "boosters": recipe.mu_of_boosters(signal),
+            "trees": recipe.mu_of_trees(signal),
+            "sharp trees": recipe.mu_of_trees(np.inf),
+        }
         by_signal = {
             name: None if mu is None else ConstantPolicy(mu, encoder=None)
             for name, mu in mus.items()
         }
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
             return by_signal
-        if self._resumes() and mus.keys() <= self._policies.keys():
-            return deepcopy(self._policies)
+        if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
+            return {**by_signal, **deepcopy(self._policies)}
         # A sampler that is meta-trained here learns from trees: they are quick.
         table = TreeTable(data.lowest_values())
         rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
         if _reads_scouts(policy):
-            return {"boosters": policy, "trees": by_signal["trees"]}
+            return {**by_signal, "boosters": policy}
         return {name: deepcopy(policy) for name in mus}
 
     def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
+        if isinstance(given, Drawn):
+            policy = self._resolve_policy(given.policy, plan, data, streams)
+            if not hasattr(policy, "sample"):
+                raise TypeError(f"meta_sampler={given!r}: {policy!r} has nothing to draw from.")
+            return Drawn(policy)
+        return self._resolve_policy(given, plan, data, streams)
+
+    def _resolve_policy(self, given, plan, data, streams):
+        """Return the policy that a `meta_sampler` names or is."""
         if isinstance(given, str) and given == _UNIVERSAL:
             return WithRivals(load_policy(_UNIVERSAL)) if data.has_validation else blind_policy()
         if isinstance(given, Real) and not isinstance(given, bool):

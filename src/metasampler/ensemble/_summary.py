@@ -143,10 +143,10 @@ def _notes(ensemble) -> Iterator[str]:
             "validation rows. Both are before calibration."
         )
     if (signal := getattr(ensemble, "signal_", None)) is not None:
-        yield f"Signal: {signal:.0f} rounds of boosting pay on rows that scouts leave out."
+        yield f"Signal: {signal:.0f}, by the rounds of boosting that pay on rows scouts leave out."
     elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
         yield (
-            "The smallest class has fewer than 200 rows, too few for teams: trees, which did best "
+            "The smallest class has fewer than 75 rows, too few for teams: trees, which did best "
             "in development, took their place."
         )
     if rivals := getattr(ensemble, "rivals_", ()):

@@ -23,12 +23,26 @@ from metasampler.ensemble._calibration import fit_sigmoid
 from metasampler.growth import Growth, GrowthData, Policy, Scouted, learned_share, make_learners
 from metasampler.tables import as_float32, values_for_missing
 
-__all__ = ["RECIPES", "Blend", "FittedTeam", "Plan", "Recipe", "Team", "TreeTable", "has_few_rows"]
+__all__ = [
+    "RECIPES",
+    "Blend",
+    "FittedTeam",
+    "Plan",
+    "Recipe",
+    "Team",
+    "TreeTable",
+    "has_few_rows",
+    "signal_is_uncertain",
+]
 
-# With fewer rows of the smallest class the rows that scouts leave out hold too few of them to tell
-# anything. In an exploration on 16 sets below this number trees had .964 of each set's best score,
-# teams .923 with the signal that scouts found. The number itself was not tested.
-_ENOUGH_ROWS = 200
+# With fewer rows of the smallest class trees take the place of teams. From a hundred on teams are
+# ahead of them on tables and level on small clean sets; at fifty they are level on both, and scouts
+# leave out five of them (`metasampler study few-positives`).
+_ENOUGH_ROWS = 75
+
+# With fewer rows of the smallest class scouts take signal for noise, and what they find makes trees
+# too blunt: sharp ones join the teams.
+_ENOUGH_FOR_SIGNAL = 200
 
 # What takes the place of the signal where scouts have no rows to stop by.
 _UNKNOWN_SIGNAL = 60.0
@@ -44,6 +58,11 @@ _ENOUGH_LEFT_OUT = 20
 
 # Log-odds beyond these say nothing more.
 _LEAST = 1e-12
+
+
+def signal_is_uncertain(data: GrowthData) -> bool:
+    """Return whether the smallest class has too few rows for scouts to be sure."""
+    return bool(data.counts[data.minority] < _ENOUGH_FOR_SIGNAL)
 
 
 def has_few_rows(y) -> bool:
@@ -89,6 +108,8 @@ class Team(NamedTuple):
     growth: Growth
     policy: Policy | None
     n_members: int
+    #: How often its answer counts.
+    n_votes: int = 1
 
 
 @dataclass(frozen=True)
@@ -107,6 +128,11 @@ class Recipe:
         The round after which a scout's learning rate doubles: by then there is much to learn.
     max_rounds : int
         The most rounds of a booster.
+    penalty : float
+        LightGBM's ``reg_lambda`` of scouts and boosters.
+    round_counts : float
+        What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
+        penalty need fewer.
     n_few : int
         Trees that take the place of the teams where the smallest class has few rows.
     """
@@ -119,6 +145,8 @@ class Recipe:
     patience: int = 20
     doubles_after: int = 50
     max_rounds: int = 75
+    penalty: float = 5.0
+    round_counts: float = 1.0
     n_few: int = 50
 
     def scaled(self, n_estimators: int | None) -> "Recipe":
@@ -132,9 +160,10 @@ class Recipe:
     def scout(self, n_columns: int, *, can_stop: bool = True):
         """Return the base learner of the scouts."""
         return _booster(
-            self.max_scout_rounds if can_stop else min(self.max_scout_rounds, 60),
-            self.learning_rate,
-            leaf=20,
+            n_estimators=self.max_scout_rounds if can_stop else min(self.max_scout_rounds, 60),
+            learning_rate=self.learning_rate,
+            reg_lambda=self.penalty,
+            min_child_samples=20,
             colsample_bytree=0.6 if n_columns >= _MANY_COLUMNS else 0.9,
             early_stopping_round=self.patience,
         )
@@ -152,13 +181,13 @@ class Recipe:
         return None if signal < _NOISY else 0.9
 
     def signal(self, scouts: Growth) -> float:
-        """Return how much there is to learn: the rounds that pay, at a learning rate of 0.1."""
+        """Return how much there is to learn, by the rounds that pay at a learning rate of 0.1."""
         if not scouts.data.has_validation:
             return _UNKNOWN_SIGNAL
         rounds = np.array([member.n_rounds_ for member in scouts.members], dtype=float)
         # A round at twice the learning rate counts twice.
         rounds += np.maximum(rounds - self.doubles_after, 0)
-        return float(np.exp(np.mean(np.log(rounds)))) * self.learning_rate / 0.1
+        return float(np.exp(np.mean(np.log(rounds)))) * self.round_counts * self.learning_rate / 0.1
 
     def scouted(self, scouts: Growth) -> Scouted:
         """Return what a policy may read: the signal, and how much of the classes is explained."""
@@ -185,7 +214,13 @@ class Recipe:
         """Return the base learner of the boosters."""
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
         n_rounds = int(np.clip(round(n_rounds), min(20, self.max_rounds), self.max_rounds))
-        return _booster(n_rounds, rate, leaf=5)
+        return _booster(
+            n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
+        )
+
+    def n_sharp_trees(self, data: GrowthData) -> int:
+        """Return how many sharp trees join the teams."""
+        return 2 * self.n_trees if signal_is_uncertain(data) else 0
 
     @staticmethod
     def trees(signal: float) -> list:
@@ -206,9 +241,12 @@ RECIPES = {
         n_boosters=2,
         n_trees=0,
         learning_rate=0.2,
-        max_scout_rounds=50,
-        patience=6,
-        max_rounds=25,
+        max_scout_rounds=80,
+        patience=8,
+        doubles_after=80,
+        max_rounds=40,
+        penalty=1.0,
+        round_counts=1.25,
         n_few=12,
     ),
     "best": Recipe(
@@ -225,19 +263,11 @@ RECIPES = {
 }
 
 
-def _booster(n_rounds: int, learning_rate: float, *, leaf: int, **more):
+def _booster(**settings):
     """Return a LightGBM base learner; what all have in common is chosen for drawn rows."""
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(
-        n_estimators=n_rounds,
-        learning_rate=learning_rate,
-        min_child_samples=leaf,
-        reg_lambda=5.0,
-        cat_smooth=20,
-        verbose=-1,
-        **more,
-    )
+    return LGBMClassifier(cat_smooth=20, verbose=-1, **settings)
 
 
 class TreeTable:
@@ -276,6 +306,7 @@ class FittedTeam(NamedTuple):
     leaf_smoothing: float
     #: Brings tables into the form that the members take, if it is another than that of the rest.
     table: TreeTable | None = None
+    n_votes: int = 1
 
     def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
         """Yield the sum over the first members of the team; the array is the same in each step."""
@@ -291,8 +322,9 @@ class Blend:
     """Join the answers of several teams: the mean of their calibrated log-odds.
 
     Each team's log-odds are scaled by what left-out rows say of them, because a team that is too
-    sure of itself would drown the others. The teams then count alike: weights that were learned
-    from left-out rows did no better.
+    sure of itself would drown the others. The teams then count alike, but for sharp trees, which
+    have as many votes as the others together: weights that were learned from left-out rows did no
+    better.
 
     Parameters
     ----------
@@ -304,6 +336,8 @@ class Blend:
     shares : sequence of ndarray, default=None
         For each team the share of each class in what it was trained on: log-odds are counted from
         there, so that the joint answer is that of a balanced world. None counts from their mean.
+    votes : sequence of int, default=None
+        How often each team counts; None counts all alike.
     """
 
     def __init__(
@@ -311,7 +345,9 @@ class Blend:
         answers: Sequence[np.ndarray],
         codes: np.ndarray | None = None,
         shares: Sequence[np.ndarray] | None = None,
+        votes: Sequence[int] | None = None,
     ):
+        self.votes = [1] * len(answers) if votes is None else list(votes)
         self.centres, self.scales = [], []
         for number, answer in enumerate(answers):
             odds = _log_odds(answer)
@@ -326,15 +362,15 @@ class Blend:
         self._left_out: tuple | None = None
 
     @classmethod
-    def of(cls, growths: Sequence[Growth]) -> "Blend":
+    def of(cls, growths: Sequence[Growth], votes: Sequence[int] | None = None) -> "Blend":
         """Return the blend of grown teams, by the rows that all can judge."""
         data = growths[0].data
+        shares = [growth.drawn_shares() for growth in growths]
         if not data.has_validation:
             answers = [_vector(growth.proba("train")) for growth in growths]
-            return cls(answers, shares=[growth.drawn_shares() for growth in growths])
+            return cls(answers, shares=shares, votes=votes)
         rows, answers, codes, weights = _left_out_answers(growths)
-        shares = [growth.drawn_shares() for growth in growths]
-        blend = cls(answers, codes, shares)
+        blend = cls(answers, codes, shares, votes)
         blend._left_out = rows, blend(answers), codes, weights
         return blend
 
@@ -357,8 +393,10 @@ class Blend:
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
         given = [
-            ((_log_odds(answer) - centre) * scale, scale > 0)
-            for answer, centre, scale in zip(answers, self.centres, self.scales, strict=True)
+            (n_votes * (_log_odds(answer) - centre) * scale, n_votes * (scale > 0))
+            for answer, centre, scale, n_votes in zip(
+                answers, self.centres, self.scales, self.votes, strict=True
+            )
             if answer is not None
         ]
         # A team that says the same of all rows adds nothing, and must not water down the rest.

@@ -165,7 +165,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
             teams += ready
         # Rows that members have not seen decide about probabilities and labels.
-        blend = Blend.of([team.growth for team in teams]) if len(teams) > 1 else None
+        blend = None
+        if len(teams) > 1:
+            blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
         answers = teams[0].growth if blend is None else blend
         held_out = HeldOut(*answers.held_out()) if data.has_validation else None
         drawn = answers.drawn_shares()
@@ -321,8 +323,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 len(growth.members),
                 growth.learner.leaf_smoothing,
                 growth.data.table_maker,
+                team.n_votes,
             )
-            for growth in growths
+            for growth, team in zip(growths, teams, strict=True)
         ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
@@ -450,8 +453,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
     def _vote_weights(self):
-        # Each team has one vote.
-        return np.concatenate([np.full(t.n_members, 1 / t.n_members) for t in self._members_of])
+        # Members of a team share its votes.
+        shares = [np.full(t.n_members, t.n_votes / t.n_members) for t in self._members_of]
+        return np.concatenate(shares)
 
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))

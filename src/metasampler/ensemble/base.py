@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._docs import shared_docs
 from metasampler._progress import progress_bar
-from metasampler._sklearn_compat import Interval
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.growth import N_JOBS, copy_input_tags, make_learners, running_mean
 
-__all__ = ["BaseEnsemble", "shared_docs"]
+__all__ = ["BaseEnsemble", "Interval", "StrOptions", "fit_context", "shared_docs"]
 
 
 @shared_docs()

@@ -1,6 +1,7 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
@@ -185,9 +186,11 @@ class BoosterLearner(MemberLearner):
                 _known_table(X),
                 codes.astype(np.float32),
                 categorical_feature=self.categorical_features,
-                params=settings,
+                # Bins are the same for any number; nothing else of LightGBM's runs meanwhile.
+                params={**settings, "num_threads": effective_n_jobs(self.n_jobs)},
                 reference=self._edges_of_bins(settings),
             ).construct()
+            binned.params = {**settings, "num_threads": 1}
             self._binned = X, binned
         return binned
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from metasampler.growth._data import GrowthData
 from metasampler.growth._draw import DEFAULT_SIGMA, RandomStreams, Stream, gaussian_log_weights
 from metasampler.growth._members import MemberLearner, Members, fit_on_pieces
 from metasampler.growth._scoring import running_mean
+from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "GaussianDraw",
@@ -318,14 +320,15 @@ class Growth:
         n_jobs = min(effective_n_jobs(self.learner.n_jobs), len(numbers))
         if n_jobs < 2:
             return
-        prefer = "processes"
-        if self.learner.fits_in_threads:
-            prefer = "threads"
-            self.learner.prepare(self.data.tables[0], self.data.codes)
-        parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         batches = np.array_split(numbers, n_jobs)
-        for fitted in parallel(delayed(self._fit_members)(batch) for batch in batches):
-            for member, subset in fitted:
+        if self.learner.fits_in_threads:
+            self.learner.prepare(self.data.tables[0], self.data.codes)
+            fitted = side_by_side([partial(self._fit_members, batch) for batch in batches], n_jobs)
+        else:
+            parallel = Parallel(n_jobs, return_as="generator")
+            fitted = parallel(delayed(self._fit_members)(batch) for batch in batches)
+        for pairs in fitted:
+            for member, subset in pairs:
                 self.add(member, subset)
                 yield self.steps[-1]
 

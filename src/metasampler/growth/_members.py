@@ -177,6 +177,10 @@ class MemberLearner:
         self.weight_argument = weight_argument(estimator)
         #: Whether members can be fitted with sample weights.
         self.takes_weights = self.weight_argument is not None
+        # scikit-learn's trees sum up numbers to see that they are finite, which was seen before;
+        # the largest numbers have no sum.
+        of_trees: dict = {"over": "ignore", "invalid": "ignore"}
+        self._quiet = of_trees if type(estimator) in PLAIN_TREES else {}
 
     def of(self, number: int) -> "MemberLearner":
         """Return the learner of the member with this number: all members are of one kind."""
@@ -217,11 +221,13 @@ class MemberLearner:
             options[self.weight_argument] = sample_weight
         if rows is not None:
             X, codes = compat.take_rows(X, rows), codes[rows]
-        return member.fit(X, codes.astype(np.intp), **options)
+        with np.errstate(**self._quiet):
+            return member.fit(X, codes.astype(np.intp), **options)
 
     def probabilities(self, member, X) -> np.ndarray:
         """Return the probabilities of some rows: of class 1 only, if there are two classes."""
-        proba = member.predict_proba(X)
+        with np.errstate(**self._quiet):
+            proba = member.predict_proba(X)
         if proba.shape[1] != self.n_classes:
             raise ValueError(
                 f"The member {member!r} gives {proba.shape[1]} probabilities a row; the data has "
@@ -242,7 +248,8 @@ class MemberLearner:
         """
         if not any(smoothings):
             return [self.probabilities(member, X)] * len(smoothings)
-        leaves = member.apply(X)
+        with np.errstate(**self._quiet):
+            leaves = member.apply(X)
         return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
     def add_probabilities(self, member, X, total: np.ndarray, soft=()) -> None:

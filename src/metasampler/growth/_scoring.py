@@ -84,6 +84,16 @@ def _bind_average_precision(codes, n_classes, minority, weights):
     return lambda proba: float(np.mean([score(proba[:, k]) for k, score in enumerate(one_by_one)]))
 
 
+def _try_scorer(scoring, scorer, given, classes) -> None:
+    """Raise a ValueError if a scorer takes two classes only, by made-up rows and not by a fit."""
+    try:
+        scorer(given, np.full((len(classes),) * 2, 1 / len(classes)), classes)
+    except ValueError as error:
+        raise ValueError(
+            f"scoring={scoring!r} cannot score {len(classes)} classes: {error}"
+        ) from error
+
+
 def bind_scorer(scoring, codes, classes, minority, weights=None):
     """Return the score function of probabilities, for given true labels.
 
@@ -118,6 +128,8 @@ def bind_scorer(scoring, codes, classes, minority, weights=None):
         y_true = (codes == minority).astype(int)
         order = slice(None) if minority == 1 else slice(None, None, -1)
         given = _GivenProbabilities(np.array([0, 1]))
+    if n_classes > 2 and isinstance(scoring, str):
+        _try_scorer(scoring, scorer, given, classes)
     known = {} if weights is None or not isinstance(scoring, str) else {"sample_weight": weights}
 
     def score(proba):

@@ -12,9 +12,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from metasampler._pipelines import unwrap
 from metasampler.persistence._versions import versions_here
 
-__all__ = ["FORMAT", "METADATA", "final_estimator", "save_model"]
+__all__ = ["FORMAT", "METADATA", "save_model"]
 
 #: The number of the format, raised when an older reader could misread a file.
 FORMAT = 1
@@ -115,20 +116,9 @@ def _write_beside(path: Path, content: memoryview) -> None:
         raise
 
 
-def final_estimator(model: Any) -> Any:
-    """Return the classifier at the end of searches and pipelines."""
-    while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "steps") and model.steps:
-            model = model.steps[-1][1]
-        else:
-            return model
-
-
 def _facts(model: Any) -> dict[str, Any]:
     """Return what a file says of every model."""
-    final = final_estimator(model)
+    before, final = unwrap(model)
     facts: dict[str, Any] = {
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -140,7 +130,7 @@ def _facts(model: Any) -> dict[str, Any]:
         facts["classes"] = model.classes_
     if hasattr(model, "feature_names_in_"):
         facts["columns"] = model.feature_names_in_
-    kinds = next(_column_kinds(model), None)
+    kinds = next(_column_kinds([*before, final]), None)
     if kinds is not None:
         facts["column_kinds"] = kinds
     if hasattr(final, "class_counts_"):
@@ -151,11 +141,9 @@ def _facts(model: Any) -> dict[str, Any]:
     return facts
 
 
-def _column_kinds(model: Any) -> Iterator[dict]:
+def _column_kinds(steps: list) -> Iterator[dict]:
     """Yield the kinds of the columns, as the first step that knows them has them."""
-    while hasattr(model, "best_estimator_"):
-        model = model.best_estimator_
-    for step in [step for _, step in getattr(model, "steps", [])] or [model]:
+    for step in steps:
         if hasattr(step, "kinds_"):
             yield step.kinds_
         encoder = getattr(getattr(step, "_form", None), "encoder", None)

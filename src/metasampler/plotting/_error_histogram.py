@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
+from metasampler._pipelines import unwrap
 from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
 from metasampler.policy import error_histogram
 
@@ -67,7 +68,7 @@ class ErrorHistogramDisplay:
 
         Parameters
         ----------
-        estimator : classifier
+        estimator : classifier, pipeline or search
             A fitted ensemble of this package, or any classifier with `staged_predict_proba`.
         {test_rows}
         members : sequence of int, default=None
@@ -83,6 +84,9 @@ class ErrorHistogramDisplay:
         {drawn}
         """
         check_is_fitted(estimator)
+        before, estimator = unwrap(estimator)
+        for step in before:
+            X = step.transform(X)
         n_members = len(estimator.estimators_)
         if members is None:
             members = np.unique(np.linspace(1, n_members, _SHOWN).round().astype(int))

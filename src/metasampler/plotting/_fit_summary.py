@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
+from metasampler._pipelines import unwrap
 from metasampler.plotting.style import COLORS, MARKERS, legend_beside, make_panels, tidy
 
 __all__ = ["FitSummaryDisplay"]
@@ -56,13 +57,19 @@ class FitSummaryDisplay:
 
         Parameters
         ----------
-        estimator : classifier
+        estimator : classifier, pipeline or search
             A fitted ensemble with `summary`, such as :class:`~metasampler.MesaClassifier`.
         {figure}
 
         {drawn}
         """
         check_is_fitted(estimator)
+        _, estimator = unwrap(estimator)
+        if not hasattr(estimator, "summary"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no summary: it belongs to ensembles of this "
+                "package."
+            )
         summary = estimator.summary()
         return cls(rows=summary.rows, title=summary.title).plot(figure=figure)
 

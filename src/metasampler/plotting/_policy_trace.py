@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
+from metasampler._pipelines import unwrap
 from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
 
 __all__ = ["PolicyTraceDisplay"]
@@ -64,7 +65,8 @@ class PolicyTraceDisplay:
         Parameters
         ----------
         estimators : dict of str to MesaClassifier or list of MesaClassifier
-            Fitted ensembles by name; those of a list are shown by their mean.
+            Fitted ensembles, or pipelines and searches around them, by name; those of a list are
+            shown by their mean.
         {title}
         {ax}
 
@@ -73,6 +75,7 @@ class PolicyTraceDisplay:
         traces = {}
         for name, fits in estimators.items():
             fits = list(fits) if isinstance(fits, (list, tuple)) else [fits]
+            fits = [unwrap(fit)[1] for fit in fits]
             traces[name] = _stack([_actions(fit) for fit in fits])
         return cls(traces=traces, title=title).plot(ax=ax)
 
@@ -82,7 +85,7 @@ class PolicyTraceDisplay:
 
         Parameters
         ----------
-        estimator : MesaClassifier
+        estimator : MesaClassifier, pipeline or search
             A fitted ensemble.
         name : str, default=None
             Name of the line; None means that of the class.
@@ -91,7 +94,7 @@ class PolicyTraceDisplay:
 
         {drawn}
         """
-        name = type(estimator).__name__ if name is None else name
+        name = type(unwrap(estimator)[1]).__name__ if name is None else name
         return cls.from_estimators({name: estimator}, title=title, ax=ax)
 
     def plot(self, *, ax=None):

@@ -5,6 +5,7 @@ from sklearn.metrics import precision_recall_curve
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
+from metasampler._pipelines import unwrap
 from metasampler.plotting._precision_recall import class_scores
 from metasampler.plotting.style import COLORS, make_axes, tidy
 
@@ -63,7 +64,7 @@ class ThresholdDisplay:
 
         Parameters
         ----------
-        estimator : classifier
+        estimator : classifier, pipeline or search
             A fitted ensemble with `threshold_`, of two classes.
         {test_rows}
         {row_weights}
@@ -74,16 +75,17 @@ class ThresholdDisplay:
         {drawn}
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "threshold_"):
+        _, final = unwrap(estimator)
+        if not hasattr(final, "threshold_"):
             raise ValueError(
-                f"{type(estimator).__name__} has no threshold_: it belongs to ensembles of this "
+                f"{type(final).__name__} has no threshold_: it belongs to ensembles of this "
                 "package that were fitted on two classes. from_predictions draws any scores."
             )
-        rare = estimator.minority_class_
+        rare = final.minority_class_
         return cls.from_predictions(
             y,
             class_scores(estimator, X, rare),
-            threshold=estimator.threshold_,
+            threshold=final.threshold_,
             pos_label=rare,
             sample_weight=sample_weight,
             scale=scale,

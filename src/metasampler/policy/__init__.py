@@ -12,6 +12,7 @@ from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
 from metasampler.policy._policies import (
     ConstantPolicy,
+    Drawn,
     LearnedPolicy,
     PowerPolicy,
     UniformPolicy,
@@ -27,6 +28,7 @@ __all__ = [
     "SAMPLER_SETTINGS",
     "STATE_KINDS",
     "ConstantPolicy",
+    "Drawn",
     "GaussianPolicy",
     "LearnedPolicy",
     "PowerPolicy",

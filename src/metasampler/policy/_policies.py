@@ -24,6 +24,7 @@ from metasampler.policy._state import StateEncoder
 
 __all__ = [
     "ConstantPolicy",
+    "Drawn",
     "LearnedPolicy",
     "PowerPolicy",
     "UniformPolicy",
@@ -148,7 +149,8 @@ class UniformPolicy:
 class LearnedPolicy:
     """Choose how to draw by an actor that reads the state of the ensemble.
 
-    It acts by the mean of the actor, which scores the same as a draw and can be repeated.
+    It acts by the mean of the actor, which scores the same as a draw and can be repeated; for
+    draws see :class:`Drawn`.
 
     Parameters
     ----------
@@ -270,6 +272,60 @@ class LearnedPolicy:
                 f"shape {state.shape}."
             )
         return state
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Act by draws of a policy, as Algorithm 2 does, and not by its mean.
+
+    The mean can be repeated, and trained policies score the same by it. A policy that has learned
+    nothing has a mean near the middle in every state; its draws cover all mu.
+
+    Parameters
+    ----------
+    policy : MetaSampler, policy, str or path
+        What has a distribution over mu; also all names that
+        :class:`~metasampler.MesaClassifier` takes as its `meta_sampler`, as ``"fit"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.policy import Drawn
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> clf = MesaClassifier(
+    ...     DecisionTreeClassifier(), 5, meta_sampler=Drawn("mammography"), random_state=0
+    ... )
+    >>> clf.fit(X, y).actions_.shape
+    (4,)
+    """
+
+    policy: Any
+
+    @property
+    def sigma(self) -> float:
+        """Return the width of the Gaussian, which is that of the policy."""
+        return self.policy.sigma
+
+    @property
+    def encoder(self) -> StateEncoder:
+        """Return what makes the states."""
+        return self.policy.encoder
+
+    @property
+    def reads_validation_rows(self) -> bool:
+        """Return whether the policy needs validation rows."""
+        return getattr(self.policy, "reads_validation_rows", False)
+
+    def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
+        """Return the draw of the next member."""
+        # A fitted sampler looks whether its settings were changed, and is one once it has.
+        policy = self.policy.as_policy() if hasattr(self.policy, "as_policy") else self.policy
+        state = _observe(policy.encoder, growth)
+        rng = growth.streams.generator(Stream.POLICY, growth.n_members)
+        action = getattr(policy, "action", "mu")
+        return make_draw(policy.sample(state, rng), action, policy.sigma, state)
 
 
 class WithRivals:

@@ -111,7 +111,7 @@ def _scouted(growth) -> np.ndarray:
     if found is None:
         raise ValueError(
             "A state of kind 'scouted' is of members that scouts went before: the boosters of "
-            "MesaClassifier's recipes, for tables with 200 rows of the smallest class. For other "
+            "MesaClassifier's recipes, for tables with 75 rows of the smallest class. For other "
             "members take another sampler."
         )
     signal = np.log2(found.signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL

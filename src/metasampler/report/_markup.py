@@ -51,9 +51,9 @@ def join(*children: Any) -> Markup:
     return Markup("".join(text(child) for child in children if child is not None))
 
 
-def name(value: Any) -> Markup:
+def name(value: Any, most: int = MOST_LETTERS) -> Markup:
     """Return a name that users gave, such as that of a column; letters of any direction stay in."""
-    return element("bdi", shorten(value))
+    return element("bdi", shorten(value, most))
 
 
 def shorten(value: Any, most: int = MOST_LETTERS) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "Rule",
     "Scored",
     "check_classifier",
+    "decided",
     "find_rule",
     "follows",
     "innermost",
@@ -33,6 +34,8 @@ _CHUNK = 100_000
 
 #: Rows by which it is seen that `predict` follows its threshold.
 _SAMPLE = 1000
+
+_THRESHOLDS = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 
 _PACKAGES = ("metasampler", "numpy", "scipy", "scikit-learn", "lightgbm", "pandas", "polars")
 
@@ -71,7 +74,7 @@ def layers(model: Any) -> list[Any]:
             found.append(model.best_estimator_)
         elif hasattr(model, "steps") and model.steps:
             found.append(model.steps[-1][1])
-        elif isinstance(model, (FixedThresholdClassifier, TunedThresholdClassifierCV)):
+        elif isinstance(model, _THRESHOLDS):
             found.append(model.estimator_)
         else:
             return found
@@ -150,11 +153,20 @@ def score_rows(model: Any, X: Any, advance=lambda note, steps=1: None) -> Scored
     return Scored(each, are_proba)
 
 
-def follows(rule: Rule, model: Any, X: Any, scores: np.ndarray) -> bool:
-    """Return whether `predict` decides by a rule, as far as some rows show."""
-    rows = np.unique(np.linspace(0, len(scores) - 1, _SAMPLE).astype(np.intp))
-    called = np.asarray(model.predict(take_rows(X, rows))) == rule.label
-    return bool(np.array_equal(called, scores[rows] >= rule.threshold))
+def decided(model: Any, scored: Scored) -> np.ndarray | None:
+    """Return what `predict` says of all rows, if the model can tell by their scores alone."""
+    within = layers(model)
+    wrapped = any(isinstance(layer, _THRESHOLDS) for layer in within)
+    decide = getattr(within[-1], "decide", None)
+    return None if wrapped or decide is None else np.asarray(decide(scored.each))
+
+
+def follows(rule: Rule, model: Any, X: Any, scores: np.ndarray, called) -> bool:
+    """Return whether `predict` decides by a rule; if `called` is None, as far as some rows show."""
+    if called is None:
+        rows = np.unique(np.linspace(0, len(scores) - 1, _SAMPLE).astype(np.intp))
+        scores, called = scores[rows], np.asarray(model.predict(take_rows(X, rows)))
+    return bool(np.array_equal(called == rule.label, scores >= rule.threshold))
 
 
 def predict_rows(model: Any, X: Any) -> np.ndarray:

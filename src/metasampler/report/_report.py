@@ -22,6 +22,7 @@ from metasampler.report._measures import calibration, first_rows, judge, per_cla
 from metasampler.report._model import (
     Rule,
     check_classifier,
+    decided,
     find_rule,
     follows,
     innermost,
@@ -143,8 +144,9 @@ def make_report(
         How many rows to list by number, score and label, those with the highest scores first.
     rivals : dict of str to classifier, default=None
         Other fitted classifiers by name, which are scored on the same rows.
-    comparison : dict of str to dict of str to float, default=None
-        Scores that were measured elsewhere, such as in cross-validation: by method, by measure.
+    comparison : dict of str to dict of str to float or list of float, default=None
+        Scores that were measured elsewhere, such as in cross-validation: by method, by measure. Of
+        a list, one number a fold, mean and standard deviation are shown.
     source : dict of str to str, default=None
         More facts for the section on the data, by name.
     n_repeats : int, default=5
@@ -200,14 +202,15 @@ def make_report(
     with progress_bar("report", total, enabled=verbose > 0, transient=True) as advance:
         scored = score_rows(classifier, X, advance)
         scores = scored.each[:, place]
-        called = None
-        by_rule = rule is not None
+        called = decided(classifier, scored)
+        by_rule = False
         if rule is not None:
             rule = turned_to(rule, label, scored.are_proba)
-            by_rule = follows(rule, classifier, X, scores)
+            by_rule = follows(rule, classifier, X, scores, called)
         if rule is None or not by_rule:
-            called = predict_rows(classifier, X)
-            rule = Rule(label, _like_predict(scores, called == label))
+            called = predict_rows(classifier, X) if called is None else called
+            costs = None if rule is None else rule.costs
+            rule = Rule(label, _like_predict(scores, called == label), costs)
         cuts = make_cuts(scores, rule.threshold, positive, weights)
         found = Findings(
             title=shorten(title or type(innermost(classifier)).__name__, 120),
@@ -221,7 +224,7 @@ def make_report(
             are_proba=scored.are_proba,
             cuts=cuts,
             histogram=_histogram(scores, positive, weights, scored.are_proba, labels, place),
-            columns=column_facts(X, MOST_COLUMNS),
+            columns=column_facts(X, codes, MOST_COLUMNS),
             bands=first_rows(scores, positive, weights, scored.are_proba),
             settings=_settings(classifier, random_state),
             rows_a_day=float(rows_a_day),
@@ -392,8 +395,14 @@ def _on_same_rows(found, rivals, X, label, positive, weights, n_resamples, rng, 
 def _measured_elsewhere(comparison) -> dict:
     """Return scores that were measured before, as a table."""
     measures = list(dict.fromkeys(key for scores in comparison.values() for key in scores))
+    several = any(
+        isinstance(value, (list, tuple))
+        for scores in comparison.values()
+        for value in scores.values()
+    )
     return {
-        "caption": "Measured before, when the model was made",
+        "caption": "Measured when the model was made"
+        + (": means over folds (± standard deviation)" if several else ""),
         "measures": measures,
         "scores": comparison,
     }

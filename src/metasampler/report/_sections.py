@@ -156,19 +156,22 @@ def data(found: Findings) -> Markup:
         )
     if found.weighted:
         facts.append(("Weights", f"rows have weights, in all {amount(found.cuts.n_rows)}"))
-    facts += [(key, name(value)) for key, value in found.source.items()]
+    # A fingerprint must be whole.
+    facts += [(name(key), name(value, 200)) for key, value in found.source.items()]
     rows = [
         (
             name(column["name"]),
             column["kind"],
+            column["finding"],
             f"{column['distinct']:,}",
             percent(column["missing"]) if column["missing"] else "none",
         )
         for column in found.columns
     ]
+    header = ("Column", "Kind", "Remark", "Distinct", "Missing")
     left = found.n_columns - len(rows)
     more = f" (the first {len(rows)} of {found.n_columns:,})" if left > 0 else ""
-    columns = table(f"Columns{more}", ("Column", "Kind", "Distinct", "Missing"), rows, words=2)
+    columns = table(f"Columns{more}", header, rows, words=3)
     return element(
         "section",
         element("h2", "What the data was"),
@@ -293,6 +296,9 @@ def _score(value: Any) -> str | Markup:
     # A number with its interval, a number, or what somebody else measured.
     if value is None:
         return NOTHING
+    if isinstance(value, list):
+        known = [each for each in value if each is not None and np.isfinite(each)]
+        return f"{np.mean(known):.3f} ± {np.std(known):.3f}" if known else NOTHING
     if isinstance(value, Measure):
         between = interval(value.low, value.high, "{:.3f}".format)
         return join(f"{value.value:.3f} ", element("span", between, class_="between"))

@@ -164,16 +164,22 @@ class TableForm:
             "estimator": owner,
         }
         try:
-            if self.wants == "float32":
-                with np.errstate(over="raise"):
-                    return check_array(X, dtype=np.float32, **options)
-            return check_array(X, dtype=[np.float64, np.float32], **options)
-        except FloatingPointError:  # some number is too large for float32
-            return as_float32(check_array(X, dtype=np.float64, **options))
+            # Both infinities in one table have no sum, of which NumPy would warn first.
+            with np.errstate(invalid="ignore"):
+                return self._converted(X, options)
         except ValueError:
             if columns is not None:
                 _refuse_infinity(X, columns, name)
             raise
+
+    def _converted(self, X, options: dict):
+        if self.wants != "float32":
+            return check_array(X, dtype=[np.float64, np.float32], **options)
+        try:
+            with np.errstate(over="raise"):
+                return check_array(X, dtype=np.float32, **options)
+        except FloatingPointError:  # some number is too large for float32
+            return as_float32(check_array(X, dtype=np.float64, **options))
 
     def _encoded_names(self) -> list:
         assert self.encoder is not None

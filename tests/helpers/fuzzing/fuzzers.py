@@ -1,4 +1,4 @@
-"""All fuzzers by name: what is drawn, what is attempted, and how many of 20,000 it is worth."""
+"""All fuzzers by name: what is drawn, what is attempted, and how much of a run it is worth."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -22,12 +22,12 @@ class Fuzzer(NamedTuple):
 FUZZERS = {
     "fits": Fuzzer("fits: tables, labels, weights, parameters", fits.cases(), fits.attempt),
     "teams": Fuzzer("fits of teams, 210 rows of a class", fits.team_cases, fits.attempt, 0.05),
-    "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler),
-    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.25),
-    "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set),
-    "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage),
-    "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.1),
-    "disks": Fuzzer("full disks", stores.disks, stores.attempt_disk, 0.25),
+    "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler, 0.5),
+    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.1),
+    "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set, 0.5),
+    "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage, 0.2),
+    "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.05),
+    "disks": Fuzzer("full disks", stores.disks, stores.attempt_disk, 0.1),
 }
 
 

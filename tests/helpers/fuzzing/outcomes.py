@@ -1,5 +1,6 @@
 """What an attempt may end in: fine, a clear error, or a finding."""
 
+import sys
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -85,7 +86,11 @@ class Tally:
         except Finding as finding:
             self.counts[FINDING] += 1
             text = str(finding)
-            self.findings.setdefault(text.rpartition("(")[2], f"{text}\n  case: {_short(case)}")
+            kind = text.rpartition("(")[2]
+            if kind not in self.findings:
+                self.findings[kind] = f"{text}\n  case: {_short(case)}"
+                # At once: a long run may be stopped.
+                print(f"finding: {self.findings[kind]}", file=sys.stderr, flush=True)
 
     @property
     def n_tried(self) -> int:

@@ -1,4 +1,4 @@
-"""``metasampler bench``: the tables and figures of the paper, and five beyond it."""
+"""``metasampler bench``: the tables and figures of the paper, and others beyond it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from metasampler_bench.cli._console import cannot_go_on, make_console
+
+#: The page that judges the paper's claims by the rows of all others; it has no cells.
+CLAIMS_PAGE = "claims"
 
 
 def bench(
@@ -82,7 +85,14 @@ def bench(
         _print_list(console)
         return
     if name is None:
-        raise typer.BadParameter(f"one of {', '.join(list_specs())}.", param_hint="NAME")
+        known = ", ".join([*list_specs(), CLAIMS_PAGE])
+        raise typer.BadParameter(f"one of {known}.", param_hint="NAME")
+    if name == CLAIMS_PAGE:
+        from metasampler_bench._claims import write_claims
+
+        for path in write_claims(output):
+            console.print(f"{path}", markup=False, soft_wrap=True)
+        return
     if jobs == 0:
         raise typer.BadParameter("must not be 0; use -1 for all cores.", param_hint="--jobs")
     try:
@@ -188,4 +198,7 @@ def _print_list(console: Any) -> None:
         spec = load_spec(name)
         n_cells = sum(len(job.cells) for job in spec.jobs())
         table.add_row(name, spec.paper or "-", str(n_cells), spec.title)
+    table.add_row(
+        CLAIMS_PAGE, "all", "-", "What we could and could not confirm, by the rows of all"
+    )
     console.print(table)

@@ -6,6 +6,7 @@ from metasampler_bench.datasets._load import load
 from metasampler_bench.datasets._local import (
     known_data_home,
     load_mesa_mammography,
+    load_mesa_noise,
     resolve_data_home,
 )
 from metasampler_bench.datasets._real import REAL_NAMES
@@ -21,6 +22,7 @@ __all__ = [
     "list_datasets",
     "load",
     "load_mesa_mammography",
+    "load_mesa_noise",
     "make_arch",
     "resolve_data_home",
 ]

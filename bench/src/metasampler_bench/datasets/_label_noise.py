@@ -18,6 +18,7 @@ def flip_labels(
     y: ArrayLike,
     ratio: float,
     *,
+    classes: str = "both",
     random_state: int | np.random.RandomState | None = None,
 ) -> NDArray[Any]:
     """Flip as many labels of the rare class as of the other.
@@ -35,13 +36,16 @@ def flip_labels(
     ratio : float
         Share of the minority to flip, at least 0 and less than 1; the number of rows is rounded.
 
+    classes : {"both", "minority", "majority"}, default="both"
+        Whose labels are flipped. With one class only, the imbalance changes.
+
     random_state : int, RandomState instance or None, default=None
         Decides which rows are flipped.
 
     Returns
     -------
     noisy : ndarray of shape (n_rows,)
-        A copy of ``y`` with ``2 * round(ratio * n_minority)`` labels flipped.
+        A copy of ``y`` with ``round(ratio * n_minority)`` labels of each class flipped.
 
     Examples
     --------
@@ -54,9 +58,11 @@ def flip_labels(
     """
     if not isinstance(ratio, Real) or not 0 <= ratio < 1:
         raise ValueError(f"ratio must be at least 0 and less than 1, got {ratio!r}.")
-    classes, codes = find_classes(y, "y")
-    if len(classes) != 2:
-        raise ValueError(f"y must have two classes, got {len(classes)}.")
+    if classes not in ("both", "minority", "majority"):
+        raise ValueError(f"classes must be 'both', 'minority' or 'majority', got {classes!r}.")
+    names, codes = find_classes(y, "y")
+    if len(names) != 2:
+        raise ValueError(f"y must have two classes, got {len(names)}.")
     minority = smallest_class(codes)
     rare, common = np.flatnonzero(codes == minority), np.flatnonzero(codes != minority)
     n_flips = round(ratio * len(rare))
@@ -64,6 +70,8 @@ def flip_labels(
     noisy = np.array(y)
     # Labels are taken from rows, not from the classes: these may be of another type.
     rare_label, common_label = noisy[rare[0]], noisy[common[0]]
-    noisy[random.choice(rare, size=n_flips, replace=False)] = common_label
-    noisy[random.choice(common, size=n_flips, replace=False)] = rare_label
+    if classes != "majority":
+        noisy[random.choice(rare, size=n_flips, replace=False)] = common_label
+    if classes != "minority":
+        noisy[random.choice(common, size=n_flips, replace=False)] = rare_label
     return noisy

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from metasampler.datasets import TABLE_SUFFIXES, near_matches, read_table, split_target
+from metasampler.datasets import TableFile, near_matches, read_table, split_target
 from metasampler.tables import is_frame
 from metasampler_bench.datasets._bunch import is_bunch, split_bunch
 from metasampler_bench.datasets._bundled import BUNDLED, load_bundled
@@ -28,7 +28,7 @@ from metasampler_bench.datasets._zenodo import ZENODO, load_zenodo
 
 __all__ = ["load"]
 
-SUFFIXES = (*TABLE_SUFFIXES, ".npz")
+SUFFIXES = (*TableFile.suffixes, ".npz")
 
 
 def load(

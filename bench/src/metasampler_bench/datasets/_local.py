@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from metasampler.policy import read_arrays
@@ -16,6 +17,7 @@ __all__ = [
     "has_mesa_mammography",
     "known_data_home",
     "load_mesa_mammography",
+    "load_mesa_noise",
     "read_npz",
     "resolve_data_home",
 ]
@@ -109,6 +111,43 @@ def load_mesa_mammography(
             )
         parts[part] = read_npz(path)
     return parts
+
+
+def load_mesa_noise(
+    noise: float, data_home: str | os.PathLike[str] | None = None
+) -> NDArray[np.int64]:
+    """Load the training labels of that split as the authors flipped them.
+
+    Parameters
+    ----------
+    noise : {0.1, 0.25, 0.4}
+        Part of the minority that is flipped, with as many rows of the majority.
+    data_home : str or path, default=None
+        A folder that has ``extra/mesa_Mammo_noise{10,25,40}_train.npz`` too; see
+        :func:`load_mesa_mammography`.
+
+    Returns
+    -------
+    y : ndarray of shape (6709,)
+        0 or 1, in the order of the training rows of the split.
+
+    Examples
+    --------
+    >>> from metasampler_bench.datasets import list_datasets, load_mesa_noise
+    >>> if "mammography-authors" in [info.name for info in list_datasets()]:
+    ...     assert load_mesa_noise(0.4).sum() == 156
+    """
+    folder = resolve_data_home(data_home) / "extra"
+    path = folder / f"mesa_Mammo_noise{round(100 * noise)}_train.npz"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no file {os.fspath(path)!r}: the authors flipped 10, 25 and 40 percent."
+        )
+    X, labels = read_npz(path)
+    # The files were written with different numbers of digits.
+    if not np.allclose(X, load_mesa_mammography(data_home)["train"][0]):
+        raise ValueError(f"{path.name} does not hold the training rows of the authors' split.")
+    return (labels == 1).astype(np.int64)
 
 
 def has_mesa_mammography(folder: Path) -> bool:

@@ -87,6 +87,10 @@ class BaseBoosting(BaseEnsemble):
         """Return how much of the usual change of its weight each row gets."""
         return 1.0
 
+    def _judged(self, data: GrowthData, weights: np.ndarray) -> np.ndarray:
+        """Return the weights by which a member is judged, and from which the next follow."""
+        return weights
+
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
@@ -157,6 +161,7 @@ class BaseBoosting(BaseEnsemble):
 
                 votes = self._votes(learner, member, data.tables[0])
                 correct = _winners(votes) == data.codes
+                weights = self._judged(data, weights)
                 error = float(weights[~correct].sum())
                 alpha = 1.0
                 if not is_real:

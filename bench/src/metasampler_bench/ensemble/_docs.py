@@ -21,7 +21,8 @@ _TEXTS = {
         """,
     "k_neighbors": """
         k_neighbors : int, default=5
-            Nearest neighbours of the same class that a synthetic row can lie towards.
+            Nearest neighbours of the same class that a synthetic row can lie towards; fewer, with
+            a warning, where the class has too few rows.
         """,
     "boosting": """
         algorithm : {"SAMME", "SAMME.R"}, default="SAMME.R"

@@ -34,7 +34,8 @@ class RAMOBoostClassifier(BaseSyntheticBoosting):
         Nearest neighbours, of any class, among which those of other classes are counted.
 
     k_neighbors_2 : int, default=5
-        Nearest neighbours of the same class that a synthetic row can lie towards.
+        Nearest neighbours of the same class that a synthetic row can lie towards; fewer, with a
+        warning, where the class has too few rows.
 
     alpha : float, default=0.3
         How much neighbours of other classes count: a row with d of them is started from in

@@ -4,6 +4,8 @@ By hand because imbalanced-learn's SMOTE computes the neighbours anew in every f
 draw by weights; an ensemble draws once a member, always between the same real rows.
 """
 
+import warnings
+
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.neighbors import NearestNeighbors
@@ -31,17 +33,21 @@ class Smote:
         self.neighbors: dict[int, np.ndarray] = {}
         for k in wanted:
             rows = data.class_rows[k]
-            if len(rows) <= k_neighbors:
+            n_neighbors = min(k_neighbors, len(rows) - 1)
+            few = f"Class {data.classes.tolist()[k]!r} has n_samples = {len(rows)}"
+            if n_neighbors == 0:
                 raise ValueError(
-                    f"Class {data.classes.tolist()[k]!r} has n_samples = {len(rows)}, but SMOTE "
-                    f"with {name}={k_neighbors} needs at least {k_neighbors + 1} rows of it. "
-                    + (
-                        f"Set {name} to {len(rows) - 1} or less."
-                        if len(rows) > 1
-                        else "Pass more rows of this class, or leave it out."
-                    )
+                    f"{few}, but SMOTE needs at least 2 rows of a class. Pass more rows of it, or "
+                    "leave it out."
                 )
-            graph = NearestNeighbors(n_neighbors=k_neighbors, n_jobs=n_jobs).fit(self.X[rows])
+            if n_neighbors < k_neighbors:
+                warnings.warn(
+                    f"{few}, too few for {name}={k_neighbors}: each row has {n_neighbors} "
+                    "neighbours.",
+                    UserWarning,
+                    stacklevel=5,
+                )
+            graph = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(self.X[rows])
             # Without an argument no row is its own neighbour.
             self.neighbors[k] = graph.kneighbors(return_distance=False)
 

@@ -2,6 +2,7 @@
 
 from metasampler_bench.plotting._critical_difference import CriticalDifferenceDisplay
 from metasampler_bench.plotting._decision_boundary import DecisionBoundaryComparisonDisplay
+from metasampler_bench.plotting._method_style import method_style
 from metasampler_bench.plotting._score_curve import ScoreCurveDisplay
 from metasampler_bench.plotting._transfer import TransferHeatmapDisplay
 
@@ -10,4 +11,5 @@ __all__ = [
     "DecisionBoundaryComparisonDisplay",
     "ScoreCurveDisplay",
     "TransferHeatmapDisplay",
+    "method_style",
 ]

@@ -129,7 +129,9 @@ class DecisionBoundaryComparisonDisplay:
             figure = pyplot.figure(figsize=size, layout="constrained")
         axes = figure.subplots(len(rows), len(columns) + 1, squeeze=False)
         for ax in axes.flat:
-            ax.set(xticks=[], yticks=[], visible=False)
+            ax.tick_params(labelsize=6, length=2, pad=1)
+            ax.locator_params(nbins=4, prune="both")
+            ax.set(visible=False)
         surface = None
         for panel in self.panels:
             row, column = rows.index(panel["row"]), columns.index(panel["column"])
@@ -141,8 +143,11 @@ class DecisionBoundaryComparisonDisplay:
             # Also above a gap in the first row.
             ax.set_title(_fold(name), fontsize=9, parse_math=False)
             if not ax.get_visible():
-                ax.set_visible(True)
+                ax.set(visible=True, xticks=[], yticks=[])
                 ax.set_frame_on(False)
+        # The panels of a row share their coordinates.
+        for ax in axes[:, 1:].flat:
+            ax.tick_params(labelleft=False)
         for ax, name in zip(axes[:, 0], rows, strict=True):
             if name.strip():
                 ax.set_ylabel(_fold(name), fontsize=9, parse_math=False)

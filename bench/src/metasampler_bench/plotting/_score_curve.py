@@ -25,6 +25,9 @@ class ScoreCurveDisplay:
         Whether the x axis is logarithmic.
     title : str, default=""
         Written above the panels.
+    styles : dict of str to dict, default=None
+        Colour, dashes and marker by name, so that a method looks the same in all pictures; None
+        goes by the order of the names.
 
     Attributes
     ----------
@@ -55,12 +58,15 @@ class ScoreCurveDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, curves, xlabel, ylabel="average precision", logx=False, title=""):
+    def __init__(
+        self, *, curves, xlabel, ylabel="average precision", logx=False, title="", styles=None
+    ):
         self.curves = curves
         self.xlabel = xlabel
         self.ylabel = ylabel
         self.logx = logx
         self.title = title
+        self.styles = styles
 
     def plot(self, *, figure=None):
         """Draw the panels.
@@ -76,7 +82,8 @@ class ScoreCurveDisplay:
         """
         names = list(dict.fromkeys(name for lines in self.curves.values() for name in lines))
         n_panels = len(self.curves)
-        columns = max(1, min(n_panels, _COLUMNS))
+        # Four panels make a square.
+        columns = 2 if n_panels == 4 else max(1, min(n_panels, _COLUMNS))
         figure, axes = make_panels(
             "ScoreCurveDisplay.plot",
             n_panels,
@@ -90,7 +97,8 @@ class ScoreCurveDisplay:
             zip(axes, self.curves.items(), strict=True)
         ):
             for name, (x, mean, spread) in curves.items():
-                self._draw(panel, line_style(names.index(name)), name, x, mean, spread)
+                style = (self.styles or {}).get(name) or line_style(names.index(name))
+                self._draw(panel, style, name, x, mean, spread)
             if self.logx:
                 panel.set_xscale("log")
             panel.set_title(task, fontsize=10, parse_math=False)

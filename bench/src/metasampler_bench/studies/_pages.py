@@ -14,6 +14,7 @@ from metasampler_bench.studies._mammography import MAMMOGRAPHY
 from metasampler_bench.studies._members import MEMBERS
 from metasampler_bench.studies._rivals import RIVALS
 from metasampler_bench.studies._study import Study, write_page
+from metasampler_bench.studies._teams import FEW_POSITIVES, TEAMS
 
 __all__ = ["PAGES", "STUDIES", "find_study", "write_study_page"]
 
@@ -28,6 +29,8 @@ STUDIES: dict[str, Study] = {
         RECALL,
         MEMBERS,
         RIVALS,
+        TEAMS,
+        FEW_POSITIVES,
         MAMMOGRAPHY,
         BASELINES,
         AGREEMENT,

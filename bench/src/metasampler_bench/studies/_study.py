@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,8 @@ class Options:
         Folder of the data.
     python : str or None
         Another interpreter, where a study has use for one.
+    finished : frozenset of str
+        Data sets whose rows there are already, for a study that goes on.
     """
 
     runs: int
@@ -50,6 +52,7 @@ class Options:
     datasets: tuple[str, ...] = ()
     data_home: str | None = None
     python: str | None = None
+    finished: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,9 @@ class Study:
         Where rows are kept, without the ending; by default the name.
     page : str
         The page that the tables are shown on; by default the name.
+    resumes : bool
+        Whether an interrupted study goes on where it was: ``measure`` leaves out the data sets
+        that are finished.
     """
 
     name: str
@@ -87,6 +93,7 @@ class Study:
     unit: str = "splits"
     file: str = ""
     page: str = ""
+    resumes: bool = False
 
     @property
     def file_name(self) -> str:
@@ -113,13 +120,20 @@ class Study:
         options : Options
         path : Path, default=None
             The file. It is written whenever the next data set or task begins, so that a long
-            study that is interrupted leaves what there is.
+            study that is interrupted leaves what there is. A study that resumes takes over
+            what the same command has left there.
 
         Returns
         -------
         rows : list of dict
         """
         rows: list[Row] = []
+        if self.resumes and path is not None and path.is_file():
+            content = read_rows(path)
+            if content["command"] == self.command(options):
+                rows = content["rows"]
+                done = frozenset(row[next(iter(row))] for row in rows)
+                options = replace(options, finished=done)
         for row in self.measure(options):
             first = next(iter(row))
             if path is not None and rows and row[first] != rows[-1][first]:

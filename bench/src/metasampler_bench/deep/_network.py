@@ -1,0 +1,63 @@
+"""Networks as lists of tensors: a step of training is then a function one can differentiate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+__all__ = ["forward", "import_torch", "initialise", "logistic_losses"]
+
+Tensors = list[Any]
+
+
+def import_torch() -> Any:
+    """Return PyTorch, or say how to get it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            'Deep networks need PyTorch: pip install "metasampler-bench[deep]"'
+        ) from error
+    return torch
+
+
+def initialise(sizes: Sequence[int], generator: Any, dtype: Any = None) -> Tensors:
+    """Return weights and biases, layer by layer; He's normal initialisation, zero biases.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Widths from the input to the output.
+    generator : torch.Generator
+        Source of randomness.
+    dtype : torch dtype, default=None
+        None means float32.
+
+    Returns
+    -------
+    parameters : list of Tensor
+        W_1, b_1, W_2, b_2, ...; all of them require gradients.
+    """
+    torch = import_torch()
+    dtype = torch.float32 if dtype is None else dtype
+    parameters: Tensors = []
+    for n_in, n_out in pairwise(sizes):
+        weights = torch.randn(n_in, n_out, generator=generator, dtype=dtype) * (2 / n_in) ** 0.5
+        parameters += [weights.requires_grad_(), torch.zeros(n_out, dtype=dtype).requires_grad_()]
+    return parameters
+
+
+def forward(parameters: Tensors, X: Any) -> Any:
+    """Return the one output of a ReLU network for each row."""
+    *hidden, weights, bias = parameters
+    for W, b in zip(hidden[::2], hidden[1::2], strict=True):
+        X = (X @ W + b).relu()
+    return (X @ weights + bias)[:, 0]
+
+
+def logistic_losses(parameters: Tensors, X: Any, y: Any) -> Any:
+    """Return the cross-entropy of each row."""
+    functional = import_torch().nn.functional
+    logits = forward(parameters, X)
+    return functional.binary_cross_entropy_with_logits(logits, y, reduction="none")

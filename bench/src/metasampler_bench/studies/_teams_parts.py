@@ -1,0 +1,208 @@
+"""Take the default ensemble to pieces: grow its teams one by one, with parts of them changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+
+from metasampler.ensemble.teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.growth import (
+    Growth,
+    GrowthData,
+    RandomStreams,
+    Stream,
+    make_growth_data,
+    make_learners,
+    resolve_leaf_smoothing,
+    running_mean,
+)
+from metasampler.policy import ConstantPolicy
+
+__all__ = ["Grown", "Pieces", "alone", "best_of", "blended", "stacked", "with_patience"]
+
+_RECIPE = RECIPES["default"]
+
+#: Part of the rows that is held out where members do not leave rows out in rotation.
+_HELD_OUT_PART = 0.2
+
+
+class Grown(NamedTuple):
+    """A team and what it says of the test rows."""
+
+    growth: Growth
+    test: NDArray[Any]
+    cpu: float
+    n_votes: int = 1
+
+
+class Pieces:
+    """The rows of one fit, on which teams can be grown; the default's are the same, bit for bit.
+
+    Parameters
+    ----------
+    X, y : frame and ndarray
+        The training rows.
+    X_test : frame
+        Rows to answer for.
+    seed : int
+        What the default's ``random_state`` would be.
+    rotate : bool, default=True
+        Whether members leave rows out in rotation. Otherwise a part is held out from all.
+    """
+
+    def __init__(self, X: Any, y: Any, X_test: Any, seed: int, *, rotate: bool = True) -> None:
+        streams = RandomStreams.from_random_state(seed)
+        self.seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
+        self.data: GrowthData = make_growth_data(
+            X,
+            y,
+            estimator=[_RECIPE.scout(1), *_RECIPE.trees(1.0)],
+            validation_fraction=0.1 if rotate else _HELD_OUT_PART,
+            sampling_ratio=1.0,
+            scoring="average_precision",
+            streams=streams,
+            rotate=rotate,
+        )
+        self.table = self.data.tables[0]
+        self.X_test = self.data.form(X_test)
+        scout = _RECIPE.scout(self.table.shape[1])
+        categories = self.data.form.categorical_features
+        self.learner: Any = make_learners(scout, [self.table], 2, None, 0.0, categories)
+        # Binned once for all teams, as in a fit.
+        self.learner.prepare(self.table, self.data.codes)
+
+    def scouts(self, recipe: Recipe = _RECIPE, n_rounds: int | None = None) -> Grown:
+        """Grow scouts; with ``n_rounds`` they are as long as that."""
+        scout = recipe.scout(self.table.shape[1])
+        if n_rounds is not None:
+            scout.set_params(n_estimators=n_rounds)
+        learner = self.learner.alike(scout)
+        learner.doubles_after = recipe.doubles_after
+        return self._grow(0, self.data.for_team(np.inf), learner, None, recipe.n_scouts)
+
+    def boosters(
+        self,
+        signal: float,
+        mu: float | None,
+        ratio: float = 3.0,
+        recipe: Recipe = _RECIPE,
+    ) -> Grown:
+        """Grow boosters by a constant mu; None draws uniformly."""
+        learner = self.learner.alike(recipe.booster(signal))
+        return self._grow(1, self.data.for_team(ratio), learner, mu, recipe.n_boosters)
+
+    def trees(self, signal: float, mu: float | None, recipe: Recipe = _RECIPE) -> Grown:
+        """Grow trees by a constant mu; None draws uniformly."""
+        return self._grow_trees(2, recipe.trees(signal), mu, recipe.n_trees)
+
+    def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
+        data = self.data.for_team(1.0, TreeTable(self.data.lowest_values()))
+        learner = make_learners(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
+        return self._grow(number, data, learner, mu, n_trees)
+
+    def default(self, recipe: Recipe = _RECIPE) -> list[Grown]:
+        """Grow the teams as a fit does: sharp trees join them where positives are few."""
+        scouts = self.scouts(recipe)
+        signal = recipe.signal(scouts.growth)
+        boosters = self.boosters(signal, recipe.mu_of_boosters(signal), recipe=recipe)
+        teams = [scouts, boosters, self.trees(signal, recipe.mu_of_trees(signal), recipe)]
+        if n_sharp := recipe.n_sharp_trees(self.data):
+            kinds, mu = recipe.trees(np.inf), recipe.mu_of_trees(np.inf)
+            teams.append(self._grow_trees(3, kinds, mu, n_sharp)._replace(n_votes=3))
+        return teams
+
+    def refitted(self) -> NDArray[Any]:
+        """Return what the teams say together if they are grown again on all rows.
+
+        Held-out rows give the signal and the scales; a scout is then as long as those before it.
+        """
+        first = self.default()
+        blend = Blend.of([team.growth for team in first])
+        signal = _RECIPE.signal(first[0].growth)
+        # As long as on average, since every scout has another seed and no rows of its own now.
+        lengths = [member.n_rounds_ for member in first[0].growth.members]
+        whole = self._on(self.data.whole())
+        again = [
+            whole.scouts(n_rounds=round(float(np.mean(lengths)))),
+            whole.boosters(signal, _RECIPE.mu_of_boosters(signal)),
+            whole.trees(signal, _RECIPE.mu_of_trees(signal)),
+        ]
+        return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
+
+    def _on(self, data: GrowthData) -> Pieces:
+        twin = object.__new__(Pieces)
+        twin.__dict__.update(self.__dict__, data=data)
+        return twin
+
+    def _grow(
+        self, number: int, data: GrowthData, learner: Any, mu: float | None, n_members: int
+    ) -> Grown:
+        start = time.process_time()
+        growth = Growth(data, learner, self.seeds[number])
+        policy: Any = None if mu is None else ConstantPolicy(mu, encoder=None)
+        for _ in growth.grow(policy, n_members):
+            pass
+        cpu = time.process_time() - start
+        X = self.X_test if data.table_maker is None else data.table_maker(self.X_test)
+        total = np.zeros(X.shape[0])
+        for k, member in enumerate(growth.members):
+            learner.of(k).add_scores(member, X, total)
+        return Grown(growth, running_mean(total, n_members, learner.leaf_smoothing), cpu)
+
+
+def blended(teams: Sequence[Grown]) -> NDArray[Any]:
+    """Return what teams say together, as the default joins and calibrates them."""
+    blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
+    return _calibrated(blend.held_out(), blend([team.test for team in teams])[:, 1])
+
+
+def alone(team: Grown) -> NDArray[Any]:
+    """Return what one team says, calibrated on the rows it left out."""
+    return _calibrated(team.growth.held_out(), team.test)
+
+
+def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
+    """Return what the team says that is best on the rows it left out."""
+
+    def score(team: Grown) -> float:
+        _, proba, codes, _ = team.growth.held_out()
+        return float(average_precision_score(codes, proba[:, 1]))
+
+    return alone(max(teams, key=score))
+
+
+def _calibrated(left_out: tuple[Any, ...], test: NDArray[Any]) -> NDArray[Any]:
+    """Return a sigmoid of the log-odds, fitted on left-out rows."""
+    # All but without a penalty: a steeper or flatter curve, never another order.
+    _, proba, codes, _ = left_out
+    sigmoid = LogisticRegression(C=1e6).fit(_log_odds([proba[:, 1]]), codes)
+    return sigmoid.predict_proba(_log_odds([test]))[:, 1]
+
+
+def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
+    """Return what a logistic regression of the teams' log-odds says, learned on left-out rows."""
+    judged = [team.growth.held_out() for team in teams]
+    common = judged[0][0]
+    for rows, *_ in judged[1:]:
+        common = np.intersect1d(common, rows, assume_unique=True)
+    left_out = [proba[np.searchsorted(rows, common), 1] for rows, proba, *_ in judged]
+    codes = judged[0][2][np.searchsorted(judged[0][0], common)]
+    learned = LogisticRegression().fit(_log_odds(left_out), codes)
+    return learned.predict_proba(_log_odds([team.test for team in teams]))[:, 1]
+
+
+def _log_odds(answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.column_stack([logit(np.clip(answer, 1e-9, 1 - 1e-9)) for answer in answers])
+
+
+def with_patience(patience: int) -> Recipe:
+    """Return the default's recipe with other patience of the scouts."""
+    return replace(_RECIPE, patience=patience)

@@ -1,0 +1,88 @@
+"""Networks for tables: the interface, and the published effect on wrong labels."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the extra deep is not installed")
+
+from sklearn.metrics import average_precision_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from metasampler_bench import METHODS
+from metasampler_bench.deep import WEIGHTINGS, NetworkClassifier
+from metasampler_bench.deep._network import import_torch, logistic_losses
+
+SMALL = {"n_steps": 60, "batch_size": 32, "hidden_layer_sizes": (8,), "random_state": 0}
+
+
+@parametrize_with_checks([NetworkClassifier("mw-net", **{**SMALL, "n_steps": 80})])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_every_rule_learns_and_repeats_itself(weighting):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5)) * [1, 100, 1, 1, 1] + [0, 50, 0, 0, 0]
+    y = np.where(X[:, 0] + 0.01 * X[:, 1] > 1.8, "rare", "often")
+    options = {**SMALL, "n_steps": 200}
+    first = NetworkClassifier(weighting, **options).fit(X[:400], y[:400], X[400:500], y[400:500])
+    again = NetworkClassifier(weighting, **options).fit(X[:400], y[:400], X[400:500], y[400:500])
+    proba = first.predict_proba(X[500:])
+    np.testing.assert_array_equal(proba, again.predict_proba(X[500:]))
+    assert average_precision_score(y[500:] == "rare", proba[:, 1]) > 0.8
+    # The weights that did best on the validation rows are those that are kept.
+    valid = average_precision_score(y[400:500] == "rare", first.predict_proba(X[400:500])[:, 1])
+    assert valid == pytest.approx(first.validation_scores_.max())
+
+
+def test_what_a_network_does_not_take():
+    X = np.zeros((9, 2))
+    with pytest.raises(ValueError, match="weighting='l2' must be one of none, balanced"):
+        NetworkClassifier("l2").fit(X, np.arange(9) % 2)
+    with pytest.raises(ValueError, match="y has 3 class"):
+        NetworkClassifier().fit(X, np.arange(9) % 3)
+
+
+def noisy_toy(seed):
+    """Return rows of which three in ten have the wrong label, and a few clean ones."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2700, 20))
+    y = (X[:, :4].sum(axis=1) > 0).astype(int)
+    wrong = rng.random(600) < 0.3
+    noisy = np.where(wrong, 1 - y[:600], y[:600])
+    return X[:600], noisy, wrong, X[600:700], y[600:700], X[700:], y[700:]
+
+
+def test_learned_weights_help_where_labels_are_wrong():
+    # What both papers show: a small clean set is enough to find the rows whose labels are wrong.
+    torch = import_torch()
+    gains = {"l2rw": [], "mw-net": []}
+    for seed in range(2):
+        X, y, wrong, X_val, y_val, X_test, y_test = noisy_toy(seed)
+        scores = {}
+        for weighting in ("none", *gains):
+            network = NetworkClassifier(weighting, n_steps=600, batch_size=100, random_state=seed)
+            network.set_params(hidden_layer_sizes=(100,)).fit(X, y, X_val, y_val)
+            scores[weighting] = np.mean(network.predict(X_test) == y_test)
+        for weighting, found in gains.items():
+            found.append(scores[weighting] - scores["none"])
+        # The weight that Meta-Weight-Net has learned falls with the loss.
+        with torch.no_grad():
+            rising = network._weigher(torch.linspace(0, 4, 9)).numpy()
+            rows = network._tensor(X), torch.as_tensor(y, dtype=torch.float32)
+            weights = network._weigher(logistic_losses(network._network, *rows)).numpy()
+        assert (np.diff(rising) < 0).all()
+        assert weights[wrong].mean() < weights[~wrong].mean()
+    assert np.mean(gains["l2rw"]) > 0.02, gains
+    assert np.mean(gains["mw-net"]) > 0.005, gains
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name.startswith("network")])
+def test_networks_are_methods(name):
+    method = METHODS[name]
+    assert method.requires == "deep"
+    assert method.uses_validation
+    model = method.build(random_state=3).set_params(n_steps=10)
+    X, y = np.random.default_rng(0).normal(size=(80, 3)), np.arange(80) % 2
+    assert method.n_training_rows(model.fit(X, y), 80) == 80

@@ -1,0 +1,127 @@
+"""Sentences, verdicts and counts on the result pages are what the stored rows say."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from metasampler_bench import load_spec
+from metasampler_bench._claims import CLAIMS, count_fits, judge_claims, load_looks, with_sentences
+from metasampler_bench._look import Look
+from metasampler_bench._paired import Difference, paired
+from metasampler_bench._sentences import SENTENCES, say
+from metasampler_bench._spec import list_specs
+from metasampler_bench._statistics import holm
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+PAPER = [name for name in list_specs() if load_spec(name).paper]
+
+
+@pytest.fixture(scope="module")
+def looks():
+    return load_looks(RESULTS)
+
+
+def row(score, run=0, fold=0, **cell):
+    return {"spec": "s", "seed": 0, "score": score, "cell": {**cell, "run": run, "fold": fold}}
+
+
+def test_the_readme_is_what_the_rows_say(looks):
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    assert with_sentences(text, looks) == text, (
+        "run: metasampler bench claims --output docs/results"
+    )
+
+
+def test_the_claims_are_what_the_rows_say(looks):
+    text = (RESULTS / "claims.md").read_text(encoding="utf-8")
+    assert judge_claims(looks).markdown("##").strip() in text
+    assert count_fits(looks).markdown("##").strip() in text
+
+
+@pytest.mark.parametrize("name", sorted(SENTENCES))
+def test_pages_open_with_their_sentences(name, looks):
+    if name not in looks:
+        pytest.skip("no rows yet")
+    said = say(looks[name].spec, looks[name].rows)
+    assert said
+    assert said in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert "nan" not in said
+
+
+def test_no_number_of_the_papers_part_stands_outside_of_what_is_written():
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    part = text[text.index("## The paper's tables") : text.index("## Beyond the paper")]
+    free = re.sub(r"<!-- rows: .*?<!-- end -->", "", part, flags=re.S)
+    free = re.sub(r"\((Table|Figure) \d+\)", "", free)
+    assert not re.search(r"\d", free), re.findall(r".*\d.*", free)
+
+
+def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    for name in (*PAPER, "seeds", "sensitivity", "validation-size", "own-members", "deep"):
+        assert name in SENTENCES
+        assert f"<!-- rows: {name} -->" in text
+        assert any(report["kind"] == "sentences" for report in load_spec(name).reports)
+
+
+def test_claims_name_specs_and_rules():
+    for claim in CLAIMS:
+        assert claim.spec in list_specs()
+        assert claim.rule
+        assert claim.text.endswith(".")
+
+
+def test_a_verdict_changes_with_the_rows():
+    spec = load_spec("under-sampling")
+    claim = CLAIMS[0]
+    others = ("rusboost-paper", "under-bagging", "spe-paper", "cascade")
+    for own, verdict in ((0.9, "confirmed"), (0.1, "not confirmed")):
+        rows = [row(own, dataset="isolet", method="mesa-fit", k=5)]
+        rows += [row(0.5, dataset="isolet", method=name, k=5) for name in others]
+        assert claim.judge(Look(spec, rows))[0] == verdict
+
+
+def test_marked_places_are_filled_and_the_rest_is_kept(looks):
+    text = "a 1\n<!-- rows: datasets -->\nold\n<!-- end -->\nb 2\n"
+    written = with_sentences(text, looks)
+    said = say(looks["datasets"].spec, looks["datasets"].rows)
+    assert written == f"a 1\n<!-- rows: datasets -->\n{said}\n<!-- end -->\nb 2\n"
+    assert with_sentences(written, looks) == written
+
+
+def test_differences_on_a_fixed_split_are_the_paired_t_test():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 9))
+    one, two = ({(n, 0): float(v) for n, v in enumerate(values)} for values in (a, b))
+    plain = Difference(one, two, fixed=True)
+    assert plain.p == pytest.approx(ttest_rel(a, b).pvalue)
+    assert plain.mean == pytest.approx(np.mean(a - b))
+    # Folds share training rows: the error is larger, by what Nadeau and Bengio say.
+    folds = Difference(one, two)
+    assert folds.error == pytest.approx(plain.error * np.sqrt((1 / 9 + 1 / 3) / (1 / 9)))
+    assert Difference(one, {}).n == 0
+
+
+def test_tables_of_differences_are_paired_and_corrected():
+    spec = load_spec("synthetic")
+    rng = np.random.default_rng(1)
+    rows = []
+    for fold in range(4):
+        base = rng.random()
+        rows.append(row(base, fold=fold, dataset="arch-low", method="mesa-fit", k=5))
+        scores = {"under-bagging": base - 0.2 + 0.01 * rng.random()}
+        scores["smoteboost"] = base + 0.1 * (-1) ** fold
+        rows += [row(v, 0, fold, dataset="arch-low", method=m, k=5) for m, v in scores.items()]
+    # A row without its pair does not count.
+    rows.append(row(9.0, run=1, dataset="arch-low", method="smoteboost", k=5))
+    report = {"rows": ["method"], "columns": ["dataset"], "reference": {"method": "mesa-fit"}}
+    (table,) = paired(spec, rows, report)
+    texts = {line[0].text: line[1] for line in table.rows}
+    assert texts["UnderBagging"].bold
+    assert texts["UnderBagging"].text.startswith("-0.19")
+    assert not texts["SMOTEBoost"].bold
+    assert "4 pairs each" in table.note
+    assert holm([0.01, 0.5]) == [0.02, 0.5]

@@ -1,0 +1,114 @@
+"""``metasampler fit``: from a file to a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from metasampler.cli._console import make_console
+from metasampler.cli._file_options import (
+    Drop,
+    Jobs,
+    Keep,
+    Positive,
+    Seed,
+    Target,
+    check_jobs,
+    check_output,
+)
+from metasampler.cli._threshold_option import parse_threshold
+
+__all__ = ["fit"]
+
+PRESETS = ("default", "fast", "best", "paper")
+
+
+def fit(
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet file, also packed by gzip.")],
+    target: Target = None,
+    output: Annotated[
+        Path, typer.Option(help="The model, a file that ends in .skops.", dir_okay=False)
+    ] = Path("model.skops"),
+    positive: Positive = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    preset: Annotated[str, typer.Option(help=f"One of {', '.join(PRESETS)}.")] = "default",
+    threshold: Annotated[
+        str,
+        typer.Option(
+            help="When the class is called: balanced, f1, mcc, a probability (0.3), recall=0.9, "
+            "precision=0.8, top=200 or top=1% (what a team can look at), cost=50:1 (a miss : a "
+            "false alarm).",
+        ),
+    ] = "balanced",
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Folds of the cross-validation beside a plain LightGBM; 0 leaves it out."
+        ),
+    ] = 5,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Fit MESA on a file, and store the model.
+
+    Prints what was found in the file, cross-validated scores beside a plain LightGBM, and what the
+    threshold promises. `metasampler predict` then scores new rows.
+
+    Example: metasampler fit claims.csv --target fraud --threshold recall=0.9 --output fraud.skops
+    """
+    if preset not in PRESETS:
+        raise typer.BadParameter(
+            f"{preset!r} must be one of {', '.join(PRESETS)}.", param_hint="--preset"
+        )
+    rule = parse_threshold(threshold)
+    if folds == 1:
+        raise typer.BadParameter("must be 0, or 2 or more.", param_hint="--folds")
+    check_jobs(jobs)
+    check_output(output, [".skops"], source=file)
+
+    # Here, not at the top: `metasampler --help` should be quick.
+    from metasampler.cli import _fitting, _table_input
+
+    task = _table_input.read(file, target, drop=drop, keep=keep)
+    if positive is not None:
+        task = _table_input.one_against_rest(task, positive)
+    _table_input.check_classes(task, max(folds, 2))
+    _check_rule(task, rule, positive)
+
+    console = make_console()
+    _fitting.print_findings(console, task, str(target))
+    settings = {"threshold": rule, "random_state": seed, "n_jobs": jobs}
+    outcome = _fitting.fit_model(task, preset, settings, folds=folds)
+    for note in outcome.notes:
+        typer.echo(f"Note: {note}", err=True)
+    if outcome.scores is not None:
+        console.print(outcome.scores)
+    console.print(outcome.promise, markup=False, soft_wrap=True)
+    command = " ".join(["metasampler", *sys.argv[1:]]) if sys.argv[1:2] == ["fit"] else ""
+    try:
+        _fitting.store(task, outcome, output, target=target, preset=preset, command=command)
+    except OSError as error:
+        typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
+        raise typer.Exit(code=1) from error
+    size = output.stat().st_size
+    console.print(f"Model: {output} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+
+
+def _check_rule(task: Any, rule: Any, positive: str | None) -> None:
+    """Refuse a class to find that is not the smallest, and a threshold for several classes."""
+    if len(task.labels) == 2 and task.positive != task.smallest:
+        raise typer.BadParameter(
+            f"class {positive!r} is the larger one, with {int(task.counts[task.positive]):,} of "
+            f"{len(task.y):,} rows: a fit looks for the smaller one.",
+            param_hint="--positive",
+        )
+    if len(task.labels) > 2 and rule != "balanced":
+        raise typer.BadParameter(
+            f"is for two classes, and there are {len(task.labels)}: name the one to find by "
+            "--positive.",
+            param_hint="--threshold",
+        )

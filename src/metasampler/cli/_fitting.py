@@ -1,0 +1,234 @@
+"""What ``metasampler fit`` does and prints once its options are checked."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from metasampler import MesaClassifier
+from metasampler._progress import progress_bar
+from metasampler.cli._comparison import describe
+from metasampler.cli._evaluation import at_the_top
+from metasampler.cli._lightgbm import PlainLightGBM
+from metasampler.cli._table_input import Task
+from metasampler.persistence import save_model
+
+__all__ = ["Outcome", "fit_model", "print_findings", "store"]
+
+
+@dataclass
+class Outcome:
+    """What came of a fit.
+
+    Attributes
+    ----------
+    model : Pipeline
+        The cleaner and the fitted classifier: it takes rows as the file has them.
+    promise : str
+        What the threshold promises.
+    scores : rich Table or None
+        The cross-validated scores, if they were asked for.
+    figures : dict
+        The same as numbers, by method.
+    notes : list of str
+        Warnings of the fit.
+    """
+
+    model: Any
+    promise: str
+    scores: Any = None
+    figures: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def print_findings(console: Any, task: Task, target: str) -> None:
+    """Print what was found in the file: columns, what is left out and why, class counts."""
+    console.print(describe(task), soft_wrap=True)
+    counts = ", ".join(
+        f"{escape(repr(label))} {count:,}"
+        for label, count in zip(task.labels, task.counts.tolist(), strict=True)
+    )
+    console.print(f"Target {escape(repr(target))}: {counts}.", soft_wrap=True)
+    dropped = [name for name, why in task.cleaner.left_out_.items() if why == "As asked."]
+    if dropped:
+        console.print(f"Dropped, as asked: {escape(', '.join(dropped))}.", soft_wrap=True)
+    console.print(str(task.cleaner.report_).rstrip(), markup=False, soft_wrap=True)
+    console.print()
+
+
+def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) -> Outcome:
+    """Cross-validate beside LightGBM, then fit on all rows.
+
+    Parameters
+    ----------
+    task : Task
+        The data.
+    preset : str
+        The preset of MESA.
+    settings : dict
+        What else the classifier is given.
+    folds : int
+        Folds of the cross-validation; 0 leaves it out.
+
+    Returns
+    -------
+    outcome : Outcome
+    """
+    y = task.classes[task.y]
+    n_jobs, seed = settings["n_jobs"], settings["random_state"]
+    results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}
+    notes: dict[str, None] = {}
+    steps = 2 * folds + 1
+    # Threads, not processes: the table is in memory once.
+    with (
+        progress_bar("fit", steps, enabled=sys.stderr.isatty(), transient=True) as advance,
+        threadpool_limits(joblib.effective_n_jobs(n_jobs)),
+        joblib.parallel_config(backend="threading"),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        if folds:
+            splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+            for number, (train, test) in enumerate(splitter.split(task.y, task.y), start=1):
+                clf = _classifier(preset, settings)
+                advance(f"fold {number} of {folds}", steps=0)
+                clf.fit(task.X.iloc[train], y[train])
+                advance()
+                rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
+                rival.fit(task.X.iloc[train], task.y[train])
+                advance()
+                _judge(results, task, test, clf, rival)
+        advance("all rows", steps=0)
+        clf = _classifier(preset, settings).fit(task.X, y)
+        advance()
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            notes.setdefault(str(warning.message))
+    outcome = Outcome(
+        Pipeline([("cleaner", task.cleaner), ("classifier", clf)]),
+        _promise(clf, task),
+        notes=list(notes),
+    )
+    if folds:
+        outcome.scores = _table(task, results, folds)
+        outcome.figures = {
+            name: {key: [fold[key] for fold in each] for key in each[0]}
+            for name, each in results.items()
+        }
+    return outcome
+
+
+def _classifier(preset: str, settings: dict[str, Any]) -> Any:
+    return MesaClassifier.from_preset(preset, **settings)
+
+
+def _judge(results: dict[str, list], task: Task, test: Any, clf: Any, rival: Any) -> None:
+    """Add the scores of one fold; LightGBM calls as many rows as MESA does."""
+    rows, truth = task.X.iloc[test], task.y[test]
+    proba, other = clf.predict_proba(rows), rival.predict_proba(rows)
+    if len(task.labels) > 2:
+        decided = np.searchsorted(clf.classes_, clf.decide(proba))
+        prior = np.bincount(task.y) / len(task.y)
+        called = {"MESA": decided, "LightGBM": np.argmax(other / prior, axis=1)}
+        each = np.eye(len(task.labels))[truth]
+        for name, scores in (("MESA", proba), ("LightGBM", other)):
+            results[name].append(
+                {
+                    "average precision": float(average_precision_score(each, scores)),
+                    "ROC AUC": float(roc_auc_score(each, scores)),
+                    "F1": float(f1_score(truth, called[name], average="macro")),
+                }
+            )
+        return
+    found = truth == task.positive
+    rule = clf.threshold
+    if isinstance(rule, tuple) and rule[0] == "top" and isinstance(rule[1], int):
+        # So many of a table as large as this one.
+        n_called = max(1, round(rule[1] * len(test) / len(task.y)))
+    else:
+        n_called = int((clf.decide(proba) == clf.minority_class_).sum())
+    for name, scores in (("MESA", proba), ("LightGBM", other)):
+        score = scores[:, task.positive]
+        precision, recall = at_the_top(found, score, n_called) if n_called else (np.nan, 0.0)
+        results[name].append(
+            {
+                "average precision": float(average_precision_score(found, score)),
+                "ROC AUC": float(roc_auc_score(found, score)),
+                "precision": precision,
+                "recall": recall,
+                "called": n_called / len(test),
+            }
+        )
+
+
+def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -> Table:
+    """Return the scores as a table."""
+    caption = f"Means over {folds} folds (± standard deviation)."
+    if len(task.labels) == 2:
+        caption += (
+            " Precision and recall are those of the threshold; LightGBM is plain and calls as many "
+            "rows, its most probable ones."
+        )
+    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
+    drawn.add_column("cross-validated")
+    names = list(results["MESA"][0])
+    for name in names:
+        drawn.add_column(name, justify="right", no_wrap=True)
+    for method, each in results.items():
+        cells = []
+        for name in names:
+            values = np.array([fold[name] for fold in each])
+            known = values[~np.isnan(values)]
+            mean = f"{known.mean():.3f}" if len(known) else "-"
+            first = name == names[0]
+            cells.append(f"{mean} ± {known.std():.3f}" if first else mean)
+        drawn.add_row(method, *cells)
+    return drawn
+
+
+def _promise(clf: Any, task: Task) -> str:
+    """Say what the threshold promises."""
+    promise = clf.summary().promise
+    if promise:
+        return f"Threshold: {promise}"
+    return "predict returns the class that is most probable compared with its frequency."
+
+
+def store(
+    task: Task,
+    outcome: Outcome,
+    output: Path,
+    *,
+    target: str | None,
+    preset: str,
+    command: str,
+) -> None:
+    """Write the model, with all that is known of it."""
+    two = len(task.labels) == 2
+    save_model(
+        outcome.model,
+        output,
+        source=task.name,
+        target=target,
+        positive=task.classes[task.positive] if two else None,
+        n_rows=len(task.y),
+        preset=preset,
+        left_out={str(name): why for name, why in task.cleaner.left_out_.items()},
+        warned={str(name): why for name, why in task.cleaner.report_.warned.items()},
+        promise=outcome.promise,
+        cross_validation=outcome.figures,
+        command=command,
+    )

@@ -1,0 +1,117 @@
+"""``metasampler predict``: from a model and a file to scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from metasampler.cli._console import make_console
+from metasampler.cli._file_options import check_output, open_model, split_names
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that `metasampler fit` wrote.")],
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows to score.")],
+    output: Annotated[
+        Path,
+        typer.Option(help="Where to write: .csv, .csv.gz or .parquet.", dir_okay=False),
+    ] = Path("scores.csv"),
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Columns of FILE to copy to the output, separated by commas, or all.",
+            metavar="A,B",
+            show_default=False,
+        ),
+    ] = None,
+    chunk_rows: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 100_000,
+) -> None:
+    """Score the rows of a file with a stored model.
+
+    Writes for each row the probability of the class to find, the decision by the model's threshold
+    and the rank, 1 for the row to look at first. A file may be larger than the memory.
+
+    Example: metasampler predict fraud.skops tomorrow.csv --output scores.csv --columns claim_id
+    """
+    # Here, not at the top: `metasampler --help` should be quick.
+    try:
+        from metasampler.cli._score_writer import OUTPUT_SUFFIXES
+        from metasampler.cli._scoring import Scorer, score_file
+        from metasampler.datasets import TableFile
+    except ImportError as error:
+        typer.echo('Error: this needs pandas: pip install "metasampler[data]"', err=True)
+        raise typer.Exit(code=2) from error
+
+    check_output(output, OUTPUT_SUFFIXES, source=file if file.is_file() else None)
+    loaded, metadata = open_model(model)
+    if not hasattr(loaded, "predict_proba") or not hasattr(loaded, "classes_"):
+        raise typer.BadParameter(f"{model.name} holds no fitted classifier.", param_hint="MODEL")
+    try:
+        table = TableFile(file)
+    except (ImportError, OSError, ValueError) as error:
+        raise typer.BadParameter(str(error), param_hint="FILE") from error
+    scorer = Scorer(loaded, metadata)
+    _check_columns(scorer, table)
+    kept = _kept_columns(columns, table, scorer)
+    try:
+        n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
+    except (ValueError, TypeError) as error:
+        said = str(error)
+        said = said if said.startswith(table.name) else f"{table.name}: {said}"
+        raise typer.BadParameter(said, param_hint="FILE") from error
+    except OSError as error:
+        typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
+        raise typer.Exit(code=1) from error
+    label = scorer.classes.tolist()[scorer.positive]
+    called = f", {n_called:,} of them called {label!r}" if len(scorer.classes) == 2 else ""
+    make_console().print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
+
+
+def _check_columns(scorer: Any, table: Any) -> None:
+    """Refuse a file without the columns that the model needs."""
+    if scorer.columns is None:
+        wanted = scorer.model.n_features_in_
+        if len(table.columns) != wanted:
+            raise typer.BadParameter(
+                f"{table.name} has {len(table.columns)} columns; the model knows no names, and "
+                f"takes {wanted} columns of numbers.",
+                param_hint="FILE",
+            )
+        return
+    missing = [name for name in scorer.columns if name not in table.columns]
+    if missing:
+        from metasampler.datasets import near_matches
+
+        hint = near_matches(missing[0], table.columns)
+        names = ", ".join(map(repr, missing[:10]))
+        raise typer.BadParameter(
+            f"{table.name} lacks {names}, which the model needs.{hint}", param_hint="FILE"
+        )
+
+
+def _kept_columns(given: list[str] | None, table: Any, scorer: Any) -> list[str]:
+    """Return the columns of the file to copy."""
+    from metasampler.cli._scoring import OWN_COLUMNS
+    from metasampler.datasets import near_matches
+
+    names = split_names(given, table.columns)
+    if names == ["all"] and "all" not in table.columns:
+        names = list(table.columns)
+    for name in names:
+        if name not in table.columns:
+            raise typer.BadParameter(
+                f"{table.name} has no column {name!r}.{near_matches(name, table.columns)}",
+                param_hint="--columns",
+            )
+    own = {*OWN_COLUMNS, *(f"probability_{label}" for label in scorer.classes)}
+    taken = [name for name in names if name in own]
+    if taken:
+        raise typer.BadParameter(
+            f"{table.name} has a column {taken[0]!r}, as the output will: name the others only.",
+            param_hint="--columns",
+        )
+    return names

@@ -1,0 +1,201 @@
+"""Scoring a file of any size: probabilities, decisions and ranks, in the memory of one chunk."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metasampler._pipelines import unwrap
+from metasampler._progress import progress_bar
+from metasampler.cli._ranks import rank_scores
+from metasampler.cli._score_writer import ScoreWriter
+from metasampler.datasets import TableFile
+
+__all__ = ["OWN_COLUMNS", "Scorer", "score_file"]
+
+#: What is written of every row, if there are two classes.
+OWN_COLUMNS = ("probability", "decision", "rank")
+
+
+class Scorer:
+    """A stored model, as rows of a file need it.
+
+    Parameters
+    ----------
+    model : classifier or pipeline
+        The model.
+    metadata : dict
+        What is known of it.
+    """
+
+    def __init__(self, model: Any, metadata: dict[str, Any]):
+        self.model = model
+        self.classes = np.asarray(model.classes_)
+        self.before, self.final = unwrap(model)
+        kinds = metadata.get("column_kinds") or {}
+        #: Columns that are read as texts: some rows of them may look like numbers.
+        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date")]
+        names = list(kinds) or metadata.get("columns")
+        #: Columns that the model needs; None if it knows them by their number only.
+        self.columns: list[str] | None = names
+        self.positive = int(np.argmax(self.classes == self._positive(metadata)))
+
+    def _positive(self, metadata: dict[str, Any]) -> Any:
+        named = metadata.get("positive")
+        if named is not None and named in self.classes.tolist():
+            return named
+        return getattr(self.final, "minority_class_", self.classes[-1])
+
+    @property
+    def n_called(self) -> int | None:
+        """The number of rows to call, if the threshold is one: then the whole file decides."""
+        rule: Any = getattr(self.final, "threshold", None)
+        if not isinstance(rule, (tuple, list)) or rule[0] != "top":
+            return None
+        return None if isinstance(rule[1], float) else int(rule[1])
+
+    def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probabilities of some rows, and the positions of the classes they get."""
+        rows = frame.to_numpy() if self.columns is None else frame[self.columns]
+        for step in self.before:
+            rows = step.transform(rows)
+        proba = self.final.predict_proba(rows)
+        if hasattr(self.final, "decide"):
+            decided = self.final.decide(proba)
+        else:
+            decided = self.final.predict(rows)
+        return proba, np.searchsorted(self.classes, decided)
+
+
+def score_file(
+    scorer: Scorer,
+    file: TableFile,
+    output: Path,
+    *,
+    kept: list[str],
+    chunk_rows: int,
+) -> tuple[int, int]:
+    """Score a file and write the result.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The model.
+    file : TableFile
+        The rows.
+    output : Path
+        Where to write.
+    kept : list of str
+        Columns of the file to copy.
+    chunk_rows : int
+        Rows in memory at a time.
+
+    Returns
+    -------
+    n_rows, n_called : int
+        Rows of the file, and how many are called the class to find.
+    """
+    with (
+        ScoreWriter(output) as writer,
+        tempfile.TemporaryDirectory(dir=output.absolute().parent, prefix=".scores-") as folder,
+        progress_bar("predict", 100, enabled=sys.stderr.isatty(), transient=True) as advance,
+    ):
+        shown = 0
+
+        def show(part: float, note: str) -> None:
+            nonlocal shown
+            percent = min(100, round(100 * part))
+            advance(note, steps=max(0, percent - shown))
+            shown = max(shown, percent)
+
+        places = _Places(Path(folder), len(scorer.classes), scorer.positive)
+        for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
+            if len(frame):
+                places.add(*scorer(frame))
+            show(0.8 * file.part_read, f"{places.n_rows:,} rows")
+        if not places.n_rows:
+            raise ValueError(f"{file.name} has no rows.")
+        places.rank(scorer.n_called, chunk_rows)
+        again = file.chunks(chunk_rows, columns=kept, raw=True) if kept else None
+        for part in places.parts(chunk_rows):
+            frame = part.frame(scorer)
+            if again is not None:
+                copied = next(again).reset_index(drop=True)
+                frame = pd.concat([copied[kept], frame], axis=1)
+            writer.write(frame)
+            show(0.8 + 0.2 * part.stop / places.n_rows, "writing")
+    return places.n_rows, places.n_called
+
+
+class _Part:
+    """What is known of some rows."""
+
+    def __init__(self, stop: int, proba: np.ndarray, decided: np.ndarray, rank: Any):
+        self.stop, self.proba, self.decided, self.rank = stop, proba, decided, rank
+
+    def frame(self, scorer: Scorer) -> Any:
+        """Return the rows as they are written."""
+        labels = pd.Series(scorer.classes[self.decided])
+        if self.rank is None:
+            names = [f"probability_{label}" for label in scorer.classes]
+            frame = pd.DataFrame(self.proba, columns=names)
+            return frame.assign(decision=labels)
+        probability = self.proba[:, scorer.positive]
+        return pd.DataFrame({"probability": probability, "decision": labels, "rank": self.rank})
+
+
+class _Places:
+    """Probabilities, decisions and ranks of all rows, on disk."""
+
+    def __init__(self, folder: Path, n_classes: int, positive: int):
+        self.n_classes, self.positive = n_classes, positive
+        self._proba, self._scores = folder / "proba", folder / "scores"
+        self._decided, self._ranks = folder / "decided", folder / "ranks"
+        self.n_rows = 0
+        self.n_called = 0
+
+    def add(self, proba: np.ndarray, decided: np.ndarray) -> None:
+        """Keep what the model says of the next rows."""
+        self.n_rows += len(proba)
+        self.n_called += int((decided == self.positive).sum())
+        for path, values in (
+            (self._proba, proba.astype("<f8")),
+            (self._scores, proba[:, self.positive].astype("<f8")),
+            (self._decided, decided.astype("<i4")),
+        ):
+            with open(path, "ab") as file:
+                file.write(np.ascontiguousarray(values).tobytes())
+
+    def rank(self, n_called: int | None, chunk_rows: int) -> None:
+        """Rank the rows; a number of rows to call decides anew, by the ranks."""
+        if self.n_classes > 2:
+            return
+        rank_scores(self._scores, self._ranks, at_once=max(1_000_000, chunk_rows))
+        if n_called is not None:
+            self.n_called = min(n_called, self.n_rows)
+            decided = np.memmap(self._decided, "<i4", "r+")
+            for start in range(0, self.n_rows, chunk_rows):
+                ranks = np.fromfile(self._ranks, "<i8", chunk_rows, offset=8 * start)
+                called = np.where(ranks <= n_called, self.positive, 1 - self.positive)
+                decided[start : start + len(ranks)] = called
+            decided.flush()
+
+    def parts(self, n_rows: int) -> Iterator[_Part]:
+        """Yield all rows, some at a time."""
+        for start in range(0, self.n_rows, n_rows):
+            stop = min(self.n_rows, start + n_rows)
+            size = 8 * self.n_classes
+            proba = np.fromfile(
+                self._proba, "<f8", (stop - start) * self.n_classes, offset=start * size
+            ).reshape(-1, self.n_classes)
+            decided = np.fromfile(self._decided, "<i4", stop - start, offset=4 * start)
+            rank = None
+            if self.n_classes == 2:
+                rank = np.fromfile(self._ranks, "<i8", stop - start, offset=8 * start)
+            yield _Part(stop, proba, decided, rank)

@@ -1,0 +1,59 @@
+"""How the threshold of a model is written on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from metasampler.cli._file_options import parse_rows
+
+__all__ = ["parse_threshold"]
+
+_ALLOWED = (
+    "balanced, f1, mcc, a probability as 0.3, recall=0.9, precision=0.8, top=200 (rows) or top=1%, "
+    "or cost=50:1 (a miss : a false alarm)"
+)
+
+
+def parse_threshold(text: str) -> Any:
+    """Return the threshold as `MesaClassifier` takes it.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``recall=0.9``; see the help of ``metasampler fit``.
+
+    Returns
+    -------
+    threshold : str, float or tuple
+    """
+    name, equals, value = text.strip().partition("=")
+    name = name.strip().casefold()
+    wrong = typer.BadParameter(f"{text!r} must be {_ALLOWED}.", param_hint="--threshold")
+    try:
+        if not equals:
+            return name if name in ("balanced", "f1", "mcc") else _probability(name)
+        if name == "top":
+            return ("top", parse_rows(value.strip(), "--threshold"))
+        if name == "cost":
+            miss, colon, alarm = value.partition(":")
+            costs = float(miss), float(alarm) if colon else 1.0
+            if not all(0 < cost < float("inf") for cost in costs):
+                raise wrong
+            return ("cost", *costs)
+        if name in ("recall", "precision"):
+            part = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+            if not 0 < part <= 1:
+                raise wrong
+            return (name, part)
+    except ValueError:
+        raise wrong from None
+    raise wrong
+
+
+def _probability(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise ValueError(text)
+    return value
