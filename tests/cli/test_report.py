@@ -1,4 +1,5 @@
 import hashlib
+import json
 import re
 
 import numpy as np
@@ -91,6 +92,38 @@ def test_what_the_fit_stored_is_told(run):
     html, _ = run("labelled.csv", *QUICK)
     for words in ("0.750 ± 0.050", "0.650 ± 0.050", "claim_id", "1,500"):
         assert words in html
+
+
+def test_rows_that_look_like_those_of_the_fit_are_warned_of(run, folder):
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.3).astype(int)
+    X = pd.DataFrame({"x": rng.normal(size=300) + y})
+    save_model(LogisticRegression().fit(X, y), folder / "own.skops", source="own.csv", n_rows=300)
+    X.assign(y=y).to_csv(folder / "own.csv", index=False)
+    X.assign(y=y)[:200].to_csv(folder / "part.csv", index=False)
+    options = ("--target", "y", *QUICK)
+    assert "all figures are too good" in run("own.csv", *options, model="own.skops")[0]
+    assert "all figures are too good" not in run("part.csv", *options, model="own.skops")[0]
+
+
+def test_the_report_decides_as_predict_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    claims = make_claims(1600)
+    claims.insert(0, "claim_id", np.arange(1600))
+    claims[:1000].to_csv("old.csv", index=False)
+    claims[1000:].to_csv("new.csv", index=False)
+    for words in (
+        "fit old.csv --target fraud --preset fast --folds 0 --output model.skops",
+        "predict model.skops new.csv --output scores.csv",
+        "report model.skops new.csv --repeats 0 --output report.html",
+    ):
+        result = CliRunner().invoke(app, words.split())
+        assert result.exit_code == 0, result.output
+    numbers = json.loads(
+        re.search(r'id="numbers">(.*?)</script>', (tmp_path / "report.html").read_text())[1]
+    )
+    called = (pd.read_csv("scores.csv")["decision"] == "yes").sum()
+    assert numbers["alarms"][numbers["start"]] == called > 0
 
 
 def test_labels_that_a_fit_against_the_rest_has_no_names_for_are_others(run, folder):

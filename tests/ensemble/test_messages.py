@@ -154,3 +154,10 @@ def test_one_member_may_be_called_true(imbalanced):
     clf = BalanceCascadeClassifier(n_estimators=True, sampling_ratio=100.0)
     with pytest.warns(UserWarning, match="all of its rows are taken"):
         assert len(clf.fit(X, y).estimators_) == 1
+
+
+def test_teams_take_sparse_tables(imbalanced_for_teams):
+    X, y = imbalanced_for_teams
+    clf = MesaClassifier(n_estimators=2, random_state=0).fit(csr_matrix(np.maximum(X, 0)), y)
+    assert clf.signal_ is not None
+    assert np.isfinite(clf.predict_proba(csr_matrix(X))).all()

@@ -80,6 +80,7 @@ def test_users_words_are_never_markup(numbers):
         title=EVIL,
         source={EVIL: EVIL},
         comparison={EVIL: {EVIL: 0.5}},
+        cautions=[EVIL],
         top_rows=5,
         n_repeats=1,
         n_resamples=20,

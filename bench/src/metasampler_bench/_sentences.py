@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from metasampler_bench._board_sentences import BOARD_SENTENCES
 from metasampler_bench._look import Look
 from metasampler_bench._paper_sentences import PAPER_SENTENCES
 from metasampler_bench._review_sentences import REVIEW_SENTENCES
@@ -15,7 +16,11 @@ from metasampler_bench._table_summaries import sentences as table_sentences
 __all__ = ["SENTENCES", "say"]
 
 #: What is said of the rows of a spec, by its name.
-SENTENCES: dict[str, Callable[[Look], str]] = {**PAPER_SENTENCES, **REVIEW_SENTENCES}
+SENTENCES: dict[str, Callable[[Look], str]] = {
+    **PAPER_SENTENCES,
+    **REVIEW_SENTENCES,
+    **BOARD_SENTENCES,
+}
 
 
 def say(spec: Spec, rows: list[dict[str, Any]]) -> str:

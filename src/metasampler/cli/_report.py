@@ -118,6 +118,7 @@ def report(
             top_rows=top,
             comparison=known.get("cross_validation"),
             source=_source(model, file, known),
+            cautions=_cautions(file, known, len(frame)),
             n_repeats=repeats,
             random_state=seed,
             verbose=int(sys.stderr.isatty()),
@@ -231,6 +232,17 @@ def _source(model: Path, file: Path, known: dict[str, Any]) -> dict[str, str]:
         if isinstance(known.get(key), dict) and known[key]:
             facts[words] = ", ".join(map(str, known[key]))
     return facts
+
+
+def _cautions(file: Path, known: dict[str, Any], n_rows: int) -> list[str]:
+    """Return a warning if these look like the rows that the model was trained on."""
+    if known.get("source") != file.name or known.get("n_rows") != n_rows:
+        return []
+    return [
+        f"The model was trained on a file of this name, {file.name}, with as many rows. If these "
+        "are the rows of the fit, all figures are too good: a report needs rows that the model has "
+        "not seen."
+    ]
 
 
 def _fingerprint(path: Path) -> str:

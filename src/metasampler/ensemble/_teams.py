@@ -1,4 +1,4 @@
-"""The default ensemble: three teams of members, set by how much there is to learn.
+"""The default ensemble: teams of members, set by how much there is to learn.
 
 *Scouts* are LightGBM members on all rows. Each stops by the log-loss of rows it leaves out, and the
 round at which it stops tells noise from signal: where labels are mostly noise it stops early. The

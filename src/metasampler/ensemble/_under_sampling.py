@@ -16,6 +16,7 @@ from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
+from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._resume import check_facts, facts_of
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Blend, FittedTeam, Plan, Team
@@ -264,7 +265,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _grow(self, teams: list[Team], title: str) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
-        remaining = sum(team.n_members - team.growth.n_members for team in teams)
+        remaining = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
         limits = any(team.growth.learner.starts_threads for team in teams)
@@ -535,6 +536,23 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)
+
+    # ------------------------------------------------------------------ notebooks
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._fit_html()
+        return bundle
+
+    @property
+    def _repr_html_(self):
+        # scikit-learn's raises an error where pictures are turned off.
+        picture = super()._repr_html_
+        return lambda: picture() + self._fit_html()
+
+    def _fit_html(self) -> str:
+        return fit_html(self) if hasattr(self, "estimators_") else ""
 
 
 def _labels_that_count(y, sample_weight):

@@ -104,6 +104,7 @@ def make_report(
     rivals=None,
     comparison=None,
     source=None,
+    cautions=(),
     n_repeats=5,
     n_resamples=1000,
     random_state=0,
@@ -149,6 +150,8 @@ def make_report(
         a list, one number a fold, mean and standard deviation are shown.
     source : dict of str to str, default=None
         More facts for the section on the data, by name.
+    cautions : iterable of str, default=()
+        What a reader must know first; it stands below the headline.
     n_repeats : int, default=5
         How often each column is shuffled to see what matters; 0 leaves this out.
     n_resamples : int, default=1000
@@ -234,6 +237,7 @@ def make_report(
             growth=_growth(classifier),
             source=dict(source or {}),
             top=_top(scores, codes, labels, int(top_rows)),
+            cautions=[shorten(caution, 500) for caution in cautions],
         )
         if positive is not None:
             _judge(found, scored, scores, positive, weights, n_resamples, rng)

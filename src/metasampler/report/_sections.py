@@ -102,6 +102,7 @@ def importance(found: Findings) -> Markup | None:
         for place in order
     ]
     left = len(made["mean"]) - len(order)
+    times = "once" if made["repeats"] == 1 else f"{made['repeats']} times"
     drawn = element(
         "table",
         element("caption", "Loss of average precision when a column is shuffled"),
@@ -123,7 +124,7 @@ def importance(found: Findings) -> Markup | None:
         element("h2", "What matters"),
         element(
             "p",
-            f"One column at a time is shuffled, {made['repeats']} times, in {made['rows']:,} of "
+            f"One column at a time is shuffled, {times}, in {made['rows']:,} of "
             f"these rows; average precision there is {made['base']:.3f}. The more it falls, the "
             "more the model leans on the column. Columns that say the same share their part, so "
             "that each may look small. This is about the model, not about causes."

@@ -30,7 +30,8 @@ def values_for_missing(lowest: np.ndarray) -> np.ndarray:
 def as_float32(X):
     """Return a copy of a table in float32; numbers that are too large become the largest it has."""
     with np.errstate(over="ignore"):
-        X = X.astype(np.float32)
+        # A number alone becomes an array, too, which can be written to.
+        X = (X if issparse(X) else np.asarray(X)).astype(np.float32)
     values = X.data if issparse(X) else X
     limits = np.finfo(np.float32)
     np.clip(values, limits.min, limits.max, out=values)

@@ -34,7 +34,7 @@ _NEARLY_ALL, _MOST_TEXTS, _HALF = 0.99, 0.95, 0.5
 
 # The average precision from which a column alone is named as a possible leak. The highest of a
 # column of the 46 real tables is .65; of a copy of the target with a hundredth of the labels
-# changed it is .84 where one row in twenty is of the rarest class.
+# changed it is .82 where one row in twenty is of the rarest class (`benchmarks/columns.py`).
 _LEAK = 0.8
 
 # A target with more classes is not compared with columns of numbers.

@@ -133,6 +133,11 @@ def bench(
         paths = write_report(spec, rows, folder, console=console)
     except (ValueError, OSError) as error:
         raise cannot_go_on(error) from error
+    if (folder / f"{CLAIMS_PAGE}.md").is_file():
+        # What this folder says about all of its rows is kept up with them.
+        from metasampler_bench._claims import write_claims
+
+        paths += write_claims(folder)
     n_failed = len(rows) - len(finished(rows))
     if n_failed:
         console.print(f"{n_failed} of {len(rows)} cells failed: {paths[0]} says why; --retry.")
