@@ -208,7 +208,9 @@ def _look_at_block(block, label, weight) -> dict:
 
 
 def _lacks(y: np.ndarray) -> bool:
-    return any(label is None or label != label for label in y)
+    # pandas.NA compares with nothing, not even with itself.
+    absent = ("NAType", "NaTType")
+    return any(each is None or type(each).__name__ in absent or each != each for each in y)
 
 
 def _ask_frame(block, label, weight, question, args):
