@@ -513,6 +513,7 @@ def made_up_frame(n_rows, n_numbers, n_categories, seed=0):
 #: From small to large, from numbers only to categories only.
 TABLES = (
     "iranian_churn",
+    "bank_card_churn",
     "leads_buy_3m",
     "vehicle_insurance_fraud",
     "hotel_children",

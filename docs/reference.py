@@ -13,6 +13,7 @@ TITLES = {
     "metasampler.meta": "Meta-training",
     "metasampler.plotting": "Pictures",
     "metasampler.datasets": "Data",
+    "metasampler.distributed": "Clusters",
 }
 
 LIST = """```{{eval-rst}}

@@ -5,6 +5,7 @@ from importlib.resources import files
 import pytest
 
 from metasampler_bench import BASE_CLASSIFIERS, METHODS, list_specs, load_spec
+from metasampler_bench._draw_summaries import DRAW_SUMMARIES
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._measures import MEASURES
 from metasampler_bench._methods import TABLE_METHODS
@@ -47,6 +48,7 @@ IN_PAPER = {
     "leaderboard-large": "",
     "tables": "",
     "policies-default": "",
+    "policies-tables": "",
     "policies": "",
 }
 
@@ -165,7 +167,13 @@ def test_everything_a_spec_names_exists(name):
     assert kept <= {"actions", "states", "surface", "resampling"}
     assert spec.reports
     for report in spec.reports:
-        assert report["kind"] in {*SUMMARIES, *TABLE_SUMMARIES, *FIGURES, *OTHER_REPORTS}
+        assert report["kind"] in {
+            *SUMMARIES,
+            *TABLE_SUMMARIES,
+            *DRAW_SUMMARIES,
+            *FIGURES,
+            *OTHER_REPORTS,
+        }
         if report["kind"] in ("table", "paired"):
             assert {*report["rows"], *report["columns"]} <= set(AXES)
 

@@ -366,3 +366,15 @@ def test_bad_requests_leave_no_output(arguments, message, run, model, claims, tm
 @pytest.mark.parametrize("command", ["fit", "predict", "compare"])
 def test_help_has_an_example(command, run):
     assert f"Example: metasampler {command} " in run(command, "--help")
+
+
+def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path, monkeypatch):
+    claims.to_csv(tmp_path / "new.csv", index=False)
+
+    def older(self, X):
+        raise AttributeError("no attribute 'votes'")
+
+    monkeypatch.setattr(MesaClassifier, "predict_proba", older)
+    text = run("predict", model, "new.csv", code=1)
+    assert "model.skops cannot score rows here (no attribute 'votes'); it was made with" in text
+    assert not (tmp_path / "scores.csv").exists()

@@ -1,4 +1,5 @@
 import hashlib
+import json
 import re
 
 import numpy as np
@@ -103,6 +104,26 @@ def test_rows_that_look_like_those_of_the_fit_are_warned_of(run, folder):
     options = ("--target", "y", *QUICK)
     assert "all figures are too good" in run("own.csv", *options, model="own.skops")[0]
     assert "all figures are too good" not in run("part.csv", *options, model="own.skops")[0]
+
+
+def test_the_report_decides_as_predict_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    claims = make_claims(1600)
+    claims.insert(0, "claim_id", np.arange(1600))
+    claims[:1000].to_csv("old.csv", index=False)
+    claims[1000:].to_csv("new.csv", index=False)
+    for words in (
+        "fit old.csv --target fraud --preset fast --folds 0 --output model.skops",
+        "predict model.skops new.csv --output scores.csv",
+        "report model.skops new.csv --repeats 0 --output report.html",
+    ):
+        result = CliRunner().invoke(app, words.split())
+        assert result.exit_code == 0, result.output
+    numbers = json.loads(
+        re.search(r'id="numbers">(.*?)</script>', (tmp_path / "report.html").read_text())[1]
+    )
+    called = (pd.read_csv("scores.csv")["decision"] == "yes").sum()
+    assert numbers["alarms"][numbers["start"]] == called > 0
 
 
 def test_labels_that_a_fit_against_the_rest_has_no_names_for_are_others(run, folder):

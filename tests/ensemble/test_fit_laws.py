@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler import ensemble
+from metasampler import MesaClassifier, ensemble
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.policy import ConstantPolicy, UniformPolicy, WithRivals, load_policy
 
@@ -273,3 +274,28 @@ def test_a_stored_ensemble_can_be_grown_on(imbalanced, short_sampler, sampler):
     clf = tree_mesa(n_estimators=2, warm_start=True, **options).fit(X, y)
     again = clone_of(clf).set_params(n_estimators=5).fit(X, y)
     assert_same_fit(again, tree_mesa(n_estimators=5, **options).fit(X, y), X)
+
+
+class Counted(DecisionTreeClassifier):
+    """A tree that counts the fits of all of its kind."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Counted.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("positives", "options", "n_fits"),
+    [
+        (0.1, {}, 10 + 2 * 9 + 10),  # the growth, two rivals, the refit
+        (0.02, {}, 10 + 10 + 4 * 10),  # no rivals; the parts that are held out in turn
+        (0.1, {"meta_sampler": 0.9, "refit": False}, 10),
+    ],
+)
+def test_what_members_of_your_own_cost(positives, options, n_fits):
+    X, y = make_classification(2000, weights=[1 - positives], flip_y=0, random_state=0)
+    Counted.fits = 0
+    MesaClassifier(Counted(max_depth=2), 10, random_state=0, **options).fit(X, y)
+    assert Counted.fits == n_fits

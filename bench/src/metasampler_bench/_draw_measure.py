@@ -20,18 +20,19 @@ from metasampler.ensemble.teams import RECIPES
 from metasampler.growth import (
     GaussianDraw,
     Growth,
+    PowerDraw,
     RandomStreams,
     Stream,
-    draw_rows,
     make_growth_data,
     make_learners,
+    spread_action,
 )
 from metasampler_bench._protocol import fit_seed, take_frames
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import flip_labels
 
-__all__ = ["CHOICES", "measure_draws"]
+__all__ = ["CHOICES", "POWERS", "measure_draws"]
 
 #: The most rows that train, and that test: the cost of a split must not depend on the table.
 _MOST_ROWS = 15_000
@@ -43,27 +44,43 @@ _FEWEST_POSITIVES = 200
 _RATIO = 3.0
 
 
-class PowerDraw:
-    """Draw rows with weight ``error ** power``; 0 is uniform, 1 follows the gradient."""
+class BarePowerDraw:
+    """Draw rows with weight ``error ** power``: tried, and behind `PowerDraw` with its floor."""
 
     def __init__(self, power: float):
         self.power = power
 
-    def __call__(self, growth: Any, rows: Any, keys: Any, size: int) -> Any:
-        """Return ``size`` of the rows."""
-        errors = np.maximum(growth.errors_of(rows), 1e-6)
-        return rows[draw_rows(keys - self.power * np.log(errors), size)]
+    def __call__(self, growth: Any, candidates: Any, size: int) -> Any:
+        """Return which of the candidates are drawn."""
+        return candidates.smallest(size, _bare_keys, self.power)
 
 
-#: What the rows of a member can be drawn by; None is uniform.
-CHOICES: dict[str, Any] = {
-    "uniform": None,
-    **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
-    **{f"power {power:g}": PowerDraw(power) for power in (0.5, 1, 2, 4)},
+def _bare_keys(keys: Any, errors: Any, power: float) -> Any:
+    return keys - power * np.log(np.maximum(errors, 1e-6))
+
+
+#: The powers of the actions 0, 1/4, ..., 1.
+POWERS = tuple(float(spread_action(step / 4, 0.0, "power")) for step in range(5))
+
+#: What the rows of a member can be drawn by, in groups that are measured together; None is
+#: uniform.
+CHOICES: dict[str, dict[str, Any]] = {
+    "mu": {
+        "uniform": None,
+        **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
+    },
+    # In equal steps of the action, as a learner plays them; the first step is uniform.
+    "power": {f"soft power {power:.3g}": PowerDraw(power) for power in POWERS[1:]},
+    "more": {f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
 }
+
+_EVERY = {name: rule for group in CHOICES.values() for name, rule in group.items()}
 
 #: Those that are also grown with rows held out from all members, to be selected by them.
 SELECTABLE = ("uniform", "0.5", "0.7", "0.9", "power 1", "power 2")
+
+# Pairs whose members answer together: twice the members of one.
+_PAIRS = (("uniform", "0.7"), ("uniform", "0.9"), ("uniform", "power 2"))
 
 
 def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
@@ -106,17 +123,20 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     row |= {"n_rows": len(y), "n_positive": int(y.sum()), "n_features": int(X.shape[1])}
     row["state"] = _rounded(_describe(scouts, first, signal))
     row["test"], row["cpu"], answers = {}, {}, {}
-    for name, rule in CHOICES.items():
+    group = cell.get("draws", "mu")
+    for name, rule in CHOICES[group].items():
         start = time.process_time()
         growth = _grown(first.fork(), rule, recipe.n_boosters)
         row["cpu"][name] = round(time.process_time() - start, 3)
         answers[name] = _answer(growth, test)
         row["test"][name] = average_precision_score(y_test, answers[name])
-    # All members of two forks together: twice the members of one.
-    for name in ("0.7", "0.9", "power 2"):
-        both = answers["uniform"] + answers[name]
-        row["test"][f"uniform + {name}"] = average_precision_score(y_test, both)
-    row |= _select(data, learner, streams, recipe.n_boosters, test, y_test)
+    if group == "more":
+        for name in {name for pair in _PAIRS for name in pair} - set(answers):
+            answers[name] = _answer(_grown(first.fork(), _EVERY[name], recipe.n_boosters), test)
+        for pair in _PAIRS:
+            both = sum(answers[name] for name in pair)
+            row["test"][" + ".join(pair)] = average_precision_score(y_test, both)
+        row |= _select(data, learner, streams, recipe.n_boosters, test, y_test)
     scouts_say = sum(member.predict_proba(test)[:, 1] for member in scouts.members)
     row["scouts_test"] = round(float(average_precision_score(y_test, scouts_say)), 6)
     row["test"] = _rounded(row["test"])
@@ -149,9 +169,9 @@ def _select(
     truth = data.codes[held_out.rows["valid"]]
     base = log_loss(truth, np.full(len(truth), truth.mean()))
     for name in SELECTABLE:
-        growth = _grown(first.fork(), CHOICES[name], 2)
+        growth = _grown(first.fork(), _EVERY[name], 2)
         found["valid_early"][name] = growth.score("valid")
-        growth = _grown(growth, CHOICES[name], n_members)
+        growth = _grown(growth, _EVERY[name], n_members)
         said = growth.proba("valid")[:, 1]
         found["valid"][name] = average_precision_score(truth, said)
         found["valid_auc"][name] = roc_auc_score(truth, said)
@@ -181,7 +201,7 @@ def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
     """Return the candidates of a state: all that is known when the second draw is due."""
     data = first.data
     minority = data.codes == data.minority
-    rows, proba = scouts.held_out()
+    rows, proba, *_ = scouts.held_out()
     truth, said = minority[rows], proba[:, data.minority]
     base = float(minority.mean())
     entropy = log_loss(truth, np.full(len(truth), truth.mean()))
@@ -202,7 +222,7 @@ def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
             state[f"spread_{role}_{part}"] = errors.std()
     for part in ("minority", "majority"):
         state[f"gap_{part}"] = state[f"error_valid_{part}"] - state[f"error_train_{part}"]
-    rows, proba = first.held_out()
+    rows, proba, *_ = first.held_out()
     truth, said = minority[rows], proba[:, data.minority]
     state["booster_ap_gain"] = (average_precision_score(truth, said) - base) / (1 - base)
     state["booster_auc"] = roc_auc_score(truth, said)

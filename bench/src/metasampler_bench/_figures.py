@@ -273,7 +273,21 @@ def critical_difference(
 
 
 #: By the kind of report; each gives names of files and displays.
+def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Draw the power that is learned from all tables, over the signal."""
+    from metasampler.plotting import PolicyDisplay
+    from metasampler.policy import LearnedPolicy, StateEncoder
+    from metasampler_bench._draw_policies import Cases, fit_sampler
+
+    cases = Cases.of(row for row in finished(rows) if not row["cell"].get("noise"))
+    if not len(cases):
+        return
+    learned = LearnedPolicy(fit_sampler(cases), StateEncoder("signal"), action="power")
+    yield "policy", PolicyDisplay.from_sampler(learned, name="learned from all tables")
+
+
 FIGURES = {
+    "policy": policy,
     "curve": curve,
     "heatmap": heatmap,
     "trace": trace,

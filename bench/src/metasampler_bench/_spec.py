@@ -26,6 +26,7 @@ AXES: dict[str, Any] = {
     "fraction": 1.0,  # part of the training rows that is used at all
     "method": None,
     "base": None,  # a name of BASE_CLASSIFIERS; None for the method's own
+    "draws": "mu",  # the group of draws that is measured, see `_draw_measure`
     "split": "60:20:20",  # rows that train, validate and test; "75:25" for the tables
     "rows": "train",  # or "train+valid": what fit gets
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same

@@ -159,6 +159,8 @@ def _with_fewer_positives(X: Any, y: Any, part: float) -> tuple[Any, Any]:
 
 def _check(X, y, X_val=None, y_val=None, *, estimator: Any, scoring: Any) -> None:
     """Fail now if the task would fail in training."""
+    from lightgbm import LGBMClassifier
+
     from metasampler.growth import RandomStreams, make_growth_data, resolve_kinds
 
     with warnings.catch_warnings():
@@ -169,7 +171,10 @@ def _check(X, y, X_val=None, y_val=None, *, estimator: Any, scoring: Any) -> Non
             y,
             X_val,
             y_val,
-            estimator=resolve_kinds(estimator),
+            # Boosters make their tasks themselves, of the rows that LightGBM takes.
+            estimator=LGBMClassifier()
+            if hasattr(estimator, "prepare_task")
+            else resolve_kinds(estimator),
             validation_fraction=0.2,
             sampling_ratio=1.0,
             scoring=scoring,

@@ -360,3 +360,26 @@ def test_any_half_line_of_a_log_is_dropped(tmp_path, half):
     log.write_text('{"round": 1}\n' + half)
     Watch(log, None, 1)._trim_log(3)
     assert log.read_text() == '{"round": 1}\n'
+
+
+def test_boosters_learn_powers_from_the_signal(run, tmp_path):
+    for seed in range(2):
+        X, y = make_classification(1500, n_features=6, weights=[0.8], random_state=seed)
+        np.savez(tmp_path / f"large{seed}.npz", data=X, label=y)
+    settings = options(
+        *("n_estimators=2", "action=power", "state=signal", "hidden_layer_sizes=()"),
+        *("n_sweeps=1", "n_constants=3", "relative=True"),
+    )
+    tasks = ("large0.npz", "large1.npz")
+    kind = ("--learner", "constants", "--estimator", "boosters", "--splits", "1")
+    run("meta-train", *tasks, *kind, *settings, "--output", "sampler.npz")
+    sampler = MetaSampler.load("sampler.npz")
+    assert (sampler.action, sampler.state) == ("power", "signal")
+    assert "Boosters" in sampler.summary_["estimator"]
+    assert 0 <= sampler.predict([0.1]) <= 6
+    refused = run(
+        *("meta-train", *tasks, *kind, *settings, "--output", "sampler.npz"),
+        *("--validation-task", "large0.npz"),
+        code=2,
+    )
+    assert "boosters are judged by" in " ".join(refused.split())

@@ -63,6 +63,15 @@ def predict(
         said = str(error)
         said = said if said.startswith(table.name) else f"{table.name}: {said}"
         raise typer.BadParameter(said, param_hint="FILE") from error
+    except (AttributeError, KeyError, IndexError) as error:
+        # A model of another version may lack what this one looks for.
+        made = metadata["versions"].get("metasampler", "unknown")
+        typer.echo(
+            f"Error: {model.name} cannot score rows here ({error}); it was made with metasampler "
+            f"{made}. Fit it again.",
+            err=True,
+        )
+        raise typer.Exit(code=1) from error
     except OSError as error:
         typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
         raise typer.Exit(code=1) from error

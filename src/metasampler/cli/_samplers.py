@@ -30,7 +30,8 @@ def samplers() -> None:
         box=box.SIMPLE_HEAD,
         padding=(0, 1),
         caption="Gain: mean score on the tasks it was validated on, which also chose it, less that "
-        "of the better constant mu (0.9 or 1.0).",
+        "of the better constant mu (0.9 or 1.0); of boosters the relative score on tables of "
+        "families it has not learned from, less that of the best constant mu.",
         caption_justify="left",
     )
     for column in ("name", "learner", "state", "estimator", "tasks", "gain", "date"):
@@ -51,6 +52,8 @@ def samplers() -> None:
 
 
 def _gain(card: dict[str, Any]) -> str:
+    if tested := card.get("cross_validated_by_family"):
+        return f"{tested['relative_score'] - tested['best_constant_mu']:+.3f}"
     validation = card.get("validation")
     if not validation:
         return "-"

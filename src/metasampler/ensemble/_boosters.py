@@ -22,7 +22,7 @@ class Boosters(BaseEstimator):
     """The boosters of a recipe of :class:`~metasampler.MesaClassifier`, to meta-train with.
 
     Scouts go before them once a task, and what they find sets the length of the boosters and is
-    what a policy can read (`state="scouted"`). Three majority rows are drawn for a minority row.
+    what a policy can read (`state="signal"`). Three majority rows are drawn for a minority row.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class Boosters(BaseEstimator):
     ...     Boosters("fast"),
     ...     n_estimators=3,
     ...     action="power",
-    ...     state="scouted",
+    ...     state="signal",
     ...     hidden_layer_sizes=(),
     ...     learner=FitToConstants(n_sweeps=1, n_constants=3),
     ...     random_state=0,
     ... ).fit(X, y)
-    >>> 0 <= sampler.predict([0.0, 0.2, 0.3, 0.5]) <= 4
+    >>> 0 <= sampler.predict([0.3]) <= 6
     True
     """
 
@@ -88,7 +88,7 @@ class Boosters(BaseEstimator):
         -------
         data : GrowthData
         learner : MemberLearner
-            With what scouts found as its ``scouted``.
+            With what scouts found as its ``signal``.
         """
         if self.recipe not in RECIPES:
             names = ", ".join(map(repr, RECIPES))

@@ -33,6 +33,9 @@ _N_MEMBERS = 50
 #: The sampler that comes with the package and is the default.
 _UNIVERSAL = "universal"
 
+#: Its like for the boosters of teams.
+_BOOSTERS = "boosters"
+
 
 def preset_settings(name: str) -> dict[str, Any]:
     """Return what a preset sets otherwise than the constructor."""
@@ -85,8 +88,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses mu:
 
-        - ``"universal"``: what was learned on other tables. For teams mu follows from `signal_`.
-          Without teams it is the sampler that comes with the package:
+        - ``"universal"``: what was learned on other tables. For teams it is the sampler
+          ``"boosters"``, which chooses by `signal_` alone how hard the rows of boosters are.
+          Without teams it is the sampler ``"universal"``:
           if the validation rows hold at least 30 of every class it meets rivals, see
           :class:`~metasampler.policy.WithRivals`; where there are no validation rows, mu is the
           constant 0.9;
@@ -191,7 +195,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     signal_ : float or None
         How much there is to learn: the rounds of boosting, at a learning rate of 0.1, after which
-        scouts stop. Below 36 labels are mostly noise. None without teams.
+        scouts stop. Below 30 or so labels are mostly noise. None without teams.
 
     actions_ : ndarray
         The mu that was chosen for each member after the first of its team, or the power of errors
@@ -234,6 +238,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     meta-sampler of the package, with rows held out and given back by a `refit`. With fewer than 200
     rows scouts take signal for noise, so sharp trees join the teams (twice as many as the others),
     with as many votes as the others together.
+
+    **What members of your own cost.** A classifier is fitted `n_estimators` times, and as often
+    again by a `refit`. Rivals, which the default meta-sampler meets where the validation rows hold
+    at least 30 of every class, take nine fits each, 18 in all. Where they hold fewer,
+    ``calibration="auto"`` takes four growths more. So ten members are 38 fits, or 60 with few
+    positives; ``meta_sampler=0.9, refit=False`` makes it 10. Each fit has one thread, also of
+    HistGradientBoosting, LightGBM, XGBoost and CatBoost.
 
     **Calibration.** Members are trained on rows that are more balanced than the world, so what
     they say together is calibrated once, for the whole ensemble; `staged_predict_proba` uses the
@@ -408,27 +419,23 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _team_policies(self, plan, signal: float, data, streams) -> dict:
         """Return what draws the rows of each team: by the signal, or as the user says."""
         recipe = plan.recipe
-        mus = {
-            "boosters": recipe.mu_of_boosters(signal),
-            "trees": recipe.mu_of_trees(signal),
-            "sharp trees": recipe.mu_of_trees(np.inf),
-        }
-        by_signal = {
+        mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
+        of_trees = {
             name: None if mu is None else ConstantPolicy(mu, encoder=None)
             for name, mu in mus.items()
         }
         if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return by_signal
+            return {"boosters": load_policy(_BOOSTERS), **of_trees}
         if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
-            return {**by_signal, **deepcopy(self._policies)}
+            return {**of_trees, **deepcopy(self._policies)}
         # A sampler that is meta-trained here learns from trees: they are quick.
         table = TreeTable(data.lowest_values())
         rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
-        if _reads_scouts(policy):
-            return {**by_signal, "boosters": policy}
-        return {name: deepcopy(policy) for name in mus}
+        if _reads_the_signal(policy):
+            return {"boosters": policy, **of_trees}
+        return {name: deepcopy(policy) for name in ("boosters", *mus)}
 
     def _make_policy(self, plan, data, streams):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -511,12 +518,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
-        self.meta_sampler_ = getattr(policy, "policy", policy)
+        learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
+        self.meta_sampler_ = learned[0] if learned else getattr(policy, "policy", policy)
 
 
-def _reads_scouts(policy) -> bool:
-    """Return whether a policy reads what scouts found, and so is for boosters only."""
-    return getattr(getattr(policy, "encoder", None), "kind", None) == "scouted"
+def _reads_the_signal(policy) -> bool:
+    """Return whether a policy reads the signal, and so is for boosters only."""
+    return getattr(getattr(policy, "encoder", None), "kind", None) == "signal"
 
 
 def _drawn_for(policy, plan):
@@ -524,4 +532,4 @@ def _drawn_for(policy, plan):
     if plan.recipe is None:
         return plan.kinds
     boosters = plan.recipe.scout(1)
-    return boosters if _reads_scouts(policy) else [boosters, *plan.kinds]
+    return boosters if _reads_the_signal(policy) else [boosters, *plan.kinds]

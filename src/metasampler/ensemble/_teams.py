@@ -20,7 +20,7 @@ from scipy.special import expit, softmax
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._calibration import fit_sigmoid
-from metasampler.growth import Growth, GrowthData, Policy, Scouted, learned_share, make_learners
+from metasampler.growth import Growth, GrowthData, Policy, make_learners
 from metasampler.tables import as_float32, values_for_missing
 
 __all__ = [
@@ -170,7 +170,7 @@ class Recipe:
 
     @staticmethod
     def mu_of_boosters(signal: float) -> float | None:
-        """Return the mu of the boosters; None draws uniformly."""
+        """Return the mu of thresholds set by hand, which the sampler replaced; studies ask it."""
         if signal < 36:
             return None
         return 0.65 if signal < 50 else 0.9
@@ -189,11 +189,6 @@ class Recipe:
         rounds += np.maximum(rounds - self.doubles_after, 0)
         return float(np.exp(np.mean(np.log(rounds)))) * self.round_counts * self.learning_rate / 0.1
 
-    def scouted(self, scouts: Growth) -> Scouted:
-        """Return what a policy may read: the signal, and how much of the classes is explained."""
-        learned = learned_share(scouts) if scouts.data.has_validation else 0.0
-        return Scouted(self.signal(scouts), learned)
-
     def scout_learner(self, data: GrowthData, n_jobs):
         """Return what fits scouts."""
         table = data.tables[0]
@@ -205,9 +200,9 @@ class Recipe:
 
     def booster_learner(self, learner, scouts: Growth):
         """Return what fits boosters, given that of the scouts, with whom they share the bins."""
-        scouted = self.scouted(scouts)
-        twin = learner.alike(self.booster(scouted.signal))
-        twin.scouted = scouted
+        signal = self.signal(scouts)
+        twin = learner.alike(self.booster(signal))
+        twin.signal = signal
         return twin
 
     def booster(self, signal: float):

@@ -23,6 +23,7 @@ from metasampler.growth._draw import (
     race_keys,
     race_keys_of,
 )
+from metasampler.growth._journal import Journal
 from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import (
     GaussianDraw,
@@ -47,7 +48,6 @@ from metasampler.growth._members import (
 from metasampler.growth._parted import LookedAt
 from metasampler.growth._places import FileTable, Memory
 from metasampler.growth._scoring import average_precision, running_mean
-from metasampler.growth._scouted import Scouted, learned_share
 from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
 from metasampler.growth._threads import side_by_side
 
@@ -65,6 +65,7 @@ __all__ = [
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "Journal",
     "LookedAt",
     "MemberLearner",
     "Members",
@@ -74,7 +75,6 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Rule",
-    "Scouted",
     "Stream",
     "average_precision",
     "check_labels",
@@ -87,7 +87,6 @@ __all__ = [
     "join_arrays",
     "join_tables",
     "kinds_of",
-    "learned_share",
     "make_draw",
     "make_growth_data",
     "make_learners",

@@ -12,21 +12,21 @@ __all__ = ["ACTION_KINDS", "PowerDraw", "make_draw", "spread_action"]
 ACTION_KINDS = ("mu", "power")
 
 #: The power of action 1; action 0 draws uniformly.
-_MAX_POWER = 4.0
+_MAX_POWER = 6.0
 
 # Nobody can tell such a draw from a uniform one, which needs no errors.
 _LEAST_POWER = 0.1
 
-# An error of nought would have no weight at all.
-_LEAST_ERROR = 1e-6
+# Added to errors: among rows that are easy anyway nothing depends on how easy they are.
+_FLOOR = 0.1
 
 
 class PowerDraw(NamedTuple):
-    """Draw rows of the larger classes with weights ``error ** power``.
+    """Draw rows of the larger classes with weights ``(error + 0.1) ** power``.
 
-    The power says how hard a draw is, and means the same whatever the balance of the classes: what
-    counts is by which factor errors differ. At 0 the draw is uniform, at 1 rows count by the size
-    of their gradient in boosting.
+    One number says how hard a draw is. At 0 it is uniform; at 1 rows count by the size of their
+    gradient in boosting, as far as they are not easy anyway; at 6 nearly all rows that are drawn
+    are the hardest ones.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class PowerDraw(NamedTuple):
 
 
 def _power_keys(keys: np.ndarray, errors: np.ndarray, power: float) -> np.ndarray:
-    np.maximum(errors, _LEAST_ERROR, out=errors)
+    errors += _FLOOR
     np.log(errors, out=errors)
     errors *= power
     keys -= errors
@@ -59,7 +59,7 @@ def _power_keys(keys: np.ndarray, errors: np.ndarray, power: float) -> np.ndarra
 
 
 def spread_action(action, mu_min: float, kind: str = "mu"):
-    """Return what an action in [0, 1] means: a mu in [mu_min, 1], or a power from 0 to 4."""
+    """Return what an action in [0, 1] means: a mu in [mu_min, 1], or a power from 0 to 6."""
     if kind == "power":
         return (1 + _MAX_POWER) ** action - 1
     return mu_min + (1 - mu_min) * action

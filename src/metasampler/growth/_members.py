@@ -25,7 +25,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
-from metasampler.growth._scouted import Scouted
 from metasampler.growth._threads import side_by_side
 
 __all__ = [
@@ -165,8 +164,8 @@ class MemberLearner:
     #: Whether a fit may start threads of its own.
     starts_threads = True
 
-    #: What scouts have found out about the table, if there were any; policies may read it.
-    scouted: Scouted | None = None
+    #: How much there is to learn from the table, if scouts have found out; policies may read it.
+    signal: float | None = None
 
     def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
         self.estimator = estimator
@@ -410,8 +409,7 @@ class Members:
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
         self.starts_threads = any(learner.starts_threads for learner in learners)
-        #: What scouts have found out about the table, if there were any; policies may read it.
-        self.scouted: Scouted | None = None
+        self.signal: float | None = None
 
     def of(self, number: int) -> MemberLearner:
         """Return the learner of the member with this number."""

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
 from metasampler.meta._constants import FitToConstants
-from metasampler.meta._learners import SoftActorCritic
+from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._task import Task
 from metasampler.meta._training import TrainingProgress
@@ -18,10 +18,13 @@ from metasampler.policy import (
 )
 
 __all__ = [
+    "Assignment",
     "ConstantPolicy",
+    "Episode",
     "FitToConstants",
     "GaussianPolicy",
     "MetaSampler",
+    "Problem",
     "SoftActorCritic",
     "StateEncoder",
     "Task",
@@ -35,7 +38,7 @@ __all__ = [
 ]
 
 if find_spec("gymnasium") is not None:
-    __all__.insert(1, "EnsembleTrainingEnv")
+    __all__.insert(2, "EnsembleTrainingEnv")
 
 
 def __getattr__(name):

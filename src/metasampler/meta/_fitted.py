@@ -96,8 +96,10 @@ class FittedSampler(BaseEstimator):
             self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_, self.action
         )
 
-    #: Whether it needs validation rows to choose by, as every learned policy does.
-    reads_validation_rows = True
+    @property
+    def reads_validation_rows(self) -> bool:
+        """Return whether it needs validation rows to choose by."""
+        return self._as_policy().reads_validation_rows
 
     @property
     def encoder(self) -> StateEncoder:
@@ -121,7 +123,7 @@ class FittedSampler(BaseEstimator):
         Returns
         -------
         value : float
-            A mu in [0, 1], or a power in [0, 4].
+            A mu in [0, 1], or a power in [0, 6].
         """
         return self._as_policy().predict(state)
 
@@ -138,7 +140,7 @@ class FittedSampler(BaseEstimator):
         Returns
         -------
         value : float
-            A mu in [0, 1], or a power in [0, 4].
+            A mu in [0, 1], or a power in [0, 6].
         """
         return self._as_policy().sample(state, rng)
 

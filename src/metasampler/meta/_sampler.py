@@ -64,12 +64,12 @@ class MetaSampler(FittedSampler):
 
     action : {"mu", "power"}, default="mu"
         What the policy chooses: the mu of a Gaussian over errors, as in the paper, or the power of
-        errors that rows are drawn by, from 0, which is uniform, to 4 (see
+        errors that rows are drawn by, from 0, which is uniform, to 6 (see
         :class:`~metasampler.growth.PowerDraw`). `mu_min` and `sigma` are of no use with a power.
 
-    state : {"all", "majority", "class-wise", "summary", "scouted"}, default="all"
-        What the policy sees: histograms of the errors of some rows, a summary of them, or what
-        scouts found of the table (for :class:`~metasampler.ensemble.teams.Boosters` only); see
+    state : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
+        What the policy sees: histograms of the errors of some rows, a summary of them, or the
+        signal that scouts found (for :class:`~metasampler.ensemble.teams.Boosters` only); see
         :class:`~metasampler.policy.StateEncoder`. A sampler reads only states of the kind it was
         trained on.
 

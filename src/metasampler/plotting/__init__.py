@@ -8,6 +8,7 @@ classifier of this package.
 from metasampler.plotting._error_histogram import ErrorHistogramDisplay
 from metasampler.plotting._fit_summary import FitSummaryDisplay
 from metasampler.plotting._meta_training import MetaTrainingDisplay
+from metasampler.plotting._policy import PolicyDisplay
 from metasampler.plotting._policy_trace import PolicyTraceDisplay
 from metasampler.plotting._precision_recall import PrecisionRecallComparisonDisplay
 from metasampler.plotting._threshold import ThresholdDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "ErrorHistogramDisplay",
     "FitSummaryDisplay",
     "MetaTrainingDisplay",
+    "PolicyDisplay",
     "PolicyTraceDisplay",
     "PrecisionRecallComparisonDisplay",
     "ThresholdDisplay",

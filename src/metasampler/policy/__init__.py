@@ -20,7 +20,7 @@ from metasampler.policy._policies import (
     blind_policy,
 )
 from metasampler.policy._schema import LEARNER_SETTINGS, SAMPLER_SETTINGS
-from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram
+from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram, signal_state
 
 __all__ = [
     "LEARNER_SETTINGS",
@@ -46,6 +46,7 @@ __all__ = [
     "read_archive",
     "read_arrays",
     "read_sampler",
+    "signal_state",
     "squashed_log_prob",
     "warn_of_other_kind",
     "write_archive",

@@ -79,7 +79,7 @@ class ConstantPolicy:
 
 @dataclass(frozen=True)
 class PowerPolicy:
-    """Draw rows with weights ``error ** power`` in every state.
+    """Draw rows with weights ``(error + 0.1) ** power`` in every state.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class LearnedPolicy:
         How the actor was trained.
     action : {"mu", "power"}, default="mu"
         What an action means: the mu of a Gaussian, from `mu_min` to 1, or the power of errors that
-        rows are drawn by, from 0 to 4 (see :class:`~metasampler.growth.PowerDraw`).
+        rows are drawn by, from 0 to 6 (see :class:`~metasampler.growth.PowerDraw`).
 
     Examples
     --------
@@ -177,9 +177,6 @@ class LearnedPolicy:
     >>> 0.4 <= policy.predict(np.full(10, 0.2)) <= 1
     True
     """
-
-    #: Whether it needs validation rows to choose by.
-    reads_validation_rows = True
 
     def __init__(
         self,
@@ -213,6 +210,11 @@ class LearnedPolicy:
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
 
     @property
+    def reads_validation_rows(self) -> bool:
+        """Return whether it needs validation rows; of the signal scouts make a guess without."""
+        return self.encoder.kind != "signal"
+
+    @property
     def summary(self) -> dict[str, Any]:
         """Return how the actor was trained, as a copy."""
         return copy.deepcopy(self._summary)
@@ -228,7 +230,7 @@ class LearnedPolicy:
         Returns
         -------
         value : float
-            A mu in [mu_min, 1], or a power in [0, 4].
+            A mu in [mu_min, 1], or a power in [0, 6].
         """
         return self._spread(self.actor.predict(self._check_state(state)))
 
@@ -245,7 +247,7 @@ class LearnedPolicy:
         Returns
         -------
         value : float
-            A mu in [mu_min, 1], or a power in [0, 4].
+            A mu in [mu_min, 1], or a power in [0, 6].
         """
         return self._spread(self.actor.sample(self._check_state(state), rng))
 
@@ -465,7 +467,9 @@ def blind_policy() -> ConstantPolicy:
 
 def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
     """Return the state of an ensemble, or None without validation rows or encoder."""
-    return encoder(growth) if encoder is not None and growth.data.has_validation else None
+    if encoder is None or not (growth.data.has_validation or encoder.kind == "signal"):
+        return None
+    return encoder(growth)
 
 
 def _standard_error(score: float, data: GrowthData) -> float:

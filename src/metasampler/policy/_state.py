@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["STATE_KINDS", "StateEncoder", "error_histogram"]
+__all__ = ["STATE_KINDS", "StateEncoder", "error_histogram", "signal_state"]
 
 # An ensemble of trees with pure leaves has errors that are multiples of 1/k and so fall right
 # on the edges of the bins; rounding must not move them to the bin below.
@@ -25,9 +25,9 @@ _HISTOGRAMS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-STATE_KINDS = (*_HISTOGRAMS, "summary", "scouted")
+STATE_KINDS = (*_HISTOGRAMS, "summary", "signal")
 
-_SIZES = {"summary": 15, "scouted": 4}
+_SIZES = {"summary": 15, "signal": 1}
 # Where the logarithms of a summary reach 1: a ratio of 1000 : 1, and 100,000 minority rows.
 _LOG10_RATIO, _LOG10_MINORITY = 3.0, 5.0
 # A signal of 40 rounds is 0, one of 640 is 1, and one of 2.5 is -1.
@@ -85,37 +85,53 @@ def _summary(growth) -> np.ndarray:
             variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
             spreads[role, part] = np.sqrt(variance)
             wrong[role, part] = np.average(errors > 0.5, weights=weights)
+    counts = growth.data.class_weights()
+    minority = counts[growth.data.minority]
+    ratio = (counts.sum() - minority) / minority
     state = [
         *(2 * mean - 1 for mean in means.values()),
         # Errors in [0, 1] spread by 1/2 at most.
         *(2 * spread for spread in spreads.values()),
         *(means["valid", part] - means["train", part] for part in ("minority", "majority")),
         *(2 * wrong[role, "majority"] - 1 for role in ("train", "valid")),
-        *_size_of_task(growth),
+        np.log10(ratio) / _LOG10_RATIO,
+        np.log10(minority) / _LOG10_MINORITY,
         1 / growth.n_members,
     ]
     return np.clip(state, -1.0, 1.0)
 
 
-def _size_of_task(growth) -> list[float]:
-    """Return the logarithms of the class ratio and of the number of minority rows."""
-    counts = growth.data.class_weights()
-    minority = counts[growth.data.minority]
-    ratio = (counts.sum() - minority) / minority
-    return [np.log10(ratio) / _LOG10_RATIO, np.log10(minority) / _LOG10_MINORITY]
+def signal_state(signal: float) -> np.ndarray:
+    """Return the state of kind "signal".
+
+    Parameters
+    ----------
+    signal : float
+        Rounds after which scouts stop.
+
+    Returns
+    -------
+    state : ndarray of shape (1,)
+        In [-1, 1].
+
+    Examples
+    --------
+    >>> from metasampler.policy import signal_state
+    >>> signal_state(80.0)
+    array([0.25])
+    """
+    return np.clip([np.log2(signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL], -1.0, 1.0)
 
 
-def _scouted(growth) -> np.ndarray:
-    """Return what scouts found, and the size of the task, each in [-1, 1]."""
-    found = growth.learner.scouted
-    if found is None:
+def _signal(growth) -> np.ndarray:
+    """Return the signal that scouts found."""
+    if growth.learner.signal is None:
         raise ValueError(
-            "A state of kind 'scouted' is of members that scouts went before: the boosters of "
+            "A state of kind 'signal' is of members that scouts went before: the boosters of "
             "MesaClassifier's recipes, for tables with 75 rows of the smallest class. For other "
             "members take another sampler."
         )
-    signal = np.log2(found.signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL
-    return np.clip([signal, found.learned, *_size_of_task(growth)], -1.0, 1.0)
+    return signal_state(growth.learner.signal)
 
 
 @dataclass(frozen=True)
@@ -124,7 +140,7 @@ class StateEncoder:
 
     Parameters
     ----------
-    kind : {"all", "majority", "class-wise", "summary", "scouted"}, default="all"
+    kind : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
         What a state holds. Three kinds hold histograms of errors, first of the training rows, then
         of the validation rows. ``"all"`` counts all rows, as in the paper. ``"majority"`` leaves
         the minority class out. ``"class-wise"`` has one histogram for the minority and one for the
@@ -132,10 +148,8 @@ class StateEncoder:
         of the errors, of minority and other rows, in training and validation; for both classes
         how much larger the mean is in validation; the part of the majority rows with errors above
         0.5, in training and validation; the logarithms of the class ratio and of the number of
-        minority rows; and 1 / (members so far). ``"scouted"`` holds four numbers in [-1, 1], which
-        are known before any row is drawn: the logarithm of the signal, the part of the classes'
-        entropy that scouts explain on rows they leave out, and the logarithms of the class ratio
-        and of the number of minority rows.
+        minority rows; and 1 / (members so far). ``"signal"`` holds one number in [-1, 1], which is
+        known before any row is drawn: the logarithm of the rounds after which scouts stop.
     n_bins : int, default=5
         Bins of each histogram; the other kinds have none.
 
@@ -187,8 +201,8 @@ class StateEncoder:
         """
         if self.kind == "summary":
             return _summary(growth)
-        if self.kind == "scouted":
-            return _scouted(growth)
+        if self.kind == "signal":
+            return _signal(growth)
         blocks = [
             error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
             for role, part in _HISTOGRAMS[self.kind]

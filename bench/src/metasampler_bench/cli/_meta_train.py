@@ -29,6 +29,7 @@ class BaseLearner(StrEnum):
     SQRT_TREE = "sqrt-tree"
     EXTRA_TREE = "extra-tree"
     FOREST = "forest"
+    BOOSTERS = "boosters"
     BOOSTING = "boosting"
     LOGISTIC = "logistic"
     NAIVE_BAYES = "naive-bayes"
@@ -43,6 +44,7 @@ _SETTINGS = (
     "sigma",
     "mu_min",
     "sampling_ratio",
+    "action",
     "state",
     "n_bins",
     "hidden_layer_sizes",
@@ -144,6 +146,11 @@ def meta_train(
     if splits and learner is not Learner.CONSTANTS:
         raise typer.BadParameter(
             "only constants scores rows that are not for validation.", param_hint="--splits"
+        )
+    if validation_task and estimator is BaseLearner.BOOSTERS:
+        raise typer.BadParameter(
+            "boosters are judged by `metasampler bench policies-tables`, not by single tasks.",
+            param_hint="--validation-task",
         )
     settings, learner_options = _parse_options(option or [], learner)
     if splits:
@@ -263,12 +270,15 @@ def _make_estimator(name: BaseLearner) -> Any:
     from sklearn.preprocessing import StandardScaler
     from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+    from metasampler.ensemble.teams import Boosters
+
     # Small ones: a member sees few rows, and an episode fits many members.
     return {
         BaseLearner.TREE: DecisionTreeClassifier(),
         BaseLearner.SQRT_TREE: DecisionTreeClassifier(criterion="entropy", max_features="sqrt"),
         BaseLearner.EXTRA_TREE: ExtraTreeClassifier(),
         BaseLearner.FOREST: RandomForestClassifier(n_estimators=10),
+        BaseLearner.BOOSTERS: Boosters(),
         BaseLearner.BOOSTING: HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5),
         BaseLearner.LOGISTIC: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         BaseLearner.NAIVE_BAYES: GaussianNB(),

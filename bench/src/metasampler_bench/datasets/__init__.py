@@ -9,11 +9,12 @@ from metasampler_bench.datasets._local import (
     load_mesa_noise,
     resolve_data_home,
 )
-from metasampler_bench.datasets._real import REAL_NAMES
+from metasampler_bench.datasets._real import REAL_FAMILIES, REAL_NAMES
 from metasampler_bench.datasets._synthetic import make_arch
 from metasampler_bench.datasets._zenodo import ZENODO_NAMES
 
 __all__ = [
+    "REAL_FAMILIES",
     "REAL_NAMES",
     "ZENODO_NAMES",
     "DatasetInfo",

@@ -9,7 +9,7 @@ from typing import Any
 from metasampler.datasets import read_table, split_target
 from metasampler_bench.datasets._local import resolve_data_home
 
-__all__ = ["REAL", "REAL_NAMES", "find_real", "load_real"]
+__all__ = ["REAL", "REAL_FAMILIES", "REAL_NAMES", "find_real", "load_real"]
 
 TARGET = "target"
 
@@ -61,6 +61,32 @@ REAL = {
     "unsw_nb15_fuzzers": (82332, 42, 6062),
     "vehicle_insurance_fraud": (15420, 31, 923),
     "weather_aus_heavy_rain": (140605, 22, 9295),
+}
+#: What the tables are about; those that are alone are a family of their own.
+_FAMILIES = {
+    "churn": (
+        *("bank_balance_churn", "bank_card_churn", "cell2cell_churn10", "iranian_churn"),
+        *("telco_mlc_churn", "tv_subscription_churn"),
+    ),
+    "insurance": (
+        *("be_mtpl97_claim", "eu_direct_lapse", "fre_mpl_claim", "pg15_injury_claim"),
+        *("pg17_motor_claim", "travel_insurance_claim", "vehicle_insurance_fraud"),
+    ),
+    "aviation": ("bird_strikes_effect", "flight_delay_15"),
+    "covid": ("covid_einstein", "covid_testing_chop"),
+    "employment": (
+        *("employee_attrition_monthly", "employee_promotion", "resume_callback"),
+        "stackoverflow_remote",
+    ),
+    "marketing": ("hillstrom_visit", "leads_buy_3m"),
+    "hotel": ("hotel_cancel_direct", "hotel_children"),
+    "education": ("law_school_bar", "oulad_distinction"),
+    "credit": ("lending_club_2016", "pakdd2009_credit"),
+    "weather": ("tornado_injury", "weather_aus_heavy_rain"),
+}
+#: The family of each table.
+REAL_FAMILIES = {name: name for name in REAL} | {
+    name: family for family, names in _FAMILIES.items() for name in names
 }
 #: In the order of the alphabet.
 REAL_NAMES = tuple(REAL)

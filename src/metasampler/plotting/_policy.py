@@ -1,0 +1,164 @@
+"""What a policy does over the states it can meet."""
+
+import numpy as np
+
+from metasampler._docs import shared_docs
+from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
+
+__all__ = ["PolicyDisplay"]
+
+# The signals that real tables have.
+_SIGNALS = np.geomspace(5, 320, 100)
+
+
+@shared_docs()
+class PolicyDisplay:
+    """What samplers choose, as a function of the state.
+
+    It is recommended to use `from_samplers` or `from_sampler` to create it.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_points,)
+        The number of the state that varies.
+    choices : dict of str to array-like of shape (n_points,)
+        By name, the mu or power that is chosen there.
+    xlabel : str, default="signal"
+        What varies.
+    ylabel : str, default="power"
+        What is chosen.
+    log : bool, default=True
+        Whether equal steps are equal factors.
+    {title}
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+
+    See Also
+    --------
+    PolicyTraceDisplay : What was chosen in a fit, member by member.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from metasampler.plotting import PolicyDisplay
+    >>> from metasampler.policy import load_policy
+    >>> display = PolicyDisplay.from_sampler(load_policy("boosters"))
+    >>> power = display.lines_["LearnedPolicy"].get_ydata()
+    >>> bool(power[0] < 1 < power[-1])
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, *, values, choices, xlabel="signal", ylabel="power", log=True, title=""):
+        self.values = values
+        self.choices = choices
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+        self.log = log
+        self.title = title
+
+    @classmethod
+    def from_samplers(cls, samplers, *, states=None, varies=None, title="", ax=None):
+        """Draw what several samplers choose.
+
+        Parameters
+        ----------
+        samplers : dict of str to MetaSampler or LearnedPolicy
+            By name; all read states of one kind and choose numbers of one kind.
+        states : array-like of shape (n_states, state_size), default=None
+            States to choose in, one after the other; of samplers that read the signal None means
+            signals from 5 to 320.
+        varies : str, default=None
+            What tells the states apart, for the axis; None counts them.
+        {title}
+        {ax}
+
+        {drawn}
+        """
+        kinds = {(policy.encoder.kind, policy.action) for policy in samplers.values()}
+        if len(kinds) != 1:
+            raise ValueError(
+                "samplers must read states of one kind and choose numbers of one kind, got "
+                f"{sorted(kinds)}."
+            )
+        ((kind, action),) = kinds
+        log = states is None
+        if states is None:
+            if kind != "signal":
+                raise ValueError(
+                    f"states must be passed for samplers that read states of kind {kind!r}: only "
+                    "the signal has a range that is known beforehand."
+                )
+            from metasampler.policy import signal_state
+
+            values, varies = _SIGNALS, "signal"
+            states = [signal_state(signal) for signal in values]
+        else:
+            values = np.arange(1.0, len(states) + 1)
+        choices = {
+            name: np.array([policy.predict(state) for state in states])
+            for name, policy in samplers.items()
+        }
+        xlabel = "state" if varies is None else varies
+        display = cls(
+            values=values, choices=choices, xlabel=xlabel, ylabel=action, log=log, title=title
+        )
+        return display.plot(ax=ax)
+
+    @classmethod
+    def from_sampler(
+        cls, sampler, *, states=None, varies=None, name="LearnedPolicy", title="", ax=None
+    ):
+        """Draw what a sampler chooses.
+
+        Parameters
+        ----------
+        sampler : MetaSampler or LearnedPolicy
+            What chooses.
+        states : array-like of shape (n_states, state_size), default=None
+            See `from_samplers`.
+        varies : str, default=None
+            What tells the states apart, for the axis; None counts them.
+        name : str, default="LearnedPolicy"
+            Name of the line.
+        {title}
+        {ax}
+
+        {drawn}
+        """
+        return cls.from_samplers({name: sampler}, states=states, varies=varies, title=title, ax=ax)
+
+    def plot(self, *, ax=None):
+        """Draw the choices.
+
+        Parameters
+        ----------
+        {ax}
+
+        {drawn}
+        """
+        size = beside_size(self.choices, 6.3, 3.6)
+        ax = make_axes("PolicyDisplay.plot", ax, size=size)
+        values = np.asarray(self.values, dtype=float)
+        self.lines_ = {}
+        for number, (name, chosen) in enumerate(self.choices.items()):
+            style = line_style(number)
+            every = max(1, len(values) // 10)
+            (line,) = ax.plot(values, chosen, **style, markevery=every, label=name)
+            self.lines_[name] = line
+        if self.log:
+            ax.set_xscale("log", base=2)
+            ax.xaxis.set_major_formatter("{x:g}")
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
+        ax.set_ylim(bottom=0)
+        ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
+        tidy(ax)
+        if self.choices:
+            legend_beside(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
