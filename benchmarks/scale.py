@@ -127,7 +127,7 @@ def fit_on_dask(way: str, folder: Path, options: dict, test) -> dict:
 def run_one(arguments) -> None:
     """Fit in one way and print the result as JSON."""
     test, labels = make_rows(100_000, arguments.columns, 1, 0)
-    options = {"estimator": arguments.recipe}
+    options = {"estimator": arguments.recipe, "max_rows": arguments.max_rows}
     fit = fit_on_dask if "dask" in arguments.way else fit_alone
     since = time.perf_counter()
     result = fit(arguments.way, Path(arguments.folder), options, test)
@@ -144,6 +144,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--parts", type=int, default=8)
     parser.add_argument("--recipe", default=None, help="estimator: None, fast or best")
+    parser.add_argument("--max-rows", type=int, default=1_000_000, help="of a class, a member")
     parser.add_argument("--only", nargs="*", default=WAYS, choices=WAYS)
     parser.add_argument("--folder")
     parser.add_argument("--way", choices=WAYS)
@@ -161,6 +162,7 @@ def main() -> None:
         write_rows(Path(folder), arguments.rows, arguments.columns, arguments.parts)
         for way in arguments.only:
             given = ["--rows", str(arguments.rows), "--columns", str(arguments.columns)]
+            given += ["--max-rows", str(arguments.max_rows)]
             given += ["--recipe", arguments.recipe] if arguments.recipe else []
             command = [sys.executable, __file__, "--way", way, "--folder", folder, *given]
             one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
