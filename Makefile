@@ -6,7 +6,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One pip call per purpose, redone only when the metadata of a package changes.
 STAMP = $(VENV)/.installed
 
-.PHONY: demo fuzz test test-versions test-rl test-web lint docs bench bench-smoke clean
+.PHONY: demo fuzz test test-dask test-versions test-rl test-web lint docs bench bench-smoke clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -19,8 +19,8 @@ $(STAMP)-%: pyproject.toml bench/pyproject.toml | $(BIN)/python
 demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit-learn
 	$(BIN)/metasampler compare
 
-test: $(STAMP)-test  ## the whole suite, without PyTorch, shap and Chromium
-	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web --ignore bench/tests/deep tests bench/tests src bench/src
+test: $(STAMP)-test  ## the whole suite, without PyTorch, shap, Chromium and Dask
+	$(BIN)/python -m pytest -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web --ignore tests/distributed --ignore bench/tests/deep tests bench/tests src bench/src
 
 # The CPU build has to be there before anything that depends on torch pulls a larger one.
 $(VENV)/.torch: | $(BIN)/python
@@ -29,6 +29,9 @@ $(VENV)/.torch: | $(BIN)/python
 
 test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
 	$(BIN)/python -m pytest tests/rl tests/explain bench/tests/deep
+
+test-dask: $(STAMP)-test-dask  ## fits on a real cluster of processes, with lost workers and drivers
+	$(BIN)/python -m pytest tests/distributed
 
 test-web: $(STAMP)-test-web  ## the report in a real Chromium (Debian: chromium, chromium-driver)
 	REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest tests/web

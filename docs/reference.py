@@ -14,6 +14,7 @@ TITLES = {
     "metasampler.plotting": "Pictures",
     "metasampler.report": "Report",
     "metasampler.datasets": "Data",
+    "metasampler.distributed": "Clusters",
 }
 
 LIST = """```{{eval-rst}}

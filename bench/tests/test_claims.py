@@ -68,6 +68,13 @@ def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
         assert any(report["kind"] == "sentences" for report in load_spec(name).reports)
 
 
+def test_pages_that_are_linked_are_there():
+    for name in ("README.md", "claims.md"):
+        text = (RESULTS / name).read_text(encoding="utf-8")
+        for page in re.findall(r"\]\(([\w-]+\.md)\)", text):
+            assert (RESULTS / page).is_file(), page
+
+
 def test_claims_name_specs_and_rules():
     for claim in CLAIMS:
         assert claim.spec in list_specs()

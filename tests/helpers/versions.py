@@ -94,10 +94,10 @@ def table(rows: list[tuple], tests: list[str]) -> str:
     lines = [
         "# Versions of scikit-learn",
         "",
-        f"`make test-versions`, {datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}: "
-        f"`pytest {' '.join(tests)}`. *Public names only* takes nothing private of scikit-learn "
-        "(`METASAMPLER_PUBLIC_SKLEARN=1`): the twins of `metasampler._sklearn_public`, and trees "
-        "through their own `fit`.",
+        f"`python tests/helpers/versions.py`, {datetime.now(UTC):%Y-%m-%d}, Python "
+        f"{sys.version.split()[0]}: `pytest {' '.join(tests)}`. *Public names only* takes nothing "
+        "private of scikit-learn (`METASAMPLER_PUBLIC_SKLEARN=1`): the twins of "
+        "`metasampler._sklearn_public`, and trees through their own `fit`.",
         "",
         "| scikit-learn | with | passed | skipped | waived | failed |",
         "|---|---|---:|---:|---:|---:|",

@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
-from metasampler.policy import PowerPolicy, load_policy
+from metasampler.policy import PowerPolicy, load_policy, signal_state
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,14 @@ def test_soft_actor_critic_learns_powers_too(tasks):
 
 def test_a_classifier_draws_by_it(sampler, tasks):
     X, y, *_ = tasks["flipped 0.0"]
-    clf = MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(X, y)
-    state = clf.states_[0]
-    assert clf.actions_.tolist() == pytest.approx([sampler.predict(state)])
+    for chosen in (sampler, MetaSampler.load("boosters")):
+        clf = MesaClassifier("fast", meta_sampler=chosen, random_state=0).fit(X, y)
+        power = chosen.predict(signal_state(clf.signal_))
+        # A power of next to nothing is a uniform draw.
+        assert clf.actions_.tolist() == pytest.approx([power if power >= 0.1 else 0.0])
+    assert power > 0.1
     assert "power" in clf.summary().rows[-1]
+    np.testing.assert_array_equal(clf.states_, [signal_state(clf.signal_)])
 
 
 def test_constant_powers_are_policies(tasks):

@@ -20,6 +20,7 @@ from metasampler_bench._tables import ResultTable
 __all__ = ["CLAIMS", "Claim", "count_fits", "load_looks", "write_claims"]
 
 YES, PARTLY, NO, OPEN = "confirmed", "partly", "not confirmed", "open"
+NO_ROWS = "No rows are stored yet."
 #: Cells with fewer fits are named on the page.
 _ENOUGH = 8
 
@@ -538,7 +539,8 @@ def judge_claims(looks: Looks) -> ResultTable:
     for claim in CLAIMS:
         look = looks.get(claim.spec)
         verdict, evidence = (OPEN, "no rows") if look is None else claim.judge(look)
-        link = f"[{claim.spec}]({claim.spec}.md)"
+        # There is a page where there are rows.
+        link = claim.spec if look is None else f"[{claim.spec}]({claim.spec}.md)"
         lines.append([claim.text, claim.where, verdict, evidence, claim.rule, link])
     header = ["claim", "in the paper", "verdict", "what the rows say", "confirmed if", "rows"]
     return ResultTable.from_texts("Claims", header, lines)
@@ -590,6 +592,6 @@ def with_sentences(text: str, looks: Looks) -> str:
     for part in parts[1:]:
         name, _, rest = part.partition(" -->")
         _, _, after = rest.partition("<!-- end -->")
-        said = say(looks[name].spec, looks[name].rows) if name in looks else ""
+        said = say(looks[name].spec, looks[name].rows) if name in looks else NO_ROWS
         written.append(f"{name} -->\n{said}\n<!-- end -->{after}")
     return "<!-- rows: ".join(written)

@@ -36,6 +36,15 @@ def test_every_rule_learns_and_repeats_itself(weighting):
     assert valid == pytest.approx(first.validation_scores_.max())
 
 
+def test_long_steps_do_not_end_the_training():
+    rng = np.random.default_rng(0)
+    # Correlated columns with a few huge values, and a rate at which plain gradients end in NaN.
+    X = rng.normal(size=(300, 1)) + 0.1 * rng.standard_cauchy(size=(300, 60))
+    y = (X[:, 0] + rng.normal(size=300) > 1.5).astype(int)
+    network = NetworkClassifier("l2rw", n_steps=100, learning_rate=3.0, random_state=0)
+    assert np.isfinite(network.fit(X, y).predict_proba(X)).all()
+
+
 def test_what_a_network_does_not_take():
     X = np.zeros((9, 2))
     with pytest.raises(ValueError, match="weighting='l2' must be one of none, balanced"):

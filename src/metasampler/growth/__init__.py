@@ -23,6 +23,7 @@ from metasampler.growth._draw import (
     race_keys,
     race_keys_of,
 )
+from metasampler.growth._journal import Journal
 from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import (
     GaussianDraw,
@@ -64,6 +65,7 @@ __all__ = [
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "Journal",
     "LookedAt",
     "MemberLearner",
     "Members",

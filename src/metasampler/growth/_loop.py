@@ -239,12 +239,20 @@ class Growth:
         drawn : Drawn
             The rows it was fitted on.
         """
-        data, learner = self.data, self.learner.of(number)
+        data, learner, journal = self.data, self.learner.of(number), self.data.place.journal
+        if journal is not None:
+            about = (getattr(rule, name, None) for name in ("mu", "power"))
+            key = journal.key(*self.streams.path, number, *about)
+            if journal.find(key) is not None:
+                return journal.find(key)
         seed = self.streams.integer(Stream.MEMBER, number)
         chosen = data.draw_parts(self.streams.row_key(Stream.DRAW), number, rule, self)
         pieces = data.pieces(chosen, number, stops_early=learner.stops_early)
         member, totals = data.place.run(fit_on_pieces, pieces, args=(learner, seed))
-        return member, Drawn(data.numbers(chosen), totals)
+        fitted = member, Drawn(data.numbers(chosen), totals)
+        if journal is not None:
+            journal.add(key, fitted)
+        return fitted
 
     def add(self, member, drawn: Drawn, rule: Rule | None = None) -> None:
         """Add a fitted member and record the step."""

@@ -208,7 +208,9 @@ def _look_at_block(block, label, weight) -> dict:
 
 
 def _lacks(y: np.ndarray) -> bool:
-    return any(label is None or label != label for label in y)
+    # pandas.NA compares with nothing, not even with itself.
+    absent = ("NAType", "NaTType")
+    return any(each is None or type(each).__name__ in absent or each != each for each in y)
 
 
 def _ask_frame(block, label, weight, question, args):
@@ -293,6 +295,14 @@ class LookedAt:
         """Rows like all others: they show the number and the names of the columns."""
         return next(each["example"] for each in self.facts if each["n_rows"])
 
+    @property
+    def bytes_a_row(self) -> int:
+        """What a row takes in the form in which members take it."""
+        example = self.example
+        kinds = example.dtypes if is_frame(example) else [example.dtype]
+        kinds = set(map(str, kinds))
+        return example.shape[1] * (4 if kinds == {"float32"} else 8)
+
     def some_labels(self) -> np.ndarray:
         """Return labels of up to a thousand rows of each class: enough to see which are rare."""
         return np.repeat(self.classes, np.minimum(self.counts, 1000))
@@ -317,6 +327,11 @@ def make_parted_data(
             f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
             "2 classes."
         )
+    limit = counts if max_rows is None else np.minimum(counts, max_rows)
+    # The rows of a member are there twice while it is fitted, and once more in bins.
+    source.check_fits(
+        2.5 * int(limit.max()) * looked.bytes_a_row, int(counts.sum()) * looked.bytes_a_row
+    )
 
     def ask(question, *args):
         kept = [block for block, each in zip(blocks, facts, strict=True) if each["n_rows"]]
@@ -364,9 +379,8 @@ def make_parted_data(
             train_counts = counts - sizes
     missing = any(place.ask(has_missing, parts))
     table = np.full((1, place.ask(_n_columns, parts)[0]), np.nan if missing else 0.0, dtype)
-    limit = int(counts.max()) if max_rows is None else min(int(counts.max()), max_rows)
-    # The rows of a member are there twice while it is fitted, and once more in bins.
-    source.check_fits(2.5 * limit * table.nbytes)
+    # Nobody needs the blocks any more: they may take as much memory as the parts.
+    looked.blocks = []
     return PartedData(
         place,
         parts,

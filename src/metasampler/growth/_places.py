@@ -16,6 +16,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 
+from metasampler.growth._journal import Journal
+
 __all__ = ["FileTable", "Files", "Memory"]
 
 
@@ -30,6 +32,9 @@ class Memory:
 
     #: Whether a piece for a member holds copies of its rows.
     copies_rows = False
+
+    #: Remembers members for whoever begins the fit again.
+    journal: Journal | None = None
 
     def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return a cell for each part: what the function makes of the cells given."""

@@ -159,7 +159,7 @@ class ParquetRows:
             if len(frame):
                 yield frame.drop(columns=named)
 
-    def check_fits(self, n_bytes: float) -> None:
+    def check_fits(self, n_bytes: float, table_bytes: float = 0.0) -> None:
         """Refuse a member whose rows do not fit in the memory."""
         limit = memory_in_bytes(self.memory)
         if n_bytes > limit:

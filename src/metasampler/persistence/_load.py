@@ -12,6 +12,7 @@ from zipfile import BadZipFile, ZipFile
 from metasampler.persistence._content import check_boosters, check_trees
 from metasampler.persistence._save import FORMAT, METADATA
 from metasampler.persistence._sizes import check_sizes
+from metasampler.persistence._tree_shapes import check_tree_shapes
 from metasampler.persistence._trusted import TRUSTED
 from metasampler.persistence._versions import differences
 
@@ -72,6 +73,7 @@ def load_model(
             check_sizes(file, path, max_bytes)
             metadata = _read_metadata(file)
             schema = json.loads(file.read("schema.json"))
+            check_tree_shapes(schema, file)
         check_boosters(schema)
         _warn_of_versions(path, metadata)
         model = _construct(path, [*TRUSTED, *trusted])

@@ -40,6 +40,8 @@ WEIGHTINGS = {
 }
 _META_LEARNED = ("l2rw", "mw-net")
 _MOMENTUM, _DECAY = 0.9, 5e-4
+#: Norm that gradients are cut to, for all rules.
+_LONGEST_STEP = 1.0
 #: How often validation rows are scored in a training.
 _N_LOOKS = 20
 
@@ -48,7 +50,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """Multi-layer perceptron for two classes whose rows count by a rule, fixed or learned.
 
     Columns are standardised. All rules have the same network, steps, batches and optimiser
-    (stochastic gradient descent with momentum and a rate that falls along a cosine), and all of
+    (stochastic gradient descent with momentum, gradients cut to a norm of 1, and a rate that falls
+    along a cosine), and all of
     them keep the weights that did best on the validation rows. What is learned is learned on
     balanced batches of the same validation rows.
 
@@ -199,6 +202,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
                 loss = (weigher(losses).detach() * losses).mean()
             optimiser.zero_grad()
             loss.backward()
+            # Weights that are learned may rest on one row far out, whose step would end it all.
+            torch.nn.utils.clip_grad_norm_(network, _LONGEST_STEP)
             optimiser.step()
             schedule.step()
             if step in looks:

@@ -60,10 +60,10 @@ class AdaC2Classifier(AdaCostClassifier):
     >>> from metasampler_bench.ensemble import AdaC2Classifier
     >>> X, y = make_classification(2000, weights=[0.9], flip_y=0.05, random_state=0)
     >>> clf = AdaC2Classifier(
-    ...     DecisionTreeClassifier(max_depth=3), class_cost={{0: 0.5, 1: 1.0}}, random_state=0
+    ...     DecisionTreeClassifier(max_depth=3), class_cost={0: 0.5, 1: 1.0}, random_state=0
     ... ).fit(X, y)
     >>> len(clf.estimators_)
-    10
+    7
     """
 
     def _resolve_costs(self, data):

@@ -1,0 +1,244 @@
+"""The classifier on a Dask cluster."""
+
+import os
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler.distributed._place import Cluster
+from metasampler.distributed._source import DaskRows, is_dask
+from metasampler.ensemble import MesaClassifier
+from metasampler.growth import Journal
+
+__all__ = ["DaskMesaClassifier"]
+
+
+class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
+    """Fit an ensemble on the rows of a Dask cluster.
+
+    The ensemble is the one that the classifier would be on the same rows in memory, bit for bit:
+    it does not depend on partitions, on workers, or on workers that are lost on the way.
+
+    Parameters
+    ----------
+    classifier : MesaClassifier or UnderBaggingClassifier, default=None
+        What is fitted; None means ``MesaClassifier()``. Its members must be a recipe,
+        scikit-learn's trees or LightGBM's classifiers.
+
+    client : distributed.Client, default=None
+        The cluster; None takes the client there is.
+
+    label : str, default=None
+        The column of the labels in a Dask data frame.
+
+    weight : str, default=None
+        The column of the weights of the rows in a Dask data frame.
+
+    folder : path, default=None
+        A folder that all workers share. The rows are then kept there in temporary files, and not in
+        the workers' memory.
+
+    checkpoint : path, default=None
+        A file that remembers the members. If the process that fits ends early, the same call goes
+        on from there, to the same ensemble. It needs a `random_state` that is a number.
+
+    timeout : float, default=600
+        Seconds without any progress after which the fit ends with an error.
+
+    Attributes
+    ----------
+    classifier_ : classifier
+        The fitted classifier; it needs no cluster. Its `estimators_samples_` holds None for every
+        member: the numbers of the rows stay on the cluster.
+
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+
+    n_bytes_received_ : int
+        About how many bytes of answers came from the workers to the process that fits.
+
+    See Also
+    --------
+    metasampler.MesaClassifier : The same in memory, and on Parquet files.
+
+    Examples
+    --------
+    >>> from metasampler.distributed import DaskMesaClassifier
+    >>> clf = DaskMesaClassifier(label="fraud")
+    >>> clf.fit(frame)  # doctest: +SKIP
+    >>> clf.predict_proba(frame).compute()  # doctest: +SKIP
+    >>> clf.to_local()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        classifier=None,
+        *,
+        client=None,
+        label=None,
+        weight=None,
+        folder=None,
+        checkpoint=None,
+        timeout=600,
+    ):
+        self.classifier = classifier
+        self.client = client
+        self.label = label
+        self.weight = weight
+        self.folder = folder
+        self.checkpoint = checkpoint
+        self.timeout = timeout
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : dask data frame or dask array of shape (n_samples, n_features)
+            The rows. A data frame has the labels in its column `label`.
+        y : dask array of shape (n_samples,), default=None
+            The labels, if X is an array.
+        sample_weight : dask array of shape (n_samples,), default=None
+            Weights, if X is an array.
+
+        Returns
+        -------
+        self : DaskMesaClassifier
+            The fitted classifier.
+        """
+        classifier = MesaClassifier() if self.classifier is None else clone(self.classifier)
+        self._check_rows(X, y, sample_weight)
+        place = Cluster(self._client(), self.timeout, self.folder)
+        source = DaskRows(X, y, place, self.label, self.weight, sample_weight)
+        if self.checkpoint is not None:
+            place.journal = self._journal(classifier, X)
+        try:
+            classifier.fit(source)
+        finally:
+            source.close()
+        self.classifier_ = classifier
+        self.classes_ = classifier.classes_
+        self.n_features_in_ = classifier.n_features_in_
+        self.n_bytes_received_ = place.n_bytes
+        return self
+
+    def _client(self):
+        if self.client is not None:
+            return self.client
+        from distributed import get_client
+
+        try:
+            return get_client()
+        except ValueError as error:
+            raise ValueError(
+                "There is no cluster: pass client=Client(...), or make one before the fit."
+            ) from error
+
+    def _check_rows(self, X, y, sample_weight) -> None:
+        if not is_dask(X):
+            raise TypeError(
+                f"X must be a Dask data frame or a Dask array, got {type(X).__name__}; "
+                "MesaClassifier takes rows in memory."
+            )
+        if hasattr(X, "columns"):
+            if self.label is None:
+                raise ValueError("label=None: name the column of the labels.")
+            for name, value in (("label", self.label), ("weight", self.weight)):
+                if value is not None and value not in X.columns:
+                    raise ValueError(f"{name}={value!r} is no column; there are {list(X.columns)}.")
+            if y is not None or sample_weight is not None:
+                raise ValueError(
+                    "A data frame holds labels and weights in columns: set label and weight, and "
+                    "pass neither y nor sample_weight."
+                )
+        elif not is_dask(y) or (sample_weight is not None and not is_dask(sample_weight)):
+            raise TypeError("With a Dask array as X, y and sample_weight must be Dask arrays.")
+
+    def _journal(self, classifier, X) -> Journal:
+        if not isinstance(classifier.random_state, (int, np.integer)):
+            raise ValueError(
+                f"checkpoint={os.fspath(self.checkpoint)!r} needs a classifier whose random_state "
+                f"is a number, got {classifier.random_state!r}: otherwise no fit is like another."
+            )
+        columns = list(X.columns) if hasattr(X, "columns") else X.shape[1]
+        about = f"{classifier.get_params()} {self.label} {self.weight} {columns}"
+        return Journal(self.checkpoint, about)
+
+    def to_local(self):
+        """Return the fitted classifier, which needs no cluster.
+
+        Returns
+        -------
+        classifier : MesaClassifier
+        """
+        check_is_fitted(self)
+        return self.classifier_
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : dask data frame or dask array of shape (n_samples, n_features)
+            The rows to classify. Columns that `fit` did not learn from are left out.
+
+        Returns
+        -------
+        proba : dask array of shape (n_samples, n_classes)
+            One chunk a partition.
+        """
+        return self._by_blocks(_proba_of_block, X, (len(self.to_local().classes_),), float)
+
+    def predict(self, X):
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : dask data frame or dask array of shape (n_samples, n_features)
+            The rows to classify.
+
+        Returns
+        -------
+        y : dask array of shape (n_samples,)
+        """
+        return self._by_blocks(_labels_of_block, X, (), self.to_local().classes_.dtype)
+
+    def _by_blocks(self, function, X, width: tuple, dtype):
+        import dask.array as da
+        from dask.delayed import delayed
+
+        if not is_dask(X):
+            raise TypeError(
+                f"X must be a Dask data frame or a Dask array, got {type(X).__name__}; "
+                "to_local() takes rows in memory."
+            )
+        model = delayed(self.to_local(), pure=True)
+        sizes: list = [np.nan] * X.npartitions
+        if hasattr(X, "columns"):
+            blocks = X.to_delayed()
+        else:
+            X = X.rechunk({1: -1})
+            blocks, sizes = X.to_delayed().ravel(), X.chunks[0]
+        answers = [
+            da.from_delayed(delayed(function)(model, block), (size, *width), dtype=dtype)
+            for block, size in zip(blocks, sizes, strict=True)
+        ]
+        return da.concatenate(answers, allow_unknown_chunksizes=True)
+
+
+def _columns_of_fit(model, block):
+    names = getattr(model, "feature_names_in_", None)
+    return block if names is None else block[list(names)]
+
+
+def _proba_of_block(model, block):
+    if not len(block):
+        return np.empty((0, len(model.classes_)))
+    return model.predict_proba(_columns_of_fit(model, block))
+
+
+def _labels_of_block(model, block):
+    if not len(block):
+        return np.empty(0, dtype=model.classes_.dtype)
+    return model.predict(_columns_of_fit(model, block))

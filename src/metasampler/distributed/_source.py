@@ -1,0 +1,99 @@
+"""Rows on a Dask cluster: data frames and arrays in partitions."""
+
+import shutil
+
+from metasampler.distributed._place import Cluster
+from metasampler.growth import ArrayBlock
+
+__all__ = ["DaskRows", "is_dask"]
+
+# What a worker's memory may be filled with; Dask itself needs the rest.
+_USABLE = 0.6
+
+
+def is_dask(X) -> bool:
+    """Return whether X is a collection of Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+class DaskRows:
+    """Rows of a Dask data frame or of Dask arrays, with what a fit has to know of them.
+
+    Parameters
+    ----------
+    X : dask data frame or dask array
+        The rows.
+    y : dask array or None
+        Their labels, for arrays.
+    place : Cluster
+        Where the parts will be.
+    label, weight : str or None
+        Columns of a data frame.
+    """
+
+    def __init__(self, X, y, place: Cluster, label=None, weight=None, weights=None):
+        self.X = X
+        self.y = y
+        self.place = place
+        self.label = label
+        self.weight = weight if weights is None else "sample_weight"
+        self.weights = weights
+
+    def __repr__(self):
+        return f"A {type(self.X).__name__} in {self._n_blocks()} partitions"
+
+    def _n_blocks(self) -> int:
+        return self.X.npartitions
+
+    def make_place(self) -> Cluster:
+        """Return where the parts are going to be."""
+        return self.place
+
+    def make_blocks(self) -> list:
+        """Return one block a partition; it is read where it is used."""
+        from dask.delayed import delayed
+
+        if hasattr(self.X, "columns"):
+            return list(self.X.to_delayed())
+        arrays = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
+        if self.X.ndim != 2:
+            raise ValueError(f"X has {self.X.ndim} dimensions; a table has 2.")
+        if len(self.X.chunks[1]) > 1:
+            arrays[0] = self.X.rechunk({1: -1})
+        chunks = [array.chunks[0] for array in arrays]
+        if any(size != size for sizes in chunks for size in sizes):
+            raise ValueError(
+                "The lengths of some chunks are unknown: rows and labels cannot be matched. "
+                "Call compute_chunk_sizes() of the arrays first."
+            )
+        if any(sum(sizes) != sum(chunks[0]) for sizes in chunks):
+            raise ValueError(
+                f"X has {sum(chunks[0])} rows, but y or the weights have "
+                f"{[sum(sizes) for sizes in chunks[1:]]}."
+            )
+        # Cut where X is cut.
+        parts = [array.rechunk({0: chunks[0]}).to_delayed().ravel() for array in arrays]
+        return [delayed(ArrayBlock)(*each) for each in zip(*parts, strict=True)]
+
+    def check_fits(self, n_bytes: float, table_bytes: float = 0.0) -> None:
+        """Refuse rows that do not fit in the memory of the workers."""
+        limits = self.place.memory_limits()
+        if not limits:
+            return
+        if n_bytes > _USABLE * max(limits):
+            raise MemoryError(
+                f"The rows of one member take about {n_bytes / 2**20:.0f} MB, and the largest "
+                f"worker has {max(limits) / 2**20:.0f} MB. Set a smaller max_rows, or take larger "
+                "workers."
+            )
+        if self.place.folder is None and table_bytes > _USABLE * sum(limits):
+            raise MemoryError(
+                f"The rows take {table_bytes / 2**20:.0f} MB, and all workers together have "
+                f"{sum(limits) / 2**20:.0f} MB. Name a folder that the workers share, so that rows "
+                "are kept in files, or take more workers."
+            )
+
+    def close(self) -> None:
+        """Remove the files of the parts."""
+        if self.place.folder is not None:
+            shutil.rmtree(self.place.folder, ignore_errors=True)

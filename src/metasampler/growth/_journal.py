@@ -1,0 +1,72 @@
+"""A journal of members: who begins a fit again does not fit them again."""
+
+import os
+import pickle
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """Remember fitted members in a file, in the order in which they are fitted.
+
+    The file is a pickle: read only your own.
+
+    Parameters
+    ----------
+    path : path
+        The file; what it holds already is read.
+    fit : str
+        Which fit this is. A file of another one is refused.
+    """
+
+    def __init__(self, path, fit: str):
+        self.path = Path(path)
+        self._entries: dict[tuple, Any] = {}
+        self._asked: Counter = Counter()
+        size = self._read(fit) if self.path.exists() else 0
+        if size == 0:
+            self._append(fit, "wb")
+        else:
+            # What was being written when the other process ended is cut off.
+            os.truncate(self.path, size)
+
+    def _read(self, fit: str) -> int:
+        """Read the file, and return the size of what is whole."""
+        size, entries = 0, []
+        with open(self.path, "rb") as file:
+            while True:
+                try:
+                    entries.append(pickle.load(file))
+                except (EOFError, pickle.UnpicklingError, AttributeError, IndexError, ValueError):
+                    break
+                size = file.tell()
+        if entries and entries[0] != fit:
+            raise ValueError(
+                f"The checkpoint {self.path} is one of another fit: of other rows or settings. "
+                "Remove it, or name another file."
+            )
+        self._entries = dict(entries[1:])
+        return size
+
+    def _append(self, entry, mode: str = "ab") -> None:
+        with open(self.path, mode) as file:
+            pickle.dump(entry, file)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def key(self, *name) -> tuple:
+        """Return the name of a member; a name that comes again is numbered."""
+        self._asked[name] += 1
+        return (*name, self._asked[name])
+
+    def find(self, key: tuple):
+        """Return what is remembered of a member, or None."""
+        return self._entries.get(key)
+
+    def add(self, key: tuple, fitted) -> None:
+        """Remember a member."""
+        self._entries[key] = fitted
+        self._append((key, fitted))

@@ -1,0 +1,290 @@
+"""Fits on a real cluster of processes: the same ensembles, to the last bit, whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from parted import assert_same_fit, make_frame, uneven
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+from distributed import Client, LocalCluster
+
+from metasampler import MesaClassifier, ensemble
+from metasampler.distributed import DaskMesaClassifier
+from metasampler.growth import Growth
+
+pytestmark = [
+    # A worker that is killed leaves sockets and processes to the collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Sending large graph"),
+    pytest.mark.filterwarnings("ignore:Creating scratch directories"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="2GB"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client
+
+
+def partitioned(frame, n_parts, *, empty=False):
+    """Return a frame as a Dask frame of uneven partitions, with one that has no rows if need be."""
+    parts = [frame.iloc[rows] for rows in uneven(len(frame), n_parts)]
+    if empty:
+        parts.insert(1, frame.iloc[:0])
+    return dd.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0])
+
+
+def fit_both(frame, clf, client, ddf, weight=None, **options):
+    """Return a fit in memory and one on the cluster."""
+    X = frame.drop(columns=["label", "weight"], errors="ignore")
+    given = {} if weight is None else {"sample_weight": frame["weight"]}
+    in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"], **given)
+    on_cluster = DaskMesaClassifier(clf, client=client, label="label", weight=weight, **options)
+    return in_memory, on_cluster.fit(ddf), X
+
+
+def assert_same(in_memory, on_cluster, X, ddf):
+    assert_same_fit(in_memory, on_cluster.to_local(), X)
+    proba = on_cluster.predict_proba(ddf)
+    assert isinstance(proba, da.Array)
+    np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
+    np.testing.assert_array_equal(on_cluster.predict(ddf).compute(), in_memory.predict(X))
+
+
+# ---------------------------------------------------------------------- the same ensemble
+
+
+@pytest.mark.parametrize("n_parts", [1, 4, 17])
+def test_partitions_do_not_matter(client, n_parts):
+    frame = make_frame().drop(columns="weight")
+    ddf = partitioned(frame, n_parts, empty=n_parts == 4)
+    # All defaults; with many partitions fewer members, which take less long.
+    clf = MesaClassifier(n_estimators=None if n_parts == 4 else 6, random_state=0)
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf)
+    assert_same(in_memory, on_cluster, X, ddf)
+
+
+CASES = {
+    "weights": (MesaClassifier("fast", 3, random_state=0), {}, "weight"),
+    "three classes": (MesaClassifier("fast", 3, random_state=0), {"n_classes": 3}, None),
+    "few rows": (MesaClassifier(n_estimators=3, random_state=0), {"rare": 0.03}, None),
+    "rows a member": (MesaClassifier("fast", 3, max_rows=90, random_state=0), {}, "weight"),
+    "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_that_a_fit_can_be(client, name, tmp_path):
+    clf, options, weight = CASES[name]
+    frame = make_frame(**options)
+    if weight is None:
+        frame = frame.drop(columns="weight")
+    ddf = partitioned(frame, 4)
+    # The tables of one case are in files that the workers share.
+    folder = tmp_path if name == "weights" else None
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf, weight, folder=folder)
+    np.testing.assert_array_equal(
+        on_cluster.predict_proba(ddf).compute(), in_memory.predict_proba(X)
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays(client):
+    frame = make_frame()
+    X, y = frame[[f"x{k}" for k in range(6)]].to_numpy(), (frame["label"] == "yes").to_numpy()
+    weights = frame["weight"].to_numpy()
+    arrays = [da.from_array(X, chunks=(700, 3)), da.from_array(y, chunks=1000)]
+    clf = MesaClassifier("fast", random_state=0)
+    in_memory = MesaClassifier("fast", random_state=0).fit(X, y, sample_weight=weights)
+    on_cluster = DaskMesaClassifier(clf, client=client)
+    on_cluster.fit(*arrays, sample_weight=da.from_array(weights, chunks=800))
+    proba = on_cluster.predict_proba(arrays[0])
+    assert proba.chunks[0] == arrays[0].chunks[0]
+    np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
+
+
+# ---------------------------------------------------------------------- what may go wrong
+
+
+def kill_worker(client):
+    """End a worker as the system does that has no memory left."""
+    address, pid = next(iter(client.run(os.getpid).items()))
+    assert address
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("n_kills", [1, 2])
+def test_a_lost_worker_changes_nothing(client, monkeypatch, n_kills):
+    frame = make_frame().drop(columns="weight")
+    ddf = partitioned(frame, 4)
+    clf = MesaClassifier(n_estimators=5, random_state=0)
+    X = frame.drop(columns="label")
+    in_memory = MesaClassifier(n_estimators=5, random_state=0).fit(X, frame["label"])
+    added, add = [], Growth.add
+
+    def add_and_kill(self, *args):
+        add(self, *args)
+        added.append(self)
+        if len(added) in (3, 5)[:n_kills]:
+            kill_worker(client)
+
+    monkeypatch.setattr(Growth, "add", add_and_kill)
+    on_cluster = DaskMesaClassifier(clf, client=client, label="label", timeout=120).fit(ddf)
+    assert len(added) == len(in_memory.estimators_)
+    assert_same_fit(in_memory, on_cluster.to_local(), X)
+
+
+DRIVER = """
+import os, sys
+sys.path[:0] = [{tests!r}]
+import dask.dataframe as dd
+from distributed import Client
+from metasampler import MesaClassifier
+from metasampler.distributed import DaskMesaClassifier
+from metasampler.growth import Growth
+add, added = Growth.add, []
+def add_and_end(self, *args):
+    add(self, *args)
+    added.append(self)
+    if len(added) == 4:
+        os._exit(3)
+Growth.add = add_and_end
+client = Client({address!r})
+clf = MesaClassifier(n_estimators=5, random_state=0)
+frame = dd.read_parquet({rows!r})
+DaskMesaClassifier(clf, client=client, label="label", checkpoint={checkpoint!r}).fit(frame)
+"""
+
+
+def test_a_driver_that_ends_can_go_on(client, cluster, tmp_path, monkeypatch):
+    frame = make_frame().drop(columns="weight")
+    for number, rows in enumerate(uneven(len(frame), 4)):
+        frame.iloc[rows].reset_index(drop=True).to_parquet(tmp_path / f"{number}.parquet")
+    checkpoint = tmp_path / "members.checkpoint"
+    about = {
+        "tests": str(Path(__file__).parent.parent / "helpers"),
+        "address": cluster.scheduler_address,
+        "rows": str(tmp_path / "*.parquet"),
+        "checkpoint": str(checkpoint),
+    }
+    script = textwrap.dedent(DRIVER.format(**about))
+    ended = subprocess.run([sys.executable, "-c", script], timeout=300, capture_output=True)
+    assert ended.returncode == 3, ended.stderr.decode()[-2000:]
+    # As if it had ended while it wrote the next one.
+    with open(checkpoint, "ab") as file:
+        file.write(b"\\x80\\x05half a member")
+    X = frame.drop(columns="label")
+    in_memory = MesaClassifier(n_estimators=5, random_state=0).fit(X, frame["label"])
+    fitted, run = [], Growth.fit_member
+
+    def fit_member(self, *args):
+        before = len(self.data.place.journal._entries)
+        result = run(self, *args)
+        fitted.append(len(self.data.place.journal._entries) > before)
+        return result
+
+    monkeypatch.setattr(Growth, "fit_member", fit_member)
+    clf = MesaClassifier(n_estimators=5, random_state=0)
+    options = {"client": client, "label": "label", "checkpoint": checkpoint}
+    ddf = dd.read_parquet(str(tmp_path / "*.parquet"))
+    on_cluster = DaskMesaClassifier(clf, **options).fit(ddf)
+    assert_same_fit(in_memory, on_cluster.to_local(), X)
+    # Four members were there already.
+    assert fitted == [False] * 4 + [True] * 3
+    other = MesaClassifier(n_estimators=6, random_state=0)
+    with pytest.raises(ValueError, match="is one of another fit"):
+        DaskMesaClassifier(other, **options).fit(ddf)
+    with pytest.raises(ValueError, match="needs a classifier whose random_state is a number"):
+        DaskMesaClassifier(**options).fit(ddf)
+
+
+def test_too_little_memory_is_an_error(tmp_path):
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="400MB"
+        ) as small,
+        Client(small) as client,
+    ):
+        X = da.random.default_rng(0).normal(size=(300_000, 60), chunks=(20_000, 60))
+        clf = DaskMesaClassifier(MesaClassifier(max_rows=None), client=client)
+        with pytest.raises(MemoryError, match=r"rows of one member take about 3\d\d MB"):
+            clf.fit(X, X[:, 0] > 1.3)
+        clf = DaskMesaClassifier(MesaClassifier(max_rows=2000), client=client)
+        X = da.random.default_rng(0).normal(size=(600_000, 60), chunks=(20_000, 60))
+        with pytest.raises(MemoryError, match=r"Name a folder that the workers share"):
+            clf.fit(X, X[:, 0] > 1.3)
+
+
+def test_a_cluster_without_workers_is_an_error():
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as none,
+        Client(none) as client,
+    ):
+        frame = partitioned(make_frame(600).drop(columns="weight"), 2)
+        clf = DaskMesaClassifier(client=client, label="label", timeout=3)
+        with pytest.raises(TimeoutError, match="Nothing has gone on for 3 seconds"):
+            clf.fit(frame)
+
+
+def end_worker(frame):
+    os._exit(1)
+
+
+def test_a_task_that_ends_its_workers_is_an_error(client):
+    frame = make_frame(600).drop(columns="weight")
+    parts = [dask.delayed(frame), dask.delayed(end_worker)(frame)]
+    ddf = dd.from_delayed(parts, meta=frame.iloc[:0], verify_meta=False)
+    clf = DaskMesaClassifier(client=client, label="label", timeout=120)
+    with pytest.raises(MemoryError, match="A task ended its worker several times"):
+        clf.fit(ddf)
+
+
+def test_errors_are_clear(client):
+    frame = make_frame(600).drop(columns="weight")
+    ddf = partitioned(frame, 3)
+    with pytest.raises(TypeError, match="must be a Dask data frame or a Dask array, got DataFrame"):
+        DaskMesaClassifier(client=client, label="label").fit(frame)
+    with pytest.raises(ValueError, match="name the column of the labels"):
+        DaskMesaClassifier(client=client).fit(ddf)
+    with pytest.raises(ValueError, match="label='target' is no column"):
+        DaskMesaClassifier(client=client, label="target").fit(ddf)
+    with pytest.raises(ValueError, match="pass neither y nor sample_weight"):
+        DaskMesaClassifier(client=client, label="label").fit(ddf, ddf["label"])
+    only = partitioned(frame[frame["label"] == "no"], 2)
+    with pytest.raises(ValueError, match="only one class, 'no'"):
+        DaskMesaClassifier(client=client, label="label").fit(only)
+    none = partitioned(frame.iloc[:2], 2).map_partitions(lambda part: part.iloc[:0])
+    with pytest.raises(ValueError, match="has no rows"):
+        DaskMesaClassifier(client=client, label="label").fit(none)
+    X = da.from_array(np.zeros((60, 2)), chunks=(20, 2))
+    y = da.from_array(np.arange(60) % 2, chunks=20)
+    with pytest.raises(ValueError, match="Call compute_chunk_sizes"):
+        DaskMesaClassifier(client=client).fit(X[y == 1], y[y == 1])
+    with pytest.raises(ValueError, match="X has 60 rows, but y"):
+        DaskMesaClassifier(client=client).fit(X, y[:40])
+    with pytest.raises(TypeError, match="must be Dask arrays"):
+        DaskMesaClassifier(client=client).fit(X, np.zeros(60))
+    broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
+    with pytest.raises(ValueError, match="Labels are missing in 'label'"):
+        DaskMesaClassifier(client=client, label="label").fit(broken)
