@@ -47,7 +47,6 @@ mus = [draw for draw in cases.test if draw.replace(".", "").isdigit() or draw ==
 sampler = MetaSampler.from_policy(
     fit_sampler(cases, seed=SEED),
     n_estimators=4,
-    action="power",
     state="signal",
     validation_fraction=0.1,
     learner=FitToConstants(

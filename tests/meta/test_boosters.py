@@ -23,7 +23,7 @@ def tasks():
 
 def make_sampler(learner=None, **options):
     default = FitToConstants(2, 3, score_on="test", relative=True)
-    settings = {"n_estimators": 3, "action": "power", "state": "signal", "random_state": 0}
+    settings = {"n_estimators": 3, "state": "signal", "random_state": 0}
     return MetaSampler(
         Boosters("fast"), learner=learner or default, hidden_layer_sizes=(), **settings | options
     )
@@ -47,10 +47,10 @@ def test_it_is_stored_with_what_its_actions_mean(sampler, tmp_path):
     sampler.save(tmp_path / "sampler.npz")
     state = np.array([0.1])
     loaded = MetaSampler.load(tmp_path / "sampler.npz")
-    assert loaded.action == "power"
+    assert loaded.as_policy().action == "power"
     assert loaded.predict(state) == sampler.predict(state)
     policy = load_policy(tmp_path / "sampler.npz")
-    assert repr(policy) == "LearnedPolicy(states of kind 'signal', action='power')"
+    assert repr(policy) == "LearnedPolicy(states of kind 'signal')"
     assert policy.predict(state) == sampler.predict(state)
 
 

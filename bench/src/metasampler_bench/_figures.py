@@ -282,7 +282,7 @@ def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
     cases = Cases.of(row for row in finished(rows) if not row["cell"].get("noise"))
     if not len(cases):
         return
-    learned = LearnedPolicy(fit_sampler(cases), StateEncoder("signal"), action="power")
+    learned = LearnedPolicy(fit_sampler(cases), StateEncoder("signal"))
     yield "policy", PolicyDisplay.from_sampler(learned, name="learned from all tables")
 
 

@@ -39,7 +39,6 @@ class Boosters(BaseEstimator):
     >>> sampler = MetaSampler(
     ...     Boosters("fast"),
     ...     n_estimators=3,
-    ...     action="power",
     ...     state="signal",
     ...     hidden_layer_sizes=(),
     ...     learner=FitToConstants(n_sweeps=1, n_constants=3),

@@ -4,7 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._actions import ACTION_KINDS, PowerDraw, make_draw, spread_action
+from metasampler.growth._actions import PowerDraw, make_draw, spread_action
 from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
 from metasampler.growth._candidates import Candidates
 from metasampler.growth._check import (
@@ -52,7 +52,6 @@ from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
 from metasampler.growth._threads import side_by_side
 
 __all__ = [
-    "ACTION_KINDS",
     "DEFAULT_SIGMA",
     "N_JOBS",
     "SAMPLING_RATIO",

@@ -7,9 +7,8 @@ import numpy as np
 from metasampler.growth._candidates import Candidates
 from metasampler.growth._loop import GaussianDraw, Growth
 
-__all__ = ["ACTION_KINDS", "PowerDraw", "make_draw", "spread_action"]
+__all__ = ["PowerDraw", "make_draw", "spread_action"]
 
-ACTION_KINDS = ("mu", "power")
 
 #: The power of action 1; action 0 draws uniformly.
 _MAX_POWER = 6.0

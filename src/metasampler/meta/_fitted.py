@@ -92,9 +92,7 @@ class FittedSampler(BaseEstimator):
 
     def _as_policy(self) -> LearnedPolicy:
         check_is_fitted(self)
-        return LearnedPolicy(
-            self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_, self.action
-        )
+        return LearnedPolicy(self.policy_, self.encoder_, self.mu_min, self.sigma, self.summary_)
 
     @property
     def reads_validation_rows(self) -> bool:

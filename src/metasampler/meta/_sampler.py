@@ -62,16 +62,13 @@ class MetaSampler(FittedSampler):
         Rows drawn of each larger class per row of the smallest class; for
         :class:`~metasampler.ensemble.teams.Boosters` it multiplies the three rows of theirs.
 
-    action : {"mu", "power"}, default="mu"
-        What the policy chooses: the mu of a Gaussian over errors, as in the paper, or the power of
-        errors that rows are drawn by, from 0, which is uniform, to 6 (see
-        :class:`~metasampler.growth.PowerDraw`). `mu_min` and `sigma` are of no use with a power.
-
     state : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
         What the policy sees: histograms of the errors of some rows, a summary of them, or the
         signal that scouts found (for :class:`~metasampler.ensemble.teams.Boosters` only); see
         :class:`~metasampler.policy.StateEncoder`. A sampler reads only states of the kind it was
-        trained on.
+        trained on. By the signal it chooses the power of errors that rows are drawn by, from 0,
+        which is uniform, to 6; `mu_min` and `sigma` are then of no use. By all other states it
+        chooses mu, as in the paper.
 
     n_bins : int, default=5
         Bins of each histogram.
@@ -171,7 +168,6 @@ class MetaSampler(FittedSampler):
         sigma=DEFAULT_SIGMA,
         mu_min=0.0,
         sampling_ratio=1.0,
-        action="mu",
         state="all",
         n_bins=5,
         hidden_layer_sizes=(50,),
@@ -189,7 +185,6 @@ class MetaSampler(FittedSampler):
         self.sigma = sigma
         self.mu_min = mu_min
         self.sampling_ratio = sampling_ratio
-        self.action = action
         self.state = state
         self.n_bins = n_bins
         self.hidden_layer_sizes = hidden_layer_sizes

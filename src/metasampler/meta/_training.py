@@ -143,12 +143,12 @@ class MetaTraining:
         self.names = names
         self.streams = streams
         self.n_members = settings.n_estimators
-        self.draws = Draws(settings.action, settings.mu_min, settings.sigma)
+        self.encoder = StateEncoder(settings.state, settings.n_bins)
+        self.draws = Draws(self.encoder.action, settings.mu_min, settings.sigma)
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.notes: dict[str, Any] = {}
         self.stopped = False
-        self.encoder = StateEncoder(settings.state, settings.n_bins)
         state_size = self.encoder.size
         if learners is None:
             estimator = resolve_kinds(settings.estimator)

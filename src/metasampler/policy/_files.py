@@ -184,5 +184,4 @@ def load_policy(path_or_name) -> LearnedPolicy:
         settings.get("mu_min", 0.0),
         settings.get("sigma", DEFAULT_SIGMA),
         content["summary"],
-        settings.get("action", "mu"),
     )

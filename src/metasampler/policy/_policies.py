@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from metasampler.growth import (
-    ACTION_KINDS,
     DEFAULT_SIGMA,
     GaussianDraw,
     Growth,
@@ -164,9 +163,6 @@ class LearnedPolicy:
         Width of the Gaussian.
     summary : dict, default=None
         How the actor was trained.
-    action : {"mu", "power"}, default="mu"
-        What an action means: the mu of a Gaussian, from `mu_min` to 1, or the power of errors that
-        rows are drawn by, from 0 to 6 (see :class:`~metasampler.growth.PowerDraw`).
 
     Examples
     --------
@@ -185,10 +181,7 @@ class LearnedPolicy:
         mu_min: float = 0.0,
         sigma: float = DEFAULT_SIGMA,
         summary: dict[str, Any] | None = None,
-        action: str = "mu",
     ):
-        if action not in ACTION_KINDS:
-            raise ValueError(f"action must be one of {ACTION_KINDS}, got {action!r}.")
         if not isinstance(actor, GaussianPolicy):
             raise TypeError(f"The actor must be a GaussianPolicy, got {actor!r}.")
         if actor.state_size != encoder.size:
@@ -202,12 +195,16 @@ class LearnedPolicy:
         self.mu_min = mu_min
         self.sigma = sigma
         self._summary = {} if summary is None else summary
-        self.action = action
 
     def __repr__(self):
         if self.action == "power":
-            return f"LearnedPolicy({self.encoder}, action='power')"
+            return f"LearnedPolicy({self.encoder})"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
+
+    @property
+    def action(self) -> str:
+        """Return what it chooses, which its states tell: ``"mu"`` or ``"power"``."""
+        return self.encoder.action
 
     @property
     def reads_validation_rows(self) -> bool:

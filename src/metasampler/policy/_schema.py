@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
-from metasampler.growth import ACTION_KINDS, SAMPLING_RATIO
+from metasampler.growth import SAMPLING_RATIO
 from metasampler.policy._state import STATE_KINDS
 
 __all__ = ["LEARNER_SETTINGS", "SAMPLER_SETTINGS", "check_content"]
@@ -21,7 +21,6 @@ SAMPLER_SETTINGS: dict[str, list] = {
     "sigma": [_POSITIVE],
     "mu_min": [Interval(Real, 0, 1, closed="left")],
     "sampling_ratio": SAMPLING_RATIO,
-    "action": [StrOptions(set(ACTION_KINDS))],
     "state": [StrOptions(set(STATE_KINDS))],
     "n_bins": [Interval(Integral, 1, 1000, closed="both")],
     "hidden_layer_sizes": ["array-like"],

@@ -183,6 +183,11 @@ class StateEncoder:
         return self.n_bins * len(_HISTOGRAMS[self.kind])
 
     @property
+    def action(self) -> str:
+        """Return what a policy on such states chooses: mu, or by the signal a power."""
+        return "power" if self.kind == "signal" else "mu"
+
+    @property
     def low(self) -> float:
         """Return the lower bound of the entries of a state; the upper bound is 1."""
         return -1.0 if self.kind in _SIZES else 0.0

@@ -44,7 +44,6 @@ _SETTINGS = (
     "sigma",
     "mu_min",
     "sampling_ratio",
-    "action",
     "state",
     "n_bins",
     "hidden_layer_sizes",
