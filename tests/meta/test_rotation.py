@@ -80,4 +80,5 @@ def test_lists_that_cannot_be_used(imbalanced, estimator):
 def test_a_sampler_of_one_kind_serves_a_rotation(imbalanced):
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
     clf = MesaClassifier(mix(), n_estimators=3, meta_sampler=sampler, random_state=0)
-    assert clf.fit(*imbalanced).actions_.shape == (2,)
+    with pytest.warns(UserWarning, match="meta-trained with trees, and the members are trees and"):
+        assert clf.fit(*imbalanced).actions_.shape == (2,)

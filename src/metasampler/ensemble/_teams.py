@@ -169,13 +169,6 @@ class Recipe:
         )
 
     @staticmethod
-    def mu_of_boosters(signal: float) -> float | None:
-        """Return the mu of thresholds set by hand, which the sampler replaced; studies ask it."""
-        if signal < 36:
-            return None
-        return 0.65 if signal < 50 else 0.9
-
-    @staticmethod
     def mu_of_trees(signal: float) -> float | None:
         """Return the mu of the trees; None draws uniformly."""
         return None if signal < _NOISY else 0.9

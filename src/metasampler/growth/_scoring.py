@@ -120,7 +120,12 @@ def bind_scorer(scoring, codes, classes, minority, weights=None):
     if isinstance(scoring, str) and scoring == "average_precision":
         return _bind_average_precision(codes, n_classes, minority, weights)
 
-    scorer = get_scorer(scoring)
+    try:
+        scorer = get_scorer(scoring)
+    except ValueError as error:
+        raise ValueError(
+            f"scoring={scoring!r} is no scorer; sklearn.metrics.get_scorer_names() lists them."
+        ) from error
     if n_classes > 2 or not isinstance(scoring, str):
         y_true, order = classes[codes], slice(None)
         given = _GivenProbabilities(classes, minority)

@@ -96,8 +96,8 @@ class FittedSampler(BaseEstimator):
 
     @property
     def reads_validation_rows(self) -> bool:
-        """Return whether it needs validation rows to choose by."""
-        return self._as_policy().reads_validation_rows
+        """Return whether it needs validation rows to choose by, fitted or not."""
+        return self.state != "signal"
 
     @property
     def encoder(self) -> StateEncoder:

@@ -64,9 +64,9 @@ def _variants(
 ) -> Iterator[tuple[str, NDArray[Any], float | None]]:
     """Yield the name, the answers and the CPU time of each variant."""
     boosters = {mu: pieces.boosters(signal, mu) for mu in _MUS_OF_BOOSTERS}
+    learned = pieces.boosters(signal)
     trees = {mu: pieces.trees(signal, mu) for mu in _MUS_OF_TREES}
-    mu, mu_of_trees = _RECIPE.mu_of_boosters(signal), _RECIPE.mu_of_trees(signal)
-    teams = [scouts, boosters[mu], trees[mu_of_trees]]
+    teams = [scouts, learned, trees[_RECIPE.mu_of_trees(signal)]]
     cpu = sum(team.cpu for team in teams)
     yield "default", blended(teams), cpu
     for number, name in enumerate(_NAMES):
@@ -74,7 +74,7 @@ def _variants(
         yield f"without {name}", blended(teams[:number] + teams[number + 1 :]), None
     yield "best team by left-out rows", best_of(teams), None
     yield "stacked by left-out rows", stacked(teams), None
-    balanced = pieces.boosters(signal, mu, ratio=1.0)
+    balanced = pieces.boosters(signal, ratio=1.0)
     yield "boosters alone, ratio 1", alone(balanced), balanced.cpu
     yield "ratio 1", blended([scouts, balanced, teams[2]]), None
     for of_boosters, of_trees in product(_MUS_OF_BOOSTERS, _MUS_OF_TREES):

@@ -24,11 +24,14 @@ from metasampler.growth import (
     resolve_leaf_smoothing,
     running_mean,
 )
-from metasampler.policy import ConstantPolicy
+from metasampler.policy import ConstantPolicy, load_policy
 
-__all__ = ["Grown", "Pieces", "alone", "best_of", "blended", "stacked", "with_patience"]
+__all__ = ["LEARNED", "Grown", "Pieces", "alone", "best_of", "blended", "stacked", "with_patience"]
 
 _RECIPE = RECIPES["default"]
+
+#: The sampler that draws the rows of the default's boosters.
+LEARNED = "boosters"
 
 #: Part of the rows that is held out where members do not leave rows out in rotation.
 _HELD_OUT_PART = 0.2
@@ -91,12 +94,13 @@ class Pieces:
     def boosters(
         self,
         signal: float,
-        mu: float | None,
+        mu: float | str | None = LEARNED,
         ratio: float = 3.0,
         recipe: Recipe = _RECIPE,
     ) -> Grown:
-        """Grow boosters by a constant mu; None draws uniformly."""
+        """Grow boosters by the default's sampler or by a constant mu; None draws uniformly."""
         learner = self.learner.alike(recipe.booster(signal))
+        learner.signal = signal
         return self._grow(1, self.data.for_team(ratio), learner, mu, recipe.n_boosters)
 
     def trees(self, signal: float, mu: float | None, recipe: Recipe = _RECIPE) -> Grown:
@@ -112,7 +116,7 @@ class Pieces:
         """Grow the teams as a fit does: sharp trees join them where positives are few."""
         scouts = self.scouts(recipe)
         signal = recipe.signal(scouts.growth)
-        boosters = self.boosters(signal, recipe.mu_of_boosters(signal), recipe=recipe)
+        boosters = self.boosters(signal, recipe=recipe)
         teams = [scouts, boosters, self.trees(signal, recipe.mu_of_trees(signal), recipe)]
         if n_sharp := recipe.n_sharp_trees(self.data):
             kinds, mu = recipe.trees(np.inf), recipe.mu_of_trees(np.inf)
@@ -132,7 +136,7 @@ class Pieces:
         whole = self._on(self.data.whole())
         again = [
             whole.scouts(n_rounds=round(float(np.mean(lengths)))),
-            whole.boosters(signal, _RECIPE.mu_of_boosters(signal)),
+            whole.boosters(signal),
             whole.trees(signal, _RECIPE.mu_of_trees(signal)),
         ]
         return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
@@ -143,11 +147,15 @@ class Pieces:
         return twin
 
     def _grow(
-        self, number: int, data: GrowthData, learner: Any, mu: float | None, n_members: int
+        self, number: int, data: GrowthData, learner: Any, mu: float | str | None, n_members: int
     ) -> Grown:
         start = time.process_time()
         growth = Growth(data, learner, self.seeds[number])
-        policy: Any = None if mu is None else ConstantPolicy(mu, encoder=None)
+        policy: Any = None
+        if isinstance(mu, str):
+            policy = load_policy(mu)
+        elif mu is not None:
+            policy = ConstantPolicy(mu, encoder=None)
         for _ in growth.grow(policy, n_members):
             pass
         cpu = time.process_time() - start

@@ -162,7 +162,7 @@ def _draws_table(rows: list[Row]) -> ResultTable:
         for mu in (None, 0.65, 0.9)
         for of_trees in (None, 0.9)
     }
-    shipped = gains(lambda s: (_RECIPE.mu_of_boosters(s), _RECIPE.mu_of_trees(s)))
+    shipped = _vector(scores["default"], names) - uniform
     candidates = {
         limits: gains(lambda s, limits=limits: _by_limits(s, *limits))  # type: ignore[misc]
         for limits in (
@@ -188,7 +188,7 @@ def _draws_table(rows: list[Row]) -> ResultTable:
     best_of_each = np.max(list(rules.values()), axis=0)
     lines = [
         ["limits of the signal, chosen by the other half", with_error(means[0])],
-        ["limits of the default", with_error(means[1])],
+        ["the default, by its sampler", with_error(means[1])],
         *([name, with_error(mean)] for name, mean in zip(rules, means[2:], strict=True)),
         ["the best of the six for each table, with hindsight", with_error(best_of_each.mean())],
     ]
