@@ -33,42 +33,45 @@ SHOWN = {
 }
 
 
-def means_of(rows, number: str) -> dict[str, dict[str, float]]:
-    """Return for each method the mean of a number on each table."""
+def numbers_of(rows, number: str) -> dict[str, dict[tuple[str, int], float]]:
+    """Return for each method a number of each table and split."""
     values: dict = {}
     for row in rows:
         if number in row:
-            of_method = values.setdefault(row["cell"]["method"], {})
-            of_method.setdefault(row["cell"]["dataset"], {})[row["cell"]["run"]] = row[number]
-    return {
-        method: {name: float(np.mean(list(runs.values()))) for name, runs in sets.items()}
-        for method, sets in values.items()
-    }
+            cell = row["cell"]
+            values.setdefault(cell["method"], {})[cell["dataset"], cell["run"]] = row[number]
+    return values
 
 
 def make_table(rows) -> str:
     """Return the table as Markdown, with the sentence that says what it shows."""
-    scores, cpu = means_of(rows, "score"), means_of(rows, "cpu")
-    n_tables = max(len(of_method) for of_method in scores.values())
-    methods = [method for method, sets in scores.items() if len(sets) == n_tables]
-    tables = sorted(scores["lightgbm"])
-    matrix = np.array([[scores[method][name] for method in methods] for name in tables])
+    scores, cpu = numbers_of(rows, "score"), numbers_of(rows, "cpu")
+    # Ranks and means are of the same splits for all: who has fewer is not in the table.
+    cells = sorted(scores["lightgbm"])
+    methods = [method for method, found in scores.items() if found.keys() >= set(cells)]
+    tables = sorted({name for name, _ in cells})
+    n_tables, n_runs = len(tables), len({run for _, run in cells})
+
+    def mean(method: str, name: str) -> float:
+        return float(np.mean([scores[method][cell] for cell in cells if cell[0] == name]))
+
+    means = {method: [mean(method, name) for name in tables] for method in methods}
+    matrix = np.array(list(means.values())).T
     ranks = dict(zip(methods, rankdata(-matrix, axis=1).mean(axis=0), strict=True))
-    runs = {row["cell"]["run"] for row in rows if row["cell"]["method"] == "mesa"}
     lines = [
-        f"Average precision on {n_tables} public tables as users have them, {len(runs)} "
-        f"split{'s' if len(runs) > 1 else ''} each, mean rank among {len(methods)} methods:",
+        f"Average precision on {n_tables} public tables as users have them, {n_runs} "
+        f"split{'s' if n_runs > 1 else ''} each, mean rank among {len(methods)} methods:",
         "",
         "| | mean rank | mean score | ahead of LightGBM | CPU of a fit |",
         "|---|---:|---:|---:|---:|",
     ]
     for method in sorted((m for m in SHOWN if m in ranks), key=ranks.get):
-        own, other = scores[method], scores["lightgbm"]
-        ahead = sum(own[name] > other[name] for name in tables)
-        ratio = np.exp(np.mean([np.log(cpu[method][t] / cpu["lightgbm"][t]) for t in tables]))
+        pairs = zip(means[method], means["lightgbm"], strict=True)
+        ahead = sum(own > other for own, other in pairs)
+        ratio = np.exp(np.mean([np.log(cpu[method][c] / cpu["lightgbm"][c]) for c in cells]))
         shown = "" if method == "lightgbm" else f"{ahead} of {n_tables}"
         lines.append(
-            f"| {SHOWN[method]} | {ranks[method]:.2f} | {np.mean(list(own.values())):.3f} | "
+            f"| {SHOWN[method]} | {ranks[method]:.2f} | {np.mean(means[method]):.3f} | "
             f"{shown} | {ratio:.1f} |"
         )
     return "\n".join(lines)
