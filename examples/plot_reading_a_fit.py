@@ -19,7 +19,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 # %%
 # The default grows three teams: scouts, boosters and trees. `signal_` says how much there is to
-# learn. Below 36 the labels are mostly noise.
+# learn. Below 30 or so the labels are mostly noise.
 clf = MesaClassifier(random_state=0).fit(X_train, y_train)
 print(f"signal {clf.signal_:.0f}")
 print(clf.summary())

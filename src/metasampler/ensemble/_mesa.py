@@ -229,7 +229,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     out. The round at which they stop tells noise from signal (`signal_`). *Boosters* are LightGBM
     members on all minority rows and three majority rows for each; *trees* are scikit-learn's on
     balanced rows. With much signal hard rows are drawn and members are long and sharp; with
-    little signal hard rows are noise, so draws are uniform and members short and blunt. The
+    little signal hard rows are noise, so draws are nearly uniform and members short and blunt. The
     answer is the mean of the teams' calibrated log-odds, calibrated on rows that members left
     out. ``metasampler bench tables`` shows what this buys and costs.
 
