@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from metasampler.datasets import near_matches, read_table, split_target
+from metasampler.datasets import iterate_table, near_matches, read_table, split_target
 
 
 @pytest.fixture
@@ -97,3 +97,13 @@ def test_a_second_column_of_one_name_is_refused(tmp_path, frame, ending):
 def test_columns_without_a_name_are_no_duplicates(tmp_path):
     (tmp_path / "rows.csv").write_text(",,y\n1,2,a\n3,4,b\n")
     assert read_table(tmp_path / "rows.csv").shape == (2, 3)
+
+
+def test_parts_of_parquet_have_the_rows_asked_for_whatever_the_row_groups(tmp_path):
+    # Categories make pyarrow end a batch where a row group ends.
+    frame = pd.DataFrame({"kind": pd.Categorical(list("abcabcabca")), "number": range(10)})
+    frame.to_parquet(tmp_path / "table.parquet", row_group_size=3)
+    parts = list(iterate_table(tmp_path / "table.parquet", 4))
+    assert [len(part) for part in parts] == [4, 4, 2]
+    joined = pd.concat([part.astype({"kind": str}) for part in parts], ignore_index=True)
+    pd.testing.assert_frame_equal(joined, frame.astype({"kind": str}), check_dtype=False)

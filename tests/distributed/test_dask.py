@@ -1,6 +1,7 @@
 """Fits on a real cluster of processes: the same ensembles, to the last bit, whatever happens."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -193,7 +194,7 @@ def test_a_driver_that_ends_can_go_on(client, cluster, tmp_path, monkeypatch):
     assert ended.returncode == 3, ended.stderr.decode()[-2000:]
     # As if it had ended while it wrote the next one.
     with open(checkpoint, "ab") as file:
-        file.write(b"\\x80\\x05half a member")
+        file.write(pickle.dumps(("half", np.arange(1000)))[:500])
     X = frame.drop(columns="label")
     in_memory = MesaClassifier(n_estimators=5, random_state=0).fit(X, frame["label"])
     fitted, run = [], Growth.fit_member

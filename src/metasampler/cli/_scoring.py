@@ -127,6 +127,8 @@ def score_file(
             frame = part.frame(scorer)
             if again is not None:
                 copied = next(again).reset_index(drop=True)
+                if len(copied) != len(frame):
+                    raise ValueError(f"{file.name} has changed while it was read.")
                 frame = pd.concat([copied[kept], frame], axis=1)
             writer.write(frame)
             show(0.8 + 0.2 * part.stop / places.n_rows, "writing")

@@ -128,9 +128,11 @@ def one_against_rest(task: Task, positive: str) -> Task:
     index = matches[0]
     if len(task.labels) <= 2:
         return replace(task, positive=index)
-    y = (task.y == index).astype(np.intp)
-    labels = ["all others", task.labels[index]]
-    return replace(task, y=y, labels=labels, positive=1, classes=np.array(labels, dtype=object))
+    # Sorted, as the classes of a classifier are: columns of probabilities go by these positions.
+    labels = sorted(["all others", task.labels[index]])
+    place = labels.index(task.labels[index])
+    y = np.where(task.y == index, place, 1 - place)
+    return replace(task, y=y, labels=labels, positive=place, classes=np.array(labels, dtype=object))
 
 
 def check_classes(task: Task, folds: int) -> None:

@@ -134,15 +134,24 @@ class TableFile:
                     yield part
 
     def _parquet_chunks(self, n_rows: int, columns: list[str] | None) -> Iterator[Any]:
-        from pyarrow import parquet
+        from pyarrow import Table, parquet
 
         # Without buffers ahead only the pages that are being read are in memory.
         with parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=2**20) as file:
-            n_read = 0
+            n_read, waiting = 0, 0
+            batches: list = []
             for batch in file.iter_batches(n_rows, columns=columns):
-                n_read += len(batch)
+                batches.append(batch)
+                n_read, waiting = n_read + len(batch), waiting + len(batch)
                 self.part_read = n_read / max(1, file.metadata.num_rows)
-                yield batch.to_pandas()
+                # Batches end where row groups do if a column holds categories.
+                while waiting >= n_rows:
+                    whole = Table.from_batches(batches).unify_dictionaries()
+                    yield whole.slice(0, n_rows).to_pandas()
+                    batches = whole.slice(n_rows).to_batches()
+                    waiting -= n_rows
+            if waiting:
+                yield Table.from_batches(batches).unify_dictionaries().to_pandas()
 
 
 def iterate_table(

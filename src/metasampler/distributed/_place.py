@@ -1,5 +1,6 @@
 """Parts on the workers of a Dask cluster."""
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -59,6 +60,8 @@ class Cluster(Memory):
         self._numbers = count()
         self._token = uuid4().hex[:8]
         self._shared: OrderedDict[int, tuple] = OrderedDict()
+        # Teams grow side by side and ask from their own threads.
+        self._lock = threading.Lock()
 
     def new_paths(self, n_paths: int) -> list[Path] | None:
         """Return paths of files in the shared folder; None keeps tables in memory."""
@@ -101,15 +104,16 @@ class Cluster(Memory):
         """Return an argument as tasks take it: what may be large is sent once, not once a part."""
         if isinstance(thing, _SMALL) or callable(thing):
             return thing
-        known = self._shared.get(id(thing))
-        if known is None:
-            # Not scattered: Dask could not restore that after the loss of a worker.
-            known = thing, self.client.submit(_give, thing, key=self._key(_give))
-            self._shared[id(thing)] = known
-            while len(self._shared) > _N_SHARED:
-                self._shared.popitem(last=False)
-        self._shared.move_to_end(id(thing))
-        return known[1]
+        with self._lock:
+            known = self._shared.get(id(thing))
+            if known is None:
+                # Not scattered: Dask could not restore that after the loss of a worker.
+                known = thing, self.client.submit(_give, thing, key=self._key(_give))
+                self._shared[id(thing)] = known
+                while len(self._shared) > _N_SHARED:
+                    self._shared.popitem(last=False)
+            self._shared.move_to_end(id(thing))
+            return known[1]
 
     def _answers(self, futures: list) -> list:
         """Wait for answers, as long as anything goes on."""

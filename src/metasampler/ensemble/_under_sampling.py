@@ -342,6 +342,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
         self.calibration_, threshold = decision
+        for name in ("threshold_", "expected_precision_", "expected_recall_"):
+            # Of an earlier fit with two classes.
+            self.__dict__.pop(name, None)
         if threshold is not None:
             self.threshold_, self.expected_precision_, self.expected_recall_ = threshold
         if not refits:

@@ -2,11 +2,15 @@
 
 import os
 import pickle
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 __all__ = ["Journal"]
+
+#: How such a file begins: nothing else is ever written over.
+_BEGIN = b"members of metasampler\n"
 
 
 class Journal:
@@ -26,33 +30,41 @@ class Journal:
         self.path = Path(path)
         self._entries: dict[tuple, Any] = {}
         self._asked: Counter = Counter()
-        size = self._read(fit) if self.path.exists() else 0
-        if size == 0:
-            self._append(fit, "wb")
-        else:
+        # Teams that grow side by side write to one file.
+        self._lock = threading.Lock()
+        size = self._read(fit) if self.path.exists() and self.path.stat().st_size else 0
+        if size:
             # What was being written when the other process ended is cut off.
             os.truncate(self.path, size)
+        else:
+            self.path.write_bytes(_BEGIN)
+            self._append(fit)
 
     def _read(self, fit: str) -> int:
-        """Read the file, and return the size of what is whole."""
+        """Read the file, and return the size of what is whole; 0 if nothing was written yet."""
         size, entries = 0, []
         with open(self.path, "rb") as file:
+            if file.read(len(_BEGIN)) != _BEGIN:
+                raise ValueError(
+                    f"checkpoint={str(self.path)!r} is a file that no fit has written; it is left "
+                    "as it is. Name another one."
+                )
             while True:
                 try:
                     entries.append(pickle.load(file))
-                except (EOFError, pickle.UnpicklingError, AttributeError, IndexError, ValueError):
+                except (EOFError, pickle.UnpicklingError, IndexError, ValueError):
                     break
                 size = file.tell()
         if entries and entries[0] != fit:
             raise ValueError(
-                f"The checkpoint {self.path} is one of another fit: of other rows or settings. "
+                f"The checkpoint {self.path} is one of another fit: of other settings or columns. "
                 "Remove it, or name another file."
             )
         self._entries = dict(entries[1:])
         return size
 
-    def _append(self, entry, mode: str = "ab") -> None:
-        with open(self.path, mode) as file:
+    def _append(self, entry) -> None:
+        with self._lock, open(self.path, "ab") as file:
             pickle.dump(entry, file)
             file.flush()
             os.fsync(file.fileno())
