@@ -10,7 +10,9 @@ from metasampler.cli._table_input import one_against_rest, read
 @pytest.mark.parametrize("label", ["2", "Fraud", "zebra"])
 def test_the_class_to_find_stands_where_a_classifier_has_it(tmp_path, label):
     labels = np.array([label, "b", "c"] * 20)
-    pd.DataFrame({"x": np.sin(np.arange(60.0)), "kind": labels}).to_csv(tmp_path / "t.csv", index=False)
+    pd.DataFrame({"x": np.sin(np.arange(60.0)), "kind": labels}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
     task = one_against_rest(read(tmp_path / "t.csv", "kind"), label)
     assert task.labels == sorted(task.labels)
     assert task.labels[task.positive] == label

@@ -79,7 +79,7 @@ class PolicyDisplay:
 
         {drawn}
         """
-        kinds = {(policy.encoder.kind, policy.action) for policy in samplers.values()}
+        kinds = {(policy.encoder.kind, policy.encoder.action) for policy in samplers.values()}
         if len(kinds) != 1:
             raise ValueError(
                 "samplers must read states of one kind and choose numbers of one kind, got "
