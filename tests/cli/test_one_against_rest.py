@@ -17,3 +17,12 @@ def test_the_class_to_find_stands_where_a_classifier_has_it(tmp_path, label):
     assert task.labels == sorted(task.labels)
     assert task.labels[task.positive] == label
     np.testing.assert_array_equal(task.y == task.positive, labels == label)
+
+
+def test_a_copy_of_the_question_is_left_out(tmp_path):
+    labels = np.array(["a", "b", "c"] * 40)
+    frame = pd.DataFrame({"x": np.sin(np.arange(120.0)), "kind": labels})
+    frame["is_b"] = np.where(labels == "b", "t", "f")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "is_b" in read(tmp_path / "t.csv", "kind").X.columns
+    assert "is_b" not in read(tmp_path / "t.csv", "kind", positive="b").X.columns

@@ -104,7 +104,7 @@ def compare(
     if file is None:
         task = _table_input.bundled()
     else:
-        task = _table_input.read(file, target, drop=drop, keep=keep)
+        task = _table_input.read(file, target, drop=drop, keep=keep, positive=positive)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, folds)

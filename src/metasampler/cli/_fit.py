@@ -73,7 +73,7 @@ def fit(
     # Here, not at the top: `metasampler --help` should be quick.
     from metasampler.cli import _fitting, _table_input
 
-    task = _table_input.read(file, target, drop=drop, keep=keep)
+    task = _table_input.read(file, target, drop=drop, keep=keep, positive=positive)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))

@@ -79,6 +79,7 @@ def read(
     *,
     drop: Iterable[str] | None = None,
     keep: Iterable[str] | None = None,
+    positive: str | None = None,
 ) -> Task:
     """Read a CSV or Parquet file, split off the target, and leave out what is not to be learned."""
     from metasampler.datasets import drop_columns, read_table, split_target
@@ -100,11 +101,13 @@ def read(
             drop_columns(table, names, path.name)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint=option) from error
+    labels = [str(label) for label in classes]
+    # Leaks and copies are those of the question that is asked.
+    asked = y if positive is None else y == _position(labels, positive)
     try:
-        cleaner = TableCleaner(keep=kept, drop=dropped).fit(table, y)
+        cleaner = TableCleaner(keep=kept, drop=dropped).fit(table, asked)
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="FILE") from error
-    labels = [str(label) for label in classes]
     task = Task(path.name, _folded(cleaner, table), y, labels, 0, np.asarray(classes), cleaner)
     return replace(task, positive=task.smallest)
 
@@ -118,14 +121,7 @@ def _folded(cleaner: Any, table: Any) -> Any:
 
 def one_against_rest(task: Task, positive: str) -> Task:
     """Make one class the class to find, and all others one class."""
-    matches = [i for i, label in enumerate(task.labels) if label == positive] or [
-        i for i, label in enumerate(task.labels) if label.casefold() == positive.casefold()
-    ]
-    if len(matches) != 1:
-        raise typer.BadParameter(
-            f"no class {positive!r}. Classes: {_shorten(task.labels)}.", param_hint="--positive"
-        )
-    index = matches[0]
+    index = _position(task.labels, positive)
     if len(task.labels) <= 2:
         return replace(task, positive=index)
     # Sorted, as the classes of a classifier are: columns of probabilities go by these positions.
@@ -133,6 +129,18 @@ def one_against_rest(task: Task, positive: str) -> Task:
     place = labels.index(task.labels[index])
     y = np.where(task.y == index, place, 1 - place)
     return replace(task, y=y, labels=labels, positive=place, classes=np.array(labels, dtype=object))
+
+
+def _position(labels: list[str], positive: str) -> int:
+    """Return where the class to find stands among the labels."""
+    matches = [i for i, label in enumerate(labels) if label == positive] or [
+        i for i, label in enumerate(labels) if label.casefold() == positive.casefold()
+    ]
+    if len(matches) != 1:
+        raise typer.BadParameter(
+            f"no class {positive!r}. Classes: {_shorten(labels)}.", param_hint="--positive"
+        )
+    return matches[0]
 
 
 def check_classes(task: Task, folds: int) -> None:
