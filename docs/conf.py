@@ -33,6 +33,8 @@ default_role = "py:obj"
 
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
+# The page of a study with one part has its tables, of level 3, right below the title.
+suppress_warnings = ["myst.header"]
 
 autosummary_generate = True
 numpydoc_show_class_members = False
