@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,12 @@ def percent(part: float | None, digits: int = 1) -> str:
     """
     if part is None or not np.isfinite(part):
         return NOTHING
-    return f"{100 * part:.{digits}f}%"
+    return f"{_rounded(100 * float(part), digits):.{digits}f}%"
+
+
+def _rounded(value: float, digits: int) -> Decimal:
+    """Return a number as the script of the page rounds it: of a tie the larger."""
+    return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
 
 
 def amount(value: float) -> str:
@@ -131,11 +137,11 @@ def amount(value: float) -> str:
     Examples
     --------
     >>> from metasampler.report._findings import amount
-    >>> amount(12345.6), amount(12.34), amount(7)
-    ('12,346', '12.3', '7')
+    >>> amount(12345.6), amount(146.5), amount(12.34), amount(7)
+    ('12,346', '147', '12.3', '7')
     """
     whole = abs(value) >= 100 or float(value).is_integer()
-    return f"{value:,.0f}" if whole else f"{value:,.1f}"
+    return f"{_rounded(float(value), 0 if whole else 1):,}"
 
 
 def significant(value: float, digits: int = 4) -> str:

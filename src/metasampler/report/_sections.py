@@ -201,6 +201,7 @@ def growth(found: Findings) -> Markup | None:
         for key, title, words in (
             ("score", "Validation score", "Score on rows that members did not see, after each."),
             ("mu", "mu", "The error that a draw favours: 1 draws the hardest rows."),
+            ("power", "power", "The power of errors that rows are drawn by: 0 is uniform."),
         )
         if (drawn := _member_figure(rows, key, title, words)) is not None
     ]
