@@ -24,6 +24,7 @@ AXES: dict[str, Any] = {
     "valid_noise": 0.0,  # the same part of the validation labels
     "valid_fraction": 1.0,  # part of the validation rows that is used
     "fraction": 1.0,  # part of the training rows that is used at all
+    "thinned": None,  # part of the minority's training rows that is used; None for all
     "method": None,
     "base": None,  # a name of BASE_CLASSIFIERS; None for the method's own
     "draws": "mu",  # the group of draws that is measured, see `_draw_measure`
