@@ -15,16 +15,8 @@ from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants
 from metasampler.policy import signal_state
 from metasampler_bench import load_spec
-from metasampler_bench._draw_policies import (
-    ACTIONS,
-    PENALTY,
-    Cases,
-    cross_validated,
-    fit_sampler,
-    learned,
-    mean_by_table,
-    one_threshold,
-)
+from metasampler_bench._draw_cases import ACTIONS, Cases, cross_validated, mean_by_table
+from metasampler_bench._draw_policies import PENALTY, fit_sampler, learned, one_threshold
 from metasampler_bench._rows import finished, last_rows
 from metasampler_bench._store import ResultStore
 from metasampler_bench.datasets import REAL_FAMILIES

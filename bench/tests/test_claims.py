@@ -60,6 +60,13 @@ def test_no_number_stands_outside_of_what_is_written():
     assert not re.search(r"\d", free), re.findall(r".*\d.*", free)
 
 
+@pytest.mark.parametrize("page", ["README.md", "sampler.md"])
+def test_pages_say_what_the_rows_say(page, looks):
+    text = (RESULTS / page).read_text(encoding="utf-8")
+    assert "<!-- rows: " in text
+    assert with_sentences(text, looks) == text
+
+
 def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
     text = (RESULTS / "README.md").read_text(encoding="utf-8")
     for name in (*PAPER, "seeds", "sensitivity", "validation-size", "own-members", "deep", *BOARDS):

@@ -32,7 +32,7 @@ from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import flip_labels
 
-__all__ = ["CHOICES", "POWERS", "measure_draws"]
+__all__ = ["CHOICES", "POWERS", "at_most", "measure_draws"]
 
 #: The most rows that train, and that test: the cost of a split must not depend on the table.
 _MOST_ROWS = 15_000
@@ -97,8 +97,8 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
         cell["dataset"], cell["run"], seed=cache.seed, data_home=cache.data_home
     )
     seed = fit_seed(cell["run"], cell["fold"], cache.seed)
-    X, y = _at_most(X, y, seed)
-    X_test, y_test = _at_most(X_test, y_test, seed)
+    X, y = at_most(X, y, seed)
+    X_test, y_test = at_most(X_test, y_test, seed)
     if cell.get("thinned"):
         X, y = _thinned(X, y, cell["thinned"], seed)
     if cell.get("noise"):
@@ -194,12 +194,11 @@ def _select(
     return {name: _rounded(values) for name, values in found.items()}
 
 
-def _at_most(X: Any, y: Any, seed: int) -> tuple[Any, Any]:
-    if len(y) <= _MOST_ROWS:
+def at_most(X: Any, y: Any, seed: int, *, most: int = _MOST_ROWS) -> tuple[Any, Any]:
+    """Return the rows, or so many of them with as large a part of each class."""
+    if len(y) <= most:
         return X, y
-    rows, _ = train_test_split(
-        np.arange(len(y)), train_size=_MOST_ROWS, stratify=y, random_state=seed
-    )
+    rows, _ = train_test_split(np.arange(len(y)), train_size=most, stratify=y, random_state=seed)
     rows = np.sort(rows)
     return X.iloc[rows].reset_index(drop=True), y[rows]
 
