@@ -103,8 +103,8 @@ def is_empty(column) -> bool:
 
 def first_value(column):
     """Return the first value of a column that is not missing."""
-    values = column.to_list() if _is_polars(column) else column.tolist()
-    return next(value for value in values if not _is_missing(value))
+    # One by one: a list of all values would be made of as many Python objects.
+    return next(value for value in column if not _is_missing(value))
 
 
 def _is_missing(value) -> bool:
