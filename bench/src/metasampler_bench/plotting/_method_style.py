@@ -12,8 +12,10 @@ _METHODS = (
 )
 #: Methods that learn nothing are grey: they stand beside all others.
 _GREY = "#7F7F7F"
-_UNLEARNED = ("constant-0.5", "constant-0.8", "constant-0.9", "constant-1", "uniform-draws")
-_UNLEARNED += ("random-mu",)
+_UNLEARNED = (
+    *("constant-0.5", "constant-0.8", "constant-0.9", "constant-1"),
+    *("uniform-draws", "random-mu"),
+)
 
 
 def method_style(name):
