@@ -8,7 +8,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "start.md",
+    DOCS / "coming-from.md",
+    *sorted((DOCS / "guide").glob("*.md")),
+]
 
 
 def python_blocks(page: Path) -> list[str]:
