@@ -39,7 +39,7 @@ _VALIDATION_PART = 0.25
 _N_MEMBERS = RECIPES["default"].n_boosters
 
 # Episodes on each task, and in a quick look.
-_N_EPISODES, _N_QUICK = 30, 5
+_N_EPISODES, _N_QUICK = 20, 5
 
 # Episodes that each linear policy of random search plays on a task.
 _N_TRIES = 2
