@@ -3,8 +3,20 @@
 import numpy as np
 import pytest
 
-from metasampler_bench import _draw_summaries, _draw_training, load_spec
-from metasampler_bench._draw_cases import ACTIONS, Cases, cross_validated, mean_by_table
+from metasampler_bench import (
+    _draw_attempts,
+    _draw_policies,
+    _draw_summaries,
+    _draw_training,
+    load_spec,
+)
+from metasampler_bench._draw_cases import (
+    ACTIONS,
+    MORE_NUMBERS,
+    Cases,
+    cross_validated,
+    mean_by_table,
+)
 from metasampler_bench._draw_ceiling import known_from_splits, perfect_knowledge
 from metasampler_bench._draw_judge import known_of
 from metasampler_bench._draw_measure import CHOICES, POWERS, SELECTABLE, measure_draws
@@ -21,7 +33,7 @@ from metasampler_bench._draw_policies import (
     selected,
     shrunken,
 )
-from metasampler_bench._draw_summaries import DRAW_SUMMARIES
+from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
 from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of, measure_training
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
@@ -121,7 +133,7 @@ def test_rules_without_a_learner(cases):
 def test_reports_are_made_of_rows(monkeypatch):
     monkeypatch.setattr(_draw_summaries, "_SEEDS", range(1))
     spec, rows = load_spec("policies-tables"), make_rows(TABLES[::2], runs=1)
-    table = DRAW_SUMMARIES["draw-policies"](spec, rows, {})
+    (table,) = everywhere(spec, rows, {})
     names = [line[0].text for line in table.rows]
     hindsight = table.rows[names.index("hindsight: the best constant of each table")]
     assert hindsight[1].text == table.rows[0][1].text == "1.0000"
@@ -130,8 +142,10 @@ def test_reports_are_made_of_rows(monkeypatch):
     assert any(name.startswith("selected on validation rows, 6 fits") for name in names)
     for kind in ("draw-groups", "draw-tables"):
         assert len(DRAW_SUMMARIES[kind](spec, rows, {}).rows) >= 6
-    controls = DRAW_SUMMARIES["draw-policies"](spec, rows, {"controls": True})
-    assert "random search over linear policies" in [line[0].text for line in controls.rows]
+    assert "random search over linear policies" in names
+    assert len(everywhere(spec, [*rows, *make_rows(TABLES[::2], runs=1, noise=0.2)], {})) == 2
+    short = DRAW_SUMMARIES["draw-short"](spec, rows, {})
+    assert short.rows[0][1].text == table.rows[names.index(short.rows[0][0].text)][1].text
     noisy = DRAW_SUMMARIES["draw-groups"](spec, make_rows(noise=0.2), {"noise": 0.2})
     assert noisy.rows
 
@@ -225,8 +239,11 @@ def test_other_ways_learn_what_the_signal_says(cases, fit):
 
 
 def test_limits_and_attempts_are_reported(monkeypatch):
+    # One more number in place of nine: they are tried in the same way.
+    for module in (_draw_attempts, _draw_policies):
+        monkeypatch.setattr(module, "MORE_NUMBERS", {"ratio": MORE_NUMBERS["ratio"]})
     spec = load_spec("policies-tables")
-    rows = [*make_rows(TABLES[::2]), *make_rows(TABLES[::2], noise=0.2)]
+    rows = [*make_rows(TABLES[::3]), *make_rows(TABLES[::3], noise=0.2)]
     ceiling = DRAW_SUMMARIES["draw-ceiling"](spec, rows, {})
     assert [line[1].text for line in ceiling.rows[:3]] == ["1.0000"] * 3
     attempts = DRAW_SUMMARIES["draw-attempts"](spec, rows, {})

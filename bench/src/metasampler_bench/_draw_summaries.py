@@ -44,7 +44,7 @@ from metasampler_bench._rows import Row
 from metasampler_bench._spec import Spec
 from metasampler_bench._tables import ResultTable
 
-__all__ = ["DRAW_SUMMARIES"]
+__all__ = ["DRAW_SUMMARIES", "everywhere"]
 
 _EDGES = (0.0, 25.0, 36.0, 50.0, 100.0, 160.0, np.inf)
 
@@ -127,6 +127,13 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         "has not learned from; constants are the best in hindsight of the clean tables. p is "
         f"Wilcoxon's. {counts}.",
     )
+
+
+def everywhere(spec: Spec, rows: list[Row], report: dict[str, Any]) -> list[ResultTable]:
+    """Show the policies on the tables, and on each of their varieties that there are rows of."""
+    tested_cases(rows, {})
+    places: list[dict[str, Any]] = [{"controls": True}, {"noise": NOISE}, {"sets": True}]
+    return [policies(spec, rows, place) for place in places if len(cases_of(rows, place))]
 
 
 def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
@@ -331,7 +338,6 @@ def each_table(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTab
 #: By the kind of report.
 DRAW_SUMMARIES = {
     "draw-short": short,
-    "draw-policies": policies,
     "draw-groups": groups,
     "draw-state": state,
     "draw-tables": each_table,
