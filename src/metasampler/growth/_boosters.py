@@ -7,7 +7,7 @@ from scipy.special import expit, softmax
 
 from metasampler.growth._members import MemberLearner
 
-__all__ = ["BoostedMember", "BoosterLearner", "is_plain_booster"]
+__all__ = ["BoostedMember", "BoosterLearner"]
 
 # Up to so many columns LightGBM's histograms by rows are the faster ones, by 10 to 25 %.
 _FEW_COLUMNS = 50
@@ -17,21 +17,6 @@ _PATIENCE = ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change"
 
 # What is not LightGBM's business, or set here.
 _NOT_PASSED_ON = ("class_weight", "importance_type", "n_jobs", "random_state", *_PATIENCE)
-
-
-def is_plain_booster(estimator) -> bool:
-    """Return whether members are LightGBM's own, without what needs its own `fit`."""
-    kind = type(estimator)
-    if kind.__name__ != "LGBMClassifier" or not kind.__module__.startswith("lightgbm"):
-        return False
-    settings = estimator.get_params()
-    return (
-        settings["objective"] is None
-        and settings["class_weight"] is None
-        and settings["boosting_type"] in ("gbdt", "rf", "dart")
-        # Linear leaves need the raw rows, which a subset of a binned table has not.
-        and not settings.get("linear_tree")
-    )
 
 
 def _known_table(X):
