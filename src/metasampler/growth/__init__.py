@@ -6,7 +6,7 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
 from metasampler.growth._check import check_labels, check_table, make_growth_data
-from metasampler.growth._data import GrowthData
+from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     RandomStreams,
@@ -31,7 +31,7 @@ from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
 from metasampler.growth._memory import RowsInMemory, fingerprint, join_tables
 from metasampler.growth._parted import LookedAt, make_parted_data
-from metasampler.growth._parts import Memory, join_arrays
+from metasampler.growth._parts import Memory
 from metasampler.growth._places import FileTable
 from metasampler.growth._rules import (
     Candidates,

@@ -4,6 +4,7 @@
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,12 +13,12 @@ import numpy as np
 from metasampler import tables
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import RandomStreams, Stream
-from metasampler.growth._parts import Part, Selector, join_arrays
+from metasampler.growth._parts import Part, Selector
 from metasampler.growth._rules import Candidates, Request, join_rows
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
-__all__ = ["MAX_WATCHED", "GrowthData", "Watched", "count_classes", "sum_of_parts"]
+__all__ = ["MAX_WATCHED", "GrowthData", "Watched", "count_classes", "join_arrays", "sum_of_parts"]
 
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
@@ -208,17 +209,9 @@ class GrowthData(ABC):
     def parts_of_training(self, n_parts: int, streams: RandomStreams) -> list:
         """Return the training rows in parts, each with its share of every class."""
 
-    def for_team(self, sampling_ratio: float, *, trees: bool = False):
-        """Return the same rows with other draws and, for trees, in the form they take fastest."""
-        changes: dict[str, Any] = {"sampling_ratio": sampling_ratio, "table_maker": None}
-        if trees:
-            changes["table_maker"] = tables.TreeTable(self.lowest_values())
-            changes |= self._converted(changes["table_maker"])
-        return self._with(**changes)
-
     @abstractmethod
-    def _converted(self, table_maker) -> dict[str, Any]:
-        """Return the constructor's arguments that change if tables take another form."""
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "GrowthData":
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
 
     @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
@@ -354,6 +347,13 @@ def _weights_of_class(part: Part, k: int) -> np.ndarray:
     """Return the weights of the training rows of a class."""
     assert part.weights is not None
     return part.weights[part.rows_of(k)]
+
+
+def join_arrays(arrays: Sequence) -> Any:
+    """Return the arrays of all parts as one; None if there are none."""
+    if arrays[0] is None or len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays)
 
 
 def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> float:

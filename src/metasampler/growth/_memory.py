@@ -10,10 +10,10 @@ from scipy import sparse
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData
 from metasampler.growth._draw import RandomStreams, Stream, deal, draw_rows, race_keys_of
-from metasampler.growth._parts import Memory, Part
+from metasampler.growth._parts import Memory, cut_part
 from metasampler.growth._pieces import member_weights
 from metasampler.growth._rules import draw_subset
-from metasampler.tables import is_frame
+from metasampler.tables import TreeTable, is_frame
 
 __all__ = ["RowsInMemory", "fingerprint", "join_tables"]
 
@@ -72,7 +72,8 @@ class RowsInMemory(GrowthData):
         }
         place = Memory()
         starts = np.cumsum([0, *(table.shape[0] for table in tables)]).tolist()
-        parts = place.make(self._make_part, tables, starts[:-1])
+        arguments = (codes, rows, weights, folds, original_rows)
+        parts = place.make(cut_part, tables, starts[:-1], args=arguments)
         # Only rows of the first table can be drawn, and their numbers are their positions there.
         self.class_rows = [parts[0].rows_of(k) for k in range(len(classes))]
         super().__init__(
@@ -90,22 +91,6 @@ class RowsInMemory(GrowthData):
             validation_is_apart="valid" in rows and "valid" not in parts[0].roles,
             **settings,
         )
-
-    def _make_part(self, table, start: int) -> Part:
-        stop = start + table.shape[0]
-        roles: dict = {}
-        for role, which in self.rows.items():
-            if isinstance(which, slice):
-                if which.start <= start and stop <= which.stop:
-                    roles[role] = slice(None)
-                continue
-            numbers = np.flatnonzero(which) if which.dtype == bool else which
-            inside = numbers[slice(*np.searchsorted(numbers, (start, stop)))]
-            if len(inside):
-                roles[role] = inside - start
-        arrays = {"weights": self.weights, "folds": self.folds, "original": self.original_rows}
-        own = {name: None if of is None else of[start:stop] for name, of in arrays.items()}
-        return Part(table, self.codes[start:stop], start, roles=roles, remembers=True, **own)
 
     # ------------------------------------------------------------------ other rows, same task
 
@@ -170,8 +155,13 @@ class RowsInMemory(GrowthData):
         parts = [np.flatnonzero(folds == number) for number in range(n_parts)]
         return [rows for rows in parts if len(rows)]
 
-    def _converted(self, table_maker) -> dict[str, Any]:
-        return {"tables": [table_maker(table) for table in self.tables]}
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "RowsInMemory":
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+        tables, maker = self.tables, None
+        if trees:
+            maker = TreeTable(self.lowest_values())
+            tables = [maker(table) for table in tables]
+        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=maker)
 
     # ------------------------------------------------------------------ for others than the loop
 

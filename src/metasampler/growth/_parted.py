@@ -2,13 +2,19 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from metasampler.growth._data import GrowthData, count_classes, sum_of_parts
-from metasampler.growth._draw import MAX_DEALT, Stream, deal, deal_alone, hold_out_size
+from metasampler.growth._draw import (
+    MAX_DEALT,
+    Stream,
+    deal,
+    deal_alone,
+    hold_out_size,
+    race_keys_of,
+)
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._memory import fingerprint
 from metasampler.growth._parts import Part
@@ -16,7 +22,7 @@ from metasampler.growth._places import FileTable
 from metasampler.growth._rules import Candidates, Request, join_rows
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, check_weights, ratios_to
-from metasampler.tables import is_frame
+from metasampler.tables import TreeTable, is_frame
 
 __all__ = ["LookedAt", "PartedData", "make_parted_data"]
 
@@ -102,11 +108,17 @@ class PartedData(GrowthData):
         folds = deal_parts(self.place, self.parts, self.counts, key, 1, n_parts)
         return [self.place.make(_equal_to, folds, args=(number,)) for number in range(n_parts)]
 
-    def _converted(self, table_maker) -> dict[str, Any]:
-        arguments = (table_maker, self.place.new_paths(len(self.parts)))
-        numbers = _numbered(self.parts)
-        parts = self.place.make(_with_table, self.parts, numbers, args=arguments)
-        return {"parts": parts, "table": table_maker(self.table)}
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> GrowthData:
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+        parts, table, maker = self.parts, self.table, None
+        if trees:
+            maker = TreeTable(self.lowest_values())
+            arguments = (maker, self.place.new_paths(len(parts)))
+            parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
+            table = maker(table)
+        return self._with(
+            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=maker
+        )
 
 
 def _fingerprints(part: Part) -> tuple:
@@ -405,7 +417,7 @@ def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds
 
 def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
     rows = part.rows_of(k)
-    return rows + part.start, part.race(rows, key, number)
+    return rows + part.start, race_keys_of(key, number, rows + part.start)
 
 
 def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
@@ -414,7 +426,7 @@ def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.nd
     for k, of_class in enumerate(dealt):
         rows = part.rows_of(k)
         if of_class is None:
-            folds[rows] = deal_alone(part.race(rows, key, number), n_folds)
+            folds[rows] = deal_alone(race_keys_of(key, number, rows + part.start), n_folds)
         elif len(rows):
             numbers, found = of_class
             folds[rows] = found[np.searchsorted(numbers, rows + part.start)]

@@ -9,16 +9,14 @@ has two verbs: ``make`` fills new cells, ``ask`` brings answers to the loop. Her
 memory, where a cell is the thing itself; `_places` has files, `metasampler.distributed` Dask.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from metasampler.growth._draw import race_keys_of
 from metasampler.growth._journal import Journal
 
-__all__ = ["Memory", "Part", "Selector", "join_arrays"]
+__all__ = ["Memory", "Part", "Selector", "cut_part"]
 
 # Up to so many rows the rows that a member may see are kept for every fold.
 _FEW = 1 << 20
@@ -101,9 +99,23 @@ class Part:
             self._known[role, k, fold] = rows
         return rows
 
-    def race(self, rows: np.ndarray, key: np.ndarray, number: int) -> np.ndarray:
-        """Return the keys of some rows in a draw."""
-        return race_keys_of(key, number, rows + self.start if self.start else rows)
+
+def cut_part(table, start: int, codes, rows: dict, weights, folds, original) -> Part:
+    """Return a table in memory as a part, given what is known of the rows of all tables."""
+    stop = start + table.shape[0]
+    roles: dict = {}
+    for role, which in rows.items():
+        if isinstance(which, slice):
+            if which.start <= start and stop <= which.stop:
+                roles[role] = slice(None)
+            continue
+        numbers = np.flatnonzero(which) if which.dtype == bool else which
+        inside = numbers[slice(*np.searchsorted(numbers, (start, stop)))]
+        if len(inside):
+            roles[role] = inside - start
+    arrays = {"weights": weights, "folds": folds, "original": original}
+    own = {name: None if of is None else of[start:stop] for name, of in arrays.items()}
+    return Part(table, codes[start:stop], start, roles=roles, remembers=True, **own)
 
 
 class Memory:
@@ -134,10 +146,3 @@ class Memory:
     def new_paths(self, n_paths: int) -> list[Path] | None:
         """Return paths of files for the tables of parts; None keeps them where the parts are."""
         return None
-
-
-def join_arrays(arrays: Sequence) -> Any:
-    """Return the arrays of all parts as one; None if there are none."""
-    if arrays[0] is None or len(arrays) == 1:
-        return arrays[0]
-    return np.concatenate(arrays)

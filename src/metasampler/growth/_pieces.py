@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._parts import Part, join_arrays
+from metasampler.growth._data import GrowthData, join_arrays
+from metasampler.growth._parts import Part
 
 if TYPE_CHECKING:
-    from metasampler.growth._data import GrowthData
     from metasampler.growth._members import MemberLearner
 
 __all__ = ["Drawn", "Piece", "fit_on_rows", "make_pieces", "member_weights"]
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 
 def fit_on_rows(
-    data: "GrowthData", chosen: list, number: int, learner: "MemberLearner", seed: int
+    data: GrowthData, chosen: list, number: int, learner: "MemberLearner", seed: int
 ) -> tuple:
     """Fit the member with this number on drawn rows.
 
@@ -65,14 +65,14 @@ def fit_on_rows(
         The rows it was fitted on.
     """
     place, parts = data.place, data.drawn_parts
+    rows = join_arrays(place.ask(_numbers_of, parts, chosen)) if place.knows_rows else None
     pieces = make_pieces(data, chosen, number, learner.stops_early)
     # All pieces go to one place, as one cell.
     ((member, totals),) = place.ask(_fit_on_pieces, [pieces], args=(learner, seed))
-    rows = join_arrays(place.ask(_numbers_of, parts, chosen)) if place.knows_rows else None
     return member, Drawn(rows, totals)
 
 
-def make_pieces(data: "GrowthData", chosen: list, number: int, stops_early: bool) -> list:
+def make_pieces(data: GrowthData, chosen: list, number: int, stops_early: bool) -> list:
     """Return what a member is fitted on, part by part."""
     stop_by: tuple | None = None
     scales = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys
+from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys, race_keys_of
 from metasampler.growth._merging import least_of_all, smallest_of_all
 from metasampler.growth._parts import Part
 
@@ -226,7 +226,11 @@ def _all_keys(part: Part, key: np.ndarray, number: int) -> np.ndarray:
 def _class_keys(part: Part, sums, whole, request: Request, adjust=None, args=()) -> np.ndarray:
     """Return the keys of the rows of a request; ``adjust`` changes them by the errors."""
     rows = part.rows_of(request.k, request.fold, request.role)
-    keys = part.race(rows, request.key, request.number) if whole is None else whole[rows]
+    if whole is None:
+        numbers = rows + part.start if part.start else rows
+        keys = race_keys_of(request.key, request.number, numbers)
+    else:
+        keys = whole[rows]
     if part.weights is not None and request.weighted:
         keys -= np.log(part.weights[rows])
     if adjust is not None and len(rows):

@@ -93,7 +93,9 @@ class TableForm:
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
-        if is_frame(X) and X.shape[0] and X.shape[1]:
+        if not hasattr(X, "columns"):  # an array: there is nothing to encode
+            return self
+        if is_frame(X) and 0 not in X.shape:
             self.fit_blocks(lambda question, *args: [question(X, *args)])
         return self
 
