@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler.ensemble import UnderBaggingClassifier, _decision
+from metasampler.ensemble import UnderBaggingClassifier, _calibration
 from metasampler.growth import GrowthData
 
 
@@ -16,13 +16,13 @@ from metasampler.growth import GrowthData
 def seen(monkeypatch):
     """What calibrations are fitted on."""
     calls = []
-    make = _decision.make_calibration
+    make = _calibration.make_calibration
 
     def spy(method, **options):
         calls.append(options)
         return make(method, **options)
 
-    monkeypatch.setattr(_decision, "make_calibration", spy)
+    monkeypatch.setattr(_calibration, "make_calibration", spy)
     return calls
 
 

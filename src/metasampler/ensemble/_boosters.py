@@ -114,6 +114,5 @@ class Boosters(BaseEstimator):
             )
         learner: Any = recipe.scout_learner(data, None)
         scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
-        for _ in scouts.grow(None, recipe.n_scouts):
-            pass
+        scouts.run(None, recipe.n_scouts)
         return data, recipe.booster_learner(learner, scouts)

@@ -1,5 +1,6 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
+import os
 import warnings
 
 import numpy as np
@@ -12,12 +13,15 @@ from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
 from metasampler.growth._kinds import make_table_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._memory import RowsInMemory, join_tables
+from metasampler.growth._parted import LookedAt
+from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
 __all__ = [
     "check_labels",
     "check_table",
+    "look_at",
     "make_growth_data",
 ]
 
@@ -113,6 +117,25 @@ def _without_unit(weights: np.ndarray) -> np.ndarray:
     check_spread(least, weights.max())
     ratios = ratios_to(weights, least)
     return ratios / (total_of(ratios) / len(ratios))
+
+
+def look_at(X, y=None, sample_weight=None) -> tuple:
+    """Return the rows as a fit takes them, and how many there are of each class.
+
+    Of rows that are not in memory the labels are read. Rows without a weight do not count; labels
+    and weights that are no proper ones do, and are refused where rows are made ready.
+    """
+    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
+        looked = LookedAt(resolve_source(X, y, sample_weight))
+        return looked, looked.counts
+    labels = np.asarray(y)
+    if y is not None and sample_weight is not None:
+        counting = np.asarray(sample_weight) != 0
+        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
+    try:
+        return X, np.unique(labels, return_counts=True)[1]
+    except TypeError:  # labels of several types
+        return X, np.array([])
 
 
 def make_growth_data(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from functools import partial
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,6 +158,19 @@ class Growth:
             if self.n_members < n_members:
                 self.step(rule)
             yield from self.steps[n_before:]
+
+    def run(
+        self,
+        policy: Policy | None,
+        n_members: int,
+        advance: Callable[[str], None] = lambda note: None,
+        stopped: Event | None = None,
+    ) -> None:
+        """Grow the ensemble to ``n_members``, and tell of every step, until somebody stops it."""
+        for step in self.grow(policy, n_members):
+            advance("" if step.score is None else f"validation score {step.score:.3f}")
+            if stopped is not None and stopped.is_set():
+                return
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""

@@ -452,8 +452,7 @@ class WithRivals:
     def _begin(self, growth: Growth, policy) -> Growth:
         # The first member depends on no mu: all share it.
         twin = growth.fork()
-        for _ in twin.grow(policy, self._N_MEMBERS):
-            pass
+        twin.run(policy, self._N_MEMBERS)
         return twin
 
 
