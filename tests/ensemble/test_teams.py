@@ -115,9 +115,9 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
     grown = {}
 
     class Spy(MesaClassifier):
-        def _become(self, plan, teams, final, blend, decision, facts):
+        def _become(self, plan, teams, final, blend, decision, refits, facts):
             grown.update(teams=teams, blend=blend)
-            super()._become(plan, teams, final, blend, decision, facts)
+            super()._become(plan, teams, final, blend, decision, refits, facts)
 
     clf = Spy(n_estimators=6, random_state=0).fit(X, y)
     blend, held_out = Blend.of([team.growth for team in grown["teams"]])

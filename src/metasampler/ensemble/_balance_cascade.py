@@ -100,8 +100,8 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
         # Pools shrink by the errors of the growth they belong to.
         return _Cascade(data, growth.streams, self.n_estimators)
 
-    def _become(self, plan, teams, final, blend, decision, facts):
-        super()._become(plan, teams, final, blend, decision, facts)
+    def _become(self, plan, teams, final, blend, decision, refits, facts):
+        super()._become(plan, teams, final, blend, decision, refits, facts)
         # The rules hold pools, which are as long as the data.
         self._steps = [step._replace(rule=None) for step in self._steps]
         self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T

@@ -115,4 +115,7 @@ class Boosters(BaseEstimator):
         learner: Any = recipe.scout_learner(data, None)
         scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
         scouts.run(None, recipe.n_scouts)
-        return data, recipe.booster_learner(learner, scouts)
+        signal = recipe.signal(scouts)
+        learner = learner.alike(recipe.booster(signal))
+        learner.signal = signal
+        return data, learner

@@ -27,7 +27,7 @@ _ALLOWED = (
 _ROWS = "the number of rows"
 
 
-def check_fit(ensemble, plan: Plan, data: GrowthData, refits: bool) -> dict[str, Any]:
+def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
     """Refuse what the rows or other parameters make impossible.
 
     Parameters
@@ -37,17 +37,23 @@ def check_fit(ensemble, plan: Plan, data: GrowthData, refits: bool) -> dict[str,
     plan : Plan
     data : GrowthData
         The rows, ready to be grown on.
-    refits : bool
-        Whether the members are going to be replaced: then no warm start can go on.
 
     Returns
     -------
+    refits : bool
+        Whether the members are going to be fitted again on all rows: "auto" does where rows were
+        taken from X.
     facts : dict
-        What a warm start will be compared with; of the rows fingerprints, no copies.
+        What a warm start will be compared with; of the rows fingerprints, no copies. After a refit
+        none goes on.
     """
     _check_settings(ensemble, plan, data)
+    refits = ensemble.refit
+    if refits == "auto":
+        taken_from_X = data.has_validation and not data.validation_is_apart
+        refits = taken_from_X and not ensemble.warm_start and not plan.rotates
     if refits:
-        return {}
+        return True, {}
     facts = {
         **{name: _comparable(getattr(ensemble, name)) for name in ensemble._resume_parameters},
         _ROWS: data.n_rows,
@@ -56,7 +62,7 @@ def check_fit(ensemble, plan: Plan, data: GrowthData, refits: bool) -> dict[str,
     }
     if ensemble._resumes():
         _check_resumable(ensemble, plan, facts)
-    return facts
+    return False, facts
 
 
 def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:

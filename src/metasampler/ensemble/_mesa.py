@@ -464,8 +464,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, plan, teams, final, blend, decision, facts):
-        super()._become(plan, teams, final, blend, decision, facts)
+    def _become(self, plan, teams, final, blend, decision, refits, facts):
+        learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
+        super()._become(plan, teams, final, blend, decision, refits, facts)
         policy = self._policy = teams[-1].policy
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
@@ -479,7 +480,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
-        learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
         self.meta_sampler_ = learned[0] if learned else getattr(policy, "policy", policy)
 
 

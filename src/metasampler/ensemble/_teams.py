@@ -151,6 +151,7 @@ class Plan(NamedTuple):
         learned = load_policy(_BOOSTERS) if self.universal else None
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         signal = recipe.signal(scouts)
+        booster = recipe.booster(signal)
         trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
         n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
         mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
@@ -164,7 +165,8 @@ class Plan(NamedTuple):
             policies |= ensemble._policies_of_teams(self, trees["trees"], data)
         teams = []
         if recipe.n_boosters:
-            learner = recipe.booster_learner(learner, scouts)
+            learner = learner.alike(booster)
+            learner.signal = signal
             growth = Growth(data.for_team(3 * ratio), learner, streams.child(Stream.TEAM, 1))
             teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
         if recipe.n_trees:
@@ -259,13 +261,6 @@ class Recipe:
         learner: Any = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
         learner.doubles_after = self.doubles_after
         return learner
-
-    def booster_learner(self, learner, scouts: Growth):
-        """Return what fits boosters, given that of the scouts, with whom they share the bins."""
-        signal = self.signal(scouts)
-        twin = learner.alike(self.booster(signal))
-        twin.signal = signal
-        return twin
 
     def booster(self, signal: float):
         """Return the base learner of the boosters."""

@@ -127,14 +127,13 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         self : object
             The fitted ensemble.
         """
+        resumes = self._resumes()
+        entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
         X, counts = look_at(X, y, sample_weight)
         plan = self._plan(counts)
-        resumes = self._resumes()
-        entropy = self._entropy if resumes else self.random_state
         data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
-        refits = self._refits(plan, data)
-        facts = check_fit(self, plan, data, refits)
+        refits, facts = check_fit(self, plan, data)
         self._check_features(getattr(X, "example", X), reset=not resumes)
         if X_val is not None:
             self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
@@ -160,7 +159,7 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         final = teams
         if refits:
             final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
-        self._become(plan, teams, final, blend, decision, facts)
+        self._become(plan, teams, final, blend, decision, refits, facts)
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -168,13 +167,6 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         kinds = resolve_kinds(self._base_learner())
         resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
-
-    def _refits(self, plan: Plan, data: GrowthData) -> bool:
-        """Return whether to refit: "auto" does where rows were taken from X."""
-        if self.refit != "auto":
-            return bool(self.refit)
-        taken_from_X = data.has_validation and not data.validation_is_apart
-        return taken_from_X and not self.warm_start and not plan.rotates
 
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
@@ -241,13 +233,13 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         final: list[Team],
         blend: Blend | None,
         decision: Decision,
+        refits: bool,
         facts: dict[str, Any],
     ) -> None:
         """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._entropy = teams[0].growth.streams.entropy
-        # Without facts, after a refit, no warm start goes on.
-        self._facts, refits = facts, not facts
+        self._facts = facts
         self._n_grown = plan.n_members
         self._form = data.form
         self._blend = blend

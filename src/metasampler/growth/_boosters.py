@@ -1,5 +1,8 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
+from copy import copy
+from typing import Any
+
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse
@@ -112,30 +115,22 @@ class BoosterLearner(MemberLearner):
     fits_in_threads = True
     starts_threads = False
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
-        super().__init__(estimator, n_classes, n_jobs)
-        self.categorical_features = list(categorical_features)
-        settings = estimator.get_params()
-        #: Rounds without gain after which a member stops, if it has rows to judge that by.
-        self.patience: int | None = next(filter(None, map(settings.get, _PATIENCE)), None)
-        self.stops_early = self.patience is not None
-        #: The round after which the learning rate doubles; None leaves it as it is.
-        self.doubles_after: int | None = None
-        #: The sample of rows by which columns are cut into bins; None: the table itself.
-        self.edges = None
-        self._seen: object = None
-        self._reference: tuple = (None, None)
-        self._binned: tuple = (None, None)
+    #: The round after which the learning rate doubles; None leaves it as it is.
+    doubles_after: int | None = None
+
+    #: The sample of rows by which columns are cut into bins; None: the table itself.
+    edges: Any = None
+
+    # Pairs of a table and what was made of it.
+    _seen: object = None
+    _reference: tuple = (None, None)
+    _binned: tuple = (None, None)
 
     def alike(self, estimator) -> "BoosterLearner":
         """Return a learner of other members that shares the binned table."""
-        twin = BoosterLearner(estimator, self.n_classes, self.n_jobs, self.categorical_features)
-        twin._share(self)
+        twin = copy(self)
+        twin.estimator, twin.doubles_after = estimator, None
         return twin
-
-    def _share(self, other: "BoosterLearner") -> None:
-        self.edges, self._seen = other.edges, other._seen
-        self._reference, self._binned = other._reference, other._binned
 
     def __getstate__(self):
         # The binned table lives outside of Python; another process bins it again.
@@ -143,16 +138,16 @@ class BoosterLearner(MemberLearner):
         return {**self.__dict__, "_binned": nothing, "_reference": nothing, "_seen": None}
 
     def look_at(self, data):
-        """Take the sample by which columns are cut into bins."""
+        """Take the sample by which columns are cut into bins, and see if members can stop."""
+        self.stops_early = self._patience() is not None
         if self._seen is not data.tables[0]:
             n_rows = self.estimator.get_params()["subsample_for_bin"]
             self.edges, self._seen = data.edge_rows(n_rows), data.tables[0]
 
-    def own_copy(self):
-        """Return a copy that shares the binned table, which no fit changes."""
-        twin = super().own_copy()
-        twin._share(self)
-        return twin
+    def _patience(self) -> int | None:
+        """Return the rounds without gain after which a member stops, if it has rows to judge by."""
+        settings = self.estimator.get_params()
+        return next(filter(None, map(settings.get, _PATIENCE)), None)
 
     def prepare(self, X, codes):
         """Bin the table."""
@@ -210,12 +205,13 @@ class BoosterLearner(MemberLearner):
         if self.doubles_after is not None:
             rates = self._rates(settings["learning_rate"])
             options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
-        if self.patience is not None and unseen is not None and len(unseen):
+        patience = self._patience()
+        if patience is not None and unseen is not None and len(unseen):
             judging = binned.subset(unseen.tolist()).construct()
             if unseen_weight is not None:
                 judging.set_weight(unseen_weight)
             options["valid_sets"] = [judging]
-            options["callbacks"].append(lightgbm.early_stopping(self.patience, verbose=False))
+            options["callbacks"].append(lightgbm.early_stopping(patience, verbose=False))
         settings["random_state"] = seed
         # Kept as it is: LightGBM would write the model to a text and read it again.
         booster = lightgbm.train(

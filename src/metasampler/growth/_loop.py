@@ -210,12 +210,13 @@ class Growth:
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
             known = known and bool(self._n_unseen.all())
+        class_errors = self._class_errors() if known else None
         self.steps.append(
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
                 int(drawn.totals[0].sum()),
-                self._class_errors() if known else None,
+                class_errors,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
                 getattr(rule, "power", None),

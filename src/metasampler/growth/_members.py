@@ -62,6 +62,8 @@ class MemberLearner:
         Threads that score chunks of rows.
     leaf_smoothing : float, default=0.0
         Rows of each class added to every leaf for the scores, see `leaf_values`.
+    categorical_features : list of int, default=()
+        Columns whose numbers are codes, for kinds that know categories.
     """
 
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
@@ -76,11 +78,19 @@ class MemberLearner:
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
     signal: float | None = None
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+    def __init__(
+        self,
+        estimator,
+        n_classes: int,
+        n_jobs=None,
+        leaf_smoothing: float = 0.0,
+        categorical_features=(),
+    ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        self.categorical_features = list(categorical_features)
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
         #: Whether members can be fitted with sample weights.
@@ -341,7 +351,7 @@ def make_learners(
     learners: list[MemberLearner] = []
     for kind in kinds:
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner
         smoothing = leaf_smoothing if has_leaves(kind) else 0.0
