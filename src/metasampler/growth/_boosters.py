@@ -126,10 +126,17 @@ class BoosterLearner(MemberLearner):
     _reference: tuple = (None, None)
     _binned: tuple = (None, None)
 
+    def __copy__(self):
+        # As it is, not as it is stored: no fit changes the binned table.
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
     def alike(self, estimator) -> "BoosterLearner":
         """Return a learner of other members that shares the binned table."""
         twin = copy(self)
         twin.estimator, twin.doubles_after = estimator, None
+        twin.stops_early = twin._patience() is not None
         return twin
 
     def __getstate__(self):
@@ -138,14 +145,12 @@ class BoosterLearner(MemberLearner):
         return {**self.__dict__, "_binned": nothing, "_reference": nothing, "_seen": None}
 
     def look_at(self, data):
-        """Take the sample by which columns are cut into bins, and see if members can stop."""
-        self.stops_early = self._patience() is not None
+        """Take the sample by which columns are cut into bins."""
         if self._seen is not data.tables[0]:
             n_rows = self.estimator.get_params()["subsample_for_bin"]
             self.edges, self._seen = data.edge_rows(n_rows), data.tables[0]
 
-    def _patience(self) -> int | None:
-        """Return the rounds without gain after which a member stops, if it has rows to judge by."""
+    def _patience(self):
         settings = self.estimator.get_params()
         return next(filter(None, map(settings.get, _PATIENCE)), None)
 

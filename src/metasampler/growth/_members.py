@@ -69,9 +69,6 @@ class MemberLearner:
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
     fits_in_threads = False
 
-    #: Whether members stop by rows that they are not trained on.
-    stops_early = False
-
     #: Whether a fit may start threads of its own.
     starts_threads = True
 
@@ -99,6 +96,12 @@ class MemberLearner:
         # the largest numbers have no sum.
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
         self._quiet = of_trees if is_plain_tree(estimator) else {}
+        #: Whether members stop by rows that they are not trained on.
+        self.stops_early = self._patience() is not None
+
+    def _patience(self) -> int | None:
+        """Return the rounds without gain after which a member stops; None if it never does."""
+        return None
 
     def of(self, number: int) -> "MemberLearner":
         """Return the learner of the member with this number: all members are of one kind."""
