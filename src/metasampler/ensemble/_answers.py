@@ -132,15 +132,17 @@ class GrownEnsemble(BaseEnsemble):
         return self.classes_[np.where(called, minority, 1 - minority)]
 
     def summary(self):
-        """Return what the fit did, member by member.
+        """Return what the fit did.
 
         Returns
         -------
         summary : FitSummary
-            Prints as a table of at most a screen: for each member its mu (where there is one), the
-            rows it was trained on, and after it joined the validation score and the mean
-            validation error of each class. Of many members some are shown; its ``rows`` hold all,
-            and ``print(summary.to_text(all_members=True))`` shows them.
+            Print it for a table that fits on a screen. An ensemble of several teams has one line
+            a team, with its score on held-out rows, and a last line with the score of all teams
+            together. An ensemble without teams has one line a member: its mu (where there is one),
+            the rows it was trained on, and the validation score and the mean validation error of
+            each class once it had joined. ``print(summary.to_text(all_members=True))`` shows every
+            member; ``summary.rows`` holds them as dictionaries.
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)

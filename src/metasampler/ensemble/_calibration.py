@@ -113,6 +113,8 @@ class Blend:
     ):
         self.votes = [1] * len(answers) if votes is None else list(votes)
         self.centres, self.scales = [], []
+        #: The score of each team on the rows that all can judge, and last that of all together.
+        self.scores: list[float] = []
         for number, answer in enumerate(answers):
             odds = _log_odds(answer)
             if shares is None:
@@ -141,7 +143,13 @@ class Blend:
         of_first = np.searchsorted(judged[0][0], common)
         codes, weights = codes[of_first], None if weights is None else weights[of_first]
         blend = cls(answers, codes, shares, votes)
-        return blend, HeldOut(common, blend(answers), codes, weights)
+        joint = blend(answers)
+        data = growths[0].data
+        # No score speaks of a class that has no rows.
+        if np.bincount(codes, minlength=data.n_classes).min():
+            score = data.score_function(codes, weights)
+            blend.scores = [score(answer) for answer in (*answers, _vector(joint))]
+        return blend, HeldOut(common, joint, codes, weights)
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""

@@ -263,6 +263,7 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
+        self.held_out_scores_ = _held_out_scores(teams, blend)
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
         self.calibration_, threshold = decision
@@ -277,3 +278,12 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
                 team.name: (team.growth.members, team.growth.subsets, team.growth.steps)
                 for team in teams
             }
+
+
+def _held_out_scores(teams: list[Team], blend: Blend | None) -> dict[str, float]:
+    """Return the score of each team on held-out rows, and that of the whole ensemble."""
+    if blend is None:
+        score = teams[0].growth.steps[-1].score
+        return {} if score is None else {"together": score}
+    names = [*(team.name for team in teams), "together"]
+    return dict(zip(names, blend.scores, strict=False))

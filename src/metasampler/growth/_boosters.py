@@ -1,6 +1,7 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,7 @@ class BoosterLearner(MemberLearner):
     def alike(self, estimator) -> "BoosterLearner":
         """Return a learner of other members that shares the binned table."""
         twin = copy(self)
+        twin.__dict__.pop("_given", None)
         twin.estimator, twin.doubles_after = estimator, None
         twin.stops_early = twin._patience() is not None
         return twin
@@ -147,12 +149,16 @@ class BoosterLearner(MemberLearner):
     def look_at(self, data):
         """Take the sample by which columns are cut into bins."""
         if self._seen is not data.tables[0]:
-            n_rows = self.estimator.get_params()["subsample_for_bin"]
+            n_rows = self._given["subsample_for_bin"]
             self.edges, self._seen = data.edge_rows(n_rows), data.tables[0]
 
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        # Read once: scikit-learn looks at the signature every time.
+        return self.estimator.get_params()
+
     def _patience(self):
-        settings = self.estimator.get_params()
-        return next(filter(None, map(settings.get, _PATIENCE)), None)
+        return next(filter(None, map(self._given.get, _PATIENCE)), None)
 
     def prepare(self, X, codes):
         """Bin the table."""
@@ -231,7 +237,7 @@ class BoosterLearner(MemberLearner):
         """Return LightGBM's settings, and the number of rounds as ``n_estimators``."""
         settings = {
             name: value
-            for name, value in self.estimator.get_params().items()
+            for name, value in self._given.items()
             if value is not None and name not in _NOT_PASSED_ON
         }
         settings |= {

@@ -271,10 +271,12 @@ class GrowthData(ABC):
         """Return the function that scores the probabilities of the rows in a role."""
         if role not in self._scorers:
             rows = self.watched(role)
-            self._scorers[role] = bind_scorer(
-                self.scoring, rows.codes, self.classes, self.minority, rows.weights
-            )
+            self._scorers[role] = self.score_function(rows.codes, rows.weights)
         return self._scorers[role]
+
+    def score_function(self, codes: np.ndarray, weights: np.ndarray | None):
+        """Return what scores the probabilities of rows with these classes and weights."""
+        return bind_scorer(self.scoring, codes, self.classes, self.minority, weights)
 
     def lowest_values(self) -> np.ndarray:
         """Return the lowest number of each column of the training table."""
