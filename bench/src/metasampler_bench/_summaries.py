@@ -133,6 +133,7 @@ def regret(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
 def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show mean rank, mean score and cost of every method."""
     methods = methods_of(spec, rows)
+    reference = report.get("reference", "lightgbm")
     axes = _compared_axes(report)
     n_all = len({tuple(row["cell"].get(axis) for axis in axes) for row in rows})
     n_finished = _count_cells(methods, rows, axes)
@@ -154,7 +155,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
                 Entry(f"{ranks[number]:.2f}", bold=number == order[0]),
                 Entry(f"{means[:, number].mean():.4f}"),
                 Entry(f"{wins[number]}"),
-                Entry(_cost(rows, method, "lightgbm")),
+                Entry(_cost(rows, method, reference)),
                 Entry(f"{n_finished[method]} of {n_all}"),
             ]
         )
@@ -163,7 +164,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
             # Unequal numbers have no place in one column.
             blank = [Entry("-")] * 3
             sets = Entry(f"{n_finished[method]} of {n_all}")
-            cost = Entry(_cost(rows, method, "lightgbm"))
+            cost = Entry(_cost(rows, method, reference))
             lines.append([Entry(title_of(method)), *blank, cost, sets])
     n_cells = len({(r["cell"]["run"], r["cell"]["fold"]) for r in rows})
     if report.get("all_runs"):
@@ -173,7 +174,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
     return ResultTable(
         spec.title,
         [
-            *("method", "mean rank", "mean score", "wins", "CPU, LightGBM = 1"),
+            *("method", "mean rank", "mean score", "wins", f"CPU, {title_of(reference)} = 1"),
             "fits finished" if report.get("all_runs") else "sets finished",
         ],
         lines,
