@@ -15,12 +15,10 @@ from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import ConstantPolicy, WithRivals
 from metasampler.tables import TableEncoder
 
-TAKES_STATES = "predict takes a meta-state, not rows of X: a sampler is no predictor of y"
 DRAWN = (
     "a row of weight 2 is twice as likely to be drawn, which two rows are as well, but by other "
     "random numbers; that a weight of 0 leaves the row out is tested with the ensembles"
 )
-NO_FEATURES = "a sampler knows nothing of the features, so that it can be used on any task"
 
 
 def expected_failed_checks(estimator):
@@ -28,23 +26,7 @@ def expected_failed_checks(estimator):
     if hasattr(estimator, "calibration"):
         kinds = ("dense", "sparse")
         return {f"check_sample_weight_equivalence_on_{kind}_data": DRAWN for kind in kinds}
-    if not isinstance(estimator, MetaSampler):
-        return {}
-    states = [
-        "check_dict_unchanged",
-        "check_dtype_object",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-        "check_estimators_dtypes",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_fit2d_predict1d",
-        "check_fit_idempotent",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-    ]
-    features = ["check_n_features_in", "check_n_features_in_after_fitting"]
-    return dict.fromkeys(states, TAKES_STATES) | dict.fromkeys(features, NO_FEATURES)
+    return {}
 
 
 #: Settings that keep the checks short.

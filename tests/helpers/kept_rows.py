@@ -1,4 +1,4 @@
-"""Rows of a long run that is done in pieces: each piece adds its rows, and a page shows them all."""
+"""Rows of a long run that is done in pieces: each adds its rows, and a page shows them all."""
 
 import json
 import subprocess
