@@ -74,7 +74,7 @@ def run(name: str, folder: Path, tests: list[str], n_jobs: int) -> dict:
     version, _, public = name.partition("-")
     python = make_environment(folder / version, ENVIRONMENTS[version])
     environment = {**os.environ, "METASAMPLER_PUBLIC_SKLEARN": "1" if public else "0"}
-    command = ["pytest", "-q", "-p", "no:cacheprovider", *tests]
+    command = ["pytest", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
     # Newer packages beside an older scikit-learn warn of it: that is theirs to mend.
     command += ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]
     done = subprocess.run(

@@ -66,6 +66,9 @@ _SEARCHES = (
     ),
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",
+    # Scorers of scikit-learn 1.6 keep what they ask for in these.
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
     *(
         f"sklearn.metrics._ranking.{name}"
         for name in ("average_precision_score", "roc_auc_score", "top_k_accuracy_score")
