@@ -108,3 +108,12 @@ def test_what_boosters_refuse(tasks):
         make_sampler().set_params(estimator=Boosters("none")).fit_tasks(tasks)
     with pytest.raises(ValueError, match=r"train_ratio=0\.5 is not for Boosters"):
         make_sampler(train_ratio=0.5).fit_tasks(tasks)
+
+
+def test_the_signal_is_asked_for_before_any_member_is_fitted(imbalanced, monkeypatch):
+    def fit(*arguments, **options):
+        raise AssertionError("a member was fitted")
+
+    monkeypatch.setattr("metasampler._sklearn_compat.TreeBuilder.fit", fit)
+    with pytest.raises(ValueError, match=r"state='signal' is for the boosters of a recipe"):
+        MetaSampler(state="signal").fit(*imbalanced)

@@ -313,6 +313,11 @@ class MetaSampler(FittedSampler):
     @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
+        if self.state == "signal" and not hasattr(self.estimator, "prepare_task"):
+            raise ValueError(
+                "state='signal' is for the boosters of a recipe, which scouts go before: pass "
+                f"estimator=Boosters(), got {self.estimator!r}."
+            )
         streams = RandomStreams.from_random_state(self.random_state)
         prepared = []
         for number, task in enumerate(tasks):

@@ -353,7 +353,7 @@ def _repeats(codes: np.ndarray, n_levels: int, labels: _Labels) -> bool:
     if known.sum() < min(_FEWEST_ROWS, len(codes)):
         return False
     # Levels that only rows without a class have do not count.
-    n_levels = np.count_nonzero(np.bincount(codes[known]))
+    n_levels = int(np.count_nonzero(np.bincount(codes[known])))
     pairs = np.unique(codes[known] * labels.n_classes + labels.codes[known])
     classes = np.unique(pairs % labels.n_classes)
     return len(pairs) == n_levels == len(classes)
@@ -398,6 +398,8 @@ def _leak(codes: np.ndarray, values: np.ndarray | None, labels: _Labels) -> floa
     scores = []
     if values is not None:
         values = values[labels.rows]
+        if np.isnan(values).all():
+            return 0.0  # only rows without a class have a value
         codes = _bins_of(values, positive)
         # Missing values are the lowest bin: to be filled in at all may give the class away.
         numbers = np.arange(codes.max() + 1, dtype=float)

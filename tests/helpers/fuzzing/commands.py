@@ -240,6 +240,8 @@ def _run(*words):
         raise Finding(f"{words[0]} ends in {error!r:.300} ({place})") from error
     if result.exit_code not in (0, 1, 2):
         raise Finding(f"{words[0]} ends with code {result.exit_code}: {result.output[-300:]}")
+    if result.exit_code and "Invalid value for MODEL" in result.output:
+        raise Finding(f"{words[0]} refuses the model that fit has made: {result.output[-300:]}")
     if result.exit_code and len(result.output.strip()) < 20:
         raise Finding(f"{words[0]} says too little: {result.output!r}")
     loud = [w for w in caught if issubclass(w.category, RuntimeWarning)]
@@ -268,7 +270,8 @@ def attempt(case):
         if case["command"] == "compare":
             options = [*case["options"]]
             if "--preset" in options:  # it has methods for that
-                del options[options.index("--preset") :][:2]
+                at = options.index("--preset")
+                del options[at : at + 2]
             quick = ["--method", "tree", "--method", "mesa-fast", "--n-estimators", 2]
             return FINE if _run(*words, *quick, *options) else CLEAR
         for name, usual in (("--folds", "0"), ("--preset", "fast")):
