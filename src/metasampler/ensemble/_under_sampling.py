@@ -20,7 +20,7 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
-    look_at,
+    looked_at,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -130,36 +130,36 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
-        X, counts = look_at(X, y, sample_weight)
-        plan = self._plan(counts)
-        data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
-        refits, facts = check_fit(self, plan, data)
-        self._check_features(getattr(X, "example", X), reset=not resumes)
-        if X_val is not None:
-            self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
-        # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-        teams: list[Team] = []
-        for ready in plan.teams(self, data):
-            if resumes:
-                self._resume(ready)
-            self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
-            teams += ready
-        # Rows that members have not seen decide about probabilities and labels.
-        blend, first = None, teams[0].growth
-        if len(teams) > 1:
-            votes = [team.n_votes for team in teams]
-            blend, held_out = Blend.of([team.growth for team in teams], votes)
-        else:
-            held_out = HeldOut(*first.held_out()) if data.has_validation else None
-        if held_out and refits and self.calibration == "auto" and held_out.are_few(data.n_classes):
-            held_out = HeldOut.joined([held_out, *self._hold_out_in_turn(teams[0])])
-        drawn = first.drawn_shares() if blend is None else None
-        decision = decide(data, drawn, held_out, self.calibration, self.threshold)
-        # Then these rows are given back: the same rules draw from all rows.
-        final = teams
-        if refits:
-            final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
-        self._become(plan, teams, final, blend, decision, refits, facts)
+        with looked_at(X, y, sample_weight) as (X, counts):
+            plan = self._plan(counts)
+            data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
+            refits, facts = check_fit(self, plan, data)
+            self._check_features(getattr(X, "example", X), reset=not resumes)
+            if X_val is not None:
+                self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
+            # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
+            teams: list[Team] = []
+            for ready in plan.teams(self, data):
+                if resumes:
+                    self._resume(ready)
+                self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
+                teams += ready
+            # Rows that members have not seen decide about probabilities and labels.
+            blend, drawn, first = None, None, teams[0].growth
+            if len(teams) > 1:
+                votes = [team.n_votes for team in teams]
+                blend, held_out = Blend.of([team.growth for team in teams], votes)
+            else:
+                held_out = HeldOut(*first.held_out()) if data.has_validation else None
+                drawn = first.drawn_shares()
+            if refits and held_out is not None and self.calibration == "auto":
+                held_out = self._hold_out_in_turn(teams[0], held_out)
+            decision = decide(data, drawn, held_out, self.calibration, self.threshold)
+            # Then these rows are given back: the same rules draw from all rows.
+            final = teams
+            if refits:
+                final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
+            self._become(plan, teams, final, blend, decision, refits, facts)
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -215,16 +215,20 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         self._grow([again], title)
         return again
 
-    def _hold_out_in_turn(self, team: Team) -> list[HeldOut]:
-        """Return the training rows as held-out rows; each part costs one more growth."""
-        growth = team.growth
-        parts: list[HeldOut] = []
+    def _hold_out_in_turn(self, team: Team, held_out: HeldOut) -> HeldOut:
+        """Return the held-out rows and, if they are few, the training rows as held-out ones.
+
+        Each part of these costs one more growth.
+        """
+        growth, parts = team.growth, [held_out]
+        if not held_out.are_few(growth.data.n_classes):
+            return held_out
         whole = growth.data.whole()
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
-            title = f"Holding out part {len(parts) + 1} of {_N_PARTS}"
+            title = f"Holding out part {len(parts)} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
             parts.append(HeldOut(*again.growth.held_out()))
-        return parts
+        return HeldOut.joined(parts)
 
     def _become(
         self,

@@ -2,6 +2,9 @@
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -21,7 +24,7 @@ from metasampler.tables import is_frame
 __all__ = [
     "check_labels",
     "check_table",
-    "look_at",
+    "looked_at",
     "make_growth_data",
 ]
 
@@ -99,9 +102,21 @@ def _weighted_rows(X, sample_weight):
     return take_rows(X, np.flatnonzero(counts)) if proper else X
 
 
+def _check_weights(sample_weight, X) -> np.ndarray:
+    """Return one weight for every row of X; what is no number is named as a weight."""
+    if isinstance(sample_weight, Real) and not np.isfinite(float(sample_weight)):
+        raise ValueError(f"sample_weight must be finite, got {sample_weight}.")
+    try:
+        return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except (TypeError, ValueError) as error:
+        if "sample_weight" in str(error) or "Sample weights" in str(error):
+            raise
+        raise ValueError(f"sample_weight must hold numbers, one a row: {error}.") from error
+
+
 def _drop_weightless_rows(X, y, sample_weight):
     """Check the weights and leave out the rows that have none, as if they were never passed."""
-    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_weights(sample_weight, X)
     keep = weights > 0
     if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")
@@ -119,23 +134,29 @@ def _without_unit(weights: np.ndarray) -> np.ndarray:
     return ratios / (total_of(ratios) / len(ratios))
 
 
-def look_at(X, y=None, sample_weight=None) -> tuple:
-    """Return the rows as a fit takes them, and how many there are of each class.
+@contextmanager
+def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
+    """Yield the rows as a fit takes them, and how many there are of each class.
 
-    Of rows that are not in memory the labels are read. Rows without a weight do not count; labels
-    and weights that are no proper ones do, and are refused where rows are made ready.
+    Of rows that are not in memory the labels are read; however the fit ends, what it has written
+    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
+    where rows are made ready.
     """
     if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
-        looked = LookedAt(resolve_source(X, y, sample_weight))
-        return looked, looked.counts
+        source = resolve_source(X, y, sample_weight)
+        with source.make_place() as place:
+            looked = LookedAt(source, place)
+            yield looked, looked.counts
+        return
     labels = np.asarray(y)
     if y is not None and sample_weight is not None:
         counting = np.asarray(sample_weight) != 0
         labels = labels[counting] if counting.shape == labels.shape[:1] else labels
     try:
-        return X, np.unique(labels, return_counts=True)[1]
+        counts = np.unique(labels, return_counts=True)[1]
     except TypeError:  # labels of several types
-        return X, np.array([])
+        counts = np.array([])
+    yield X, counts
 
 
 def make_growth_data(

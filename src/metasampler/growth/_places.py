@@ -35,6 +35,10 @@ class Files(Memory):
         self._n_files = 0
         self._numbers = count()
 
+    def __exit__(self, *error) -> None:
+        """Remove the files at once: an error that somebody keeps would keep them too."""
+        self._remove()
+
     def new_paths(self, n_paths: int) -> list[Path] | None:
         """Return paths of files that are not there yet."""
         self._n_files += n_paths
