@@ -157,9 +157,9 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
             *(f"CPU, {title_of(reference)} = 1", "sets finished"),
         ],
         lines,
-        f"Ranks of {len(ranked)} methods on {len(datasets)} data sets, by mean scores over the "
-        f"runs and folds that all of them have (of {n_cells} at the most). CPU is the geometric "
-        "mean over the sets of the ratio of fit times, meta-training included.",
+        f"Ranks of {len(ranked)} methods on {len(datasets)} data sets; 1 is best. The score of a "
+        f"set is the mean over the runs and folds that all methods have (at most {n_cells}). CPU "
+        "is the geometric mean over the sets of the ratio of fit times, meta-training included.",
     )
 
 
