@@ -191,8 +191,10 @@ def has_missing(part: Part) -> bool:
 def _look_at_block(block, label, weight) -> dict:
     """Return what has to be known of a block before its rows can be read."""
     X, y, weights = open_block(block, label, weight)
-    if y is None or len(y) != X.shape[0]:
-        raise ValueError(f"A block has {X.shape[0]} rows and {0 if y is None else len(y)} labels.")
+    if y is None:
+        raise ValueError("label must name the column of labels, got None.")
+    if len(y) != X.shape[0]:
+        raise ValueError(f"A block has {X.shape[0]} rows and {len(y)} labels.")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
         raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
     facts: dict = {"n_passed": len(y), "shape": X.shape, "least": np.inf, "most": 0.0}
@@ -267,12 +269,14 @@ class LookedAt:
     Parameters
     ----------
     source : ParquetRows or alike
-        Makes a place and the blocks, and knows the columns of labels and weights.
+        Makes the blocks, and knows the columns of labels and weights.
+    place : Memory or alike
+        Where the parts are going to be.
     """
 
-    def __init__(self, source):
+    def __init__(self, source, place):
         self.source = source
-        self.place = source.make_place()
+        self.place = place
         self.blocks = source.make_blocks()
         self.columns = (source.label, source.weight)
         self.facts = self.place.ask(_look_at_block, self.blocks, args=self.columns)

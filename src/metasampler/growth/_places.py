@@ -52,6 +52,12 @@ class Memory:
         """Return paths of files for the tables of parts; None keeps them where the parts are."""
         return None
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        """Leave nothing behind: a fit is over, or has failed."""
+
 
 class Files(Memory):
     """Parts in files: one of them is in memory at a time.
@@ -71,6 +77,10 @@ class Files(Memory):
         self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._n_files = 0
         self._numbers = count()
+
+    def __exit__(self, *error) -> None:
+        """Remove the files at once: an error that somebody keeps would keep them too."""
+        self._remove()
 
     def new_paths(self, n_paths: int) -> list[Path] | None:
         """Return paths of files that are not there yet."""
