@@ -148,7 +148,7 @@ def learned(
             states = new.states(more)
             if spoiled is not None:
                 states = spoiled(states, known)
-            return new.scores_of(np.array([policy.predict(state) for state in states]))
+            return new.scores_of(np.array([policy.choose(state) for state in states]))
 
         return choose
 
@@ -210,7 +210,7 @@ def committee(penalty: float = PENALTY) -> Fit:
 
         def choose(new: Cases) -> Floats:
             actions = [
-                [policy.predict(state) for state in new.states(more)]
+                [policy.choose(state) for state in new.states(more)]
                 for policy, more in zip(policies, states, strict=True)
             ]
             return new.scores_of(np.mean(actions, axis=0))
@@ -299,6 +299,6 @@ def soft_actor_critic(seed: int, n_members: int = 4) -> Fit:
             many = np.repeat(state[np.newaxis], n_steps, axis=0)
             learner.learn([assignment], [Episode(many, actions, rewards, {"valid": score})])
         policy = learner.policy
-        return lambda new: new.scores_of(np.array([policy.predict(s) for s in new.states()]))
+        return lambda new: new.scores_of(np.array([policy.choose(s) for s in new.states()]))
 
     return fit

@@ -63,7 +63,7 @@ def measure_training(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     learn = LEARNERS[cell["setting"].removeprefix("learner=")]
     policy = learn(tasks, n_episodes, seed=fit_seed(cell["run"], cell["fold"], cache.seed))
     cpu = time.process_time() - start
-    powers = [round(policy.predict(signal_state(signal)), 4) for signal in SIGNALS]
+    powers = [round(policy.choose(signal_state(signal)), 4) for signal in SIGNALS]
     return [
         {
             "powers": powers,

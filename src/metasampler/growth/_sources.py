@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,10 +44,22 @@ class _ParquetBlock(NamedTuple):
     groups: tuple[int, ...]
 
     def read(self):
-        import pyarrow.parquet as parquet
-
-        with parquet.ParquetFile(self.path) as file:
+        with _opened_parquet(self.path) as file:
             return file.read_row_groups(list(self.groups)).to_pandas()
+
+
+@contextmanager
+def _opened_parquet(path: str) -> Iterator[Any]:
+    """Open a Parquet file; errors of reading it name the file."""
+    import pyarrow.parquet as parquet
+    from pyarrow import ArrowException
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except (ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path} cannot be read as a Parquet file: {reason}") from error
 
 
 def open_block(block, label=None, weight=None) -> Opened:
@@ -58,7 +71,10 @@ def open_block(block, label=None, weight=None) -> Opened:
     named = [name for name in (label, weight) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
-        raise ValueError(f"There is no column {missing[0]!r}; there are {list(frame.columns)}.")
+        where = f" in {block.path}" if isinstance(block, _ParquetBlock) else ""
+        raise ValueError(
+            f"There is no column {missing[0]!r}{where}; there are {list(frame.columns)[:20]}."
+        )
     y = None if label is None else np.asarray(frame[label])
     weights = None if weight is None else np.asarray(frame[weight], dtype=float)
     return Opened(frame.drop(columns=named), y, weights)
@@ -128,11 +144,9 @@ class ParquetRows:
 
     def make_blocks(self) -> list[_ParquetBlock]:
         """Return the blocks, each of about as many rows as the memory is for."""
-        import pyarrow.parquet as parquet
-
         blocks = []
         for path in self._files():
-            with parquet.ParquetFile(path) as file:
+            with _opened_parquet(path) as file:
                 facts = file.metadata
                 bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
                 most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))

@@ -18,7 +18,10 @@ TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
     "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
+    "ensemble._answers": ("FittedTeam",),
+    "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
+        "Blend",
         "NoCalibration",
         "PriorCalibration",
         "Sigmoid",
@@ -27,15 +30,17 @@ _OWN = {
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
-    "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
-    "growth._actions": ("PowerDraw",),
     "growth._boosters": ("BoostedMember",),
-    "growth._loop": ("GaussianDraw", "GrowthStep"),
+    "growth._loop": ("GrowthStep",),
+    "growth._rules": ("GaussianDraw", "PowerDraw"),
+    "meta._constants": ("FitToConstants",),
+    "meta._learners": ("SoftActorCritic",),
     "meta._sampler": ("MetaSampler",),
     "policy._network": ("GaussianPolicy", "MLP"),
     "policy._policies": (
         "ConstantPolicy",
+        "Drawn",
         "LearnedPolicy",
         "PowerPolicy",
         "UniformPolicy",
@@ -44,7 +49,7 @@ _OWN = {
     "policy._state": ("StateEncoder",),
     "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
-    "tables._form": ("TableForm",),
+    "tables._form": ("TableForm", "TreeTable"),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 
@@ -66,6 +71,9 @@ _SEARCHES = (
     ),
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",
+    # Scorers of scikit-learn 1.6 keep what they ask for in these.
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
     *(
         f"sklearn.metrics._ranking.{name}"
         for name in ("average_precision_score", "roc_auc_score", "top_k_accuracy_score")
