@@ -255,7 +255,7 @@ def test_learners_that_act_are_judged_on_the_other_half():
     spec, rows = load_spec("policies-tables"), make_rows(runs=1)
     for half in HALVES:
         for run, power in enumerate((0.0, 6.0)):
-            cell = {"setting": "learner=soft actor-critic", "meta_task": half}
+            cell = {"setting": "learner=soft actor-critic", "families": half}
             powers = [power] * len(SIGNALS)
             row = {"cell": cell | {"run": run, "fold": 0}, "powers": powers}
             rows.append(row | {"n_episodes": 10, "cpu": 36.0})
@@ -275,7 +275,7 @@ def test_a_policy_is_trained_on_ensembles(data_home, tmp_path, monkeypatch, lear
     tables = ("iranian_churn", "email_spam_openintro")
     monkeypatch.setattr(_draw_training, "REAL_NAMES", tables)
     half = half_of(REAL_FAMILIES[tables[1]])
-    cell = {"setting": f"learner={learner}", "meta_task": half, "run": 0, "fold": 0, "quick": True}
+    cell = {"setting": f"learner={learner}", "families": half, "run": 0, "fold": 0, "quick": True}
     job = Job("draw-training", cell)
     (row,) = measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
     assert row["tasks"] == [n for n in tables if half_of(REAL_FAMILIES[n]) == half]

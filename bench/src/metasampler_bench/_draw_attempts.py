@@ -154,7 +154,7 @@ def scores_of_training(rows: list[Row], cases: Cases) -> dict[str, tuple[list[Fl
         own = [row for row in finished(rows) if row["cell"].get("setting") == f"learner={name}"]
         scores = []
         for run in sorted({row["cell"]["run"] for row in own}):
-            by_half = {row["cell"]["meta_task"]: row for row in own if row["cell"]["run"] == run}
+            by_half = {row["cell"]["families"]: row for row in own if row["cell"]["run"] == run}
             if len(by_half) == len(HALVES):
                 actions = np.empty(len(cases))
                 for half, row in by_half.items():

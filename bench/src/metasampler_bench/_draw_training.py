@@ -31,7 +31,7 @@ __all__ = ["HALVES", "LEARNERS", "SIGNALS", "half_of", "measure_training"]
 SIGNALS = tuple(float(signal) for signal in np.geomspace(5, 320, 25).round(1))
 
 #: Families by their place in the alphabet, every other one.
-HALVES = ("even families", "odd families")
+HALVES = ("even", "odd")
 
 # Rows of a task: members are fitted some thousand times.
 _MOST_ROWS = 4000
@@ -57,7 +57,7 @@ def half_of(family: str) -> str:
 def measure_training(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     """Train one policy on one table of every family of a half, and say what it does."""
     cell = job.cell
-    tasks = _tasks(cell["meta_task"], cell["run"], cache)
+    tasks = _tasks(cell["families"], cell["run"], cache)
     n_episodes = _N_QUICK if cell.get("quick") else _N_EPISODES
     start = time.process_time()
     learn = LEARNERS[cell["setting"].removeprefix("learner=")]
