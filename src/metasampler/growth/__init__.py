@@ -48,7 +48,12 @@ from metasampler.growth._members import (
 from metasampler.growth._parted import LookedAt
 from metasampler.growth._places import FileTable, Memory
 from metasampler.growth._scoring import average_precision, running_mean
-from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
+from metasampler.growth._sources import (
+    ArrayBlock,
+    ParquetRows,
+    names_of_numbers,
+    resolve_source,
+)
 from metasampler.growth._threads import side_by_side
 
 __all__ = [
@@ -90,6 +95,7 @@ __all__ = [
     "make_growth_data",
     "make_learners",
     "make_table_form",
+    "names_of_numbers",
     "race_keys",
     "race_keys_of",
     "replay",

@@ -53,6 +53,18 @@ class Watched(NamedTuple):
         return factors if self.own_weights is None else self.own_weights * factors
 
 
+class Looks:
+    """What was found out about rows so far; teams on the same rows share it."""
+
+    def __init__(self):
+        self.watched: dict[str, Watched] = {}
+        #: Of each part which rows are watched, as the place keeps it.
+        self.watches: list | None = None
+        self.fold_counts: np.ndarray | None = None
+        self.class_weights: np.ndarray | None = None
+        self.fingerprint: str | None = None
+
+
 class GrowthData:
     """The rows an ensemble grows on: fixed, and shared by all episodes on one task.
 
@@ -91,6 +103,8 @@ class GrowthData:
         How the table was made from that form, if members take it in yet another.
     max_rows : int, default=None
         The most rows of a class that a member gets; None sets no limit.
+    looks : Looks, default=None
+        What is known of the same rows already.
     """
 
     _ARGUMENTS: tuple[str, ...] = (
@@ -108,6 +122,12 @@ class GrowthData:
         "form",
         "table_maker",
         "max_rows",
+        "looks",
+    )
+
+    # As long as none of these changes, rows are the same, and so is what is known of them.
+    _OF_ROWS: frozenset = frozenset(
+        {"codes", "rows", "weights", "folds", "roles", "counts", "n_folds", "streams"}
     )
 
     def __init__(
@@ -127,6 +147,7 @@ class GrowthData:
         form=None,
         table_maker=None,
         max_rows=None,
+        looks=None,
     ):
         self.tables = tables
         self.codes = codes
@@ -152,6 +173,7 @@ class GrowthData:
             form=form,
             table_maker=table_maker,
             max_rows=max_rows,
+            looks=looks,
         )
 
     def _describe(
@@ -170,6 +192,7 @@ class GrowthData:
         form,
         table_maker,
         max_rows,
+        looks=None,
     ) -> None:
         """Set what the loop knows of rows, wherever they are."""
         self.place = place
@@ -191,10 +214,7 @@ class GrowthData:
         self.draw_size = self._draw_size(int(counts[minority]))
         #: Whether there are validation rows.
         self.has_validation = "valid" in roles
-        self._fold_counts: np.ndarray | None = None
-        self._class_weights: np.ndarray | None = None
-        self._watched: dict[str, Watched] = {}
-        self._watches: list | None = None
+        self.looks = Looks() if looks is None else looks
         self._positions: dict = {}
         # An unknown scorer is found before any member is fitted.
         self.scorers = {role: self._bind(role) for role in roles if role != "train"}
@@ -272,6 +292,8 @@ class GrowthData:
     def _with(self, **changes) -> "GrowthData":
         """Return the same task with some of the constructor's arguments changed."""
         same = {name: getattr(self, name) for name in self._ARGUMENTS}
+        if not self._OF_ROWS.isdisjoint(changes):
+            same["looks"] = None
         return type(self)(**{**same, **changes})
 
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
@@ -346,17 +368,17 @@ class GrowthData:
 
     def watched(self, role: str) -> Watched:
         """Return the rows of a role that are looked at one by one."""
-        if role not in self._watched:
+        if role not in self.looks.watched:
             self._watch(role)
-        return self._watched[role]
+        return self.looks.watched[role]
 
     def watches(self, role: str | None = None) -> list:
         """Return for each part which rows are watched, in the roles that were asked for so far."""
         if role is not None:
             self.watched(role)
-        if self._watches is None:
-            self._watches = [{} for _ in self.parts]
-        return self._watches
+        if self.looks.watches is None:
+            self.looks.watches = [{} for _ in self.parts]
+        return self.looks.watches
 
     def _watch(self, role: str) -> None:
         place, parts = self.place, self.parts
@@ -377,8 +399,8 @@ class GrowthData:
             chosen = place.make(_parts.join_rows, parts, *of_class)
         found = zip(*place.ask(_parts.look_at, parts, chosen), strict=True)
         rows, codes, weights, folds = (join_arrays(arrays) for arrays in found)
-        self._watches = place.make(_parts.add_watch, self.watches(), chosen, args=(role,))
-        self._watched[role] = Watched(rows, codes, weights, folds, scales)
+        self.looks.watches = place.make(_parts.add_watch, self.watches(), chosen, args=(role,))
+        self.looks.watched[role] = Watched(rows, codes, weights, folds, scales)
 
     def role_counts(self, role: str) -> np.ndarray:
         """Return the number of rows of each class in a role, or of ``"all"`` rows."""
@@ -416,21 +438,21 @@ class GrowthData:
         """Return the total weight of each class in the training rows."""
         if not self.has_weights:
             return self.counts.astype(float)
-        if self._class_weights is None:
-            self._class_weights = np.array(
+        if self.looks.class_weights is None:
+            self.looks.class_weights = np.array(
                 [
                     sum_of_parts(self.place, _parts.weights_of_class, self._drawn_from, k, count)
                     for k, count in enumerate(self.counts)
                 ]
             )
-        return self._class_weights
+        return self.looks.class_weights
 
     def lowest_values(self) -> np.ndarray:
         """Return the lowest number of each column of the training table."""
         return np.min(self.place.ask(_parts.lowest_values, self._drawn_from), axis=0)
 
-    def edge_rows(self, n_rows: int):
-        """Return a sample of the rows, by which columns are cut into bins.
+    def edge_rows(self, n_rows: int) -> list | None:
+        """Return a sample of the rows of each part, by which columns are cut into bins.
 
         None if it is all rows, and these are one table: they need not be copied.
         """
@@ -443,8 +465,7 @@ class GrowthData:
             key = self.streams.row_key(Stream.EDGES)
             request = Request(None, None, "all", key, 0, weighted=False)
             chosen = Candidates(place, parts, request).smallest(n_rows)
-        tables = place.ask(_parts.take_part_rows, parts, chosen)
-        return tables[0] if len(tables) == 1 else np.concatenate(tables)
+        return place.make(_parts.take_part_rows, parts, chosen)
 
     # ------------------------------------------------------------------ draws
 
@@ -458,11 +479,11 @@ class GrowthData:
         """Return the rows of each class that a member may be trained on."""
         if not self.n_folds:
             return self.counts
-        if self._fold_counts is None:
+        if self.looks.fold_counts is None:
             arguments = (self.n_classes, self.n_folds)
             answers = self.place.ask(_parts.count_folds, self._drawn_from, args=arguments)
-            self._fold_counts = np.sum(answers, axis=0)
-        return self.counts - self._fold_counts[:, number % self.n_folds]
+            self.looks.fold_counts = np.sum(answers, axis=0)
+        return self.counts - self.looks.fold_counts[:, number % self.n_folds]
 
     def _limits(self, counts: np.ndarray) -> np.ndarray:
         """Return how many rows of each class a member gets, of so many that it may see."""
@@ -555,7 +576,9 @@ class GrowthData:
 
 def join_arrays(arrays: Sequence) -> Any:
     """Return the arrays of all parts as one; None if there are none."""
-    return None if arrays[0] is None else np.concatenate(arrays)
+    if arrays[0] is None:
+        return None
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> float:

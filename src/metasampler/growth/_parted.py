@@ -2,14 +2,16 @@
 
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from metasampler.growth import _parts
 from metasampler.growth._candidates import Candidates
-from metasampler.growth._data import GrowthData, sum_of_parts
+from metasampler.growth._data import GrowthData, join_arrays, sum_of_parts
 from metasampler.growth._draw import MAX_DEALT, Stream, deal, deal_alone, hold_out_size
+from metasampler.growth._fingerprint import fingerprint
 from metasampler.growth._parts import Part, Request
 from metasampler.growth._places import FileTable
 from metasampler.growth._sources import open_block
@@ -55,6 +57,7 @@ class PartedData(GrowthData):
         "form",
         "table_maker",
         "max_rows",
+        "looks",
     )
 
     # Each part knows its own.
@@ -86,10 +89,16 @@ class PartedData(GrowthData):
         return self.parts
 
     def fingerprints(self, make) -> dict:
-        """Return what tells these rows from others, part by part."""
-        found = self.place.ask(_fingerprints, self.parts, args=(make,))
-        names = ("y", "sample_weight", "X")
-        return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+        """Return what tells these rows from others, however they are cut into parts."""
+        return {"X": self.fingerprint}
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that other rows, labels and weights hardly ever have."""
+        if self.looks.fingerprint is None:
+            total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
+            self.looks.fingerprint = f"{total:016x}"
+        return self.looks.fingerprint
 
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
@@ -138,9 +147,8 @@ class PartedData(GrowthData):
         )
 
 
-def _fingerprints(part: Part, make) -> tuple:
-    blocks = [make(part.table[rows]) for rows in _slices(part.n_rows)]
-    return make(part.codes), None if part.weights is None else make(part.weights), blocks
+def _fingerprint_of(part: Part) -> int:
+    return fingerprint(part.table, part.codes, part.weights, part.start)
 
 
 def _numbered(cells: list) -> list[int]:
@@ -189,13 +197,13 @@ def has_missing(part: Part) -> bool:
 
 
 def _look_at_block(block, label, weight) -> dict:
-    """Return what has to be known of a block before its rows can be read."""
-    X, y, weights = open_block(block, label, weight)
-    if y is None or len(y) != X.shape[0]:
-        raise ValueError(f"A block has {X.shape[0]} rows and {0 if y is None else len(y)} labels.")
+    """Return what has to be known of the labels and weights of a block."""
+    _, y, weights = open_block(block, label, weight)
+    if y is None:
+        raise ValueError("Rows without labels: name the column that holds them.")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
         raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
-    facts: dict = {"n_passed": len(y), "shape": X.shape, "least": np.inf, "most": 0.0}
+    facts: dict = {"n_passed": len(y), "least": np.inf, "most": 0.0}
     if weights is not None:
         check_weights(weights)
         y = y[weights > 0]
@@ -203,8 +211,11 @@ def _look_at_block(block, label, weight) -> dict:
             facts |= {"least": weights[weights > 0].min(), "most": weights.max()}
     facts["labels"], facts["counts"] = np.unique(y, return_counts=True)
     facts["n_rows"] = len(y)
-    facts["example"] = X[:1]
     return facts
+
+
+def _first_row(block, label, weight):
+    return open_block(block, label, weight).X[:1]
 
 
 def _lacks(y: np.ndarray) -> bool:
@@ -221,17 +232,24 @@ def _ask_frame(block, label, weight, question, args):
     return question(X, *args)
 
 
-def _make_part(block, start, passed, number, label, weight, form, classes, least, paths) -> Part:
-    """Return a block as a part: its table as members take it, classes and ratios of weights."""
-    X, y, weights = open_block(block, label, weight)
-    original = None
-    if weights is not None:
-        keep = weights > 0
-        original = passed + np.flatnonzero(keep)
-        X, y, weights = X[keep], np.asarray(y)[keep], ratios_to(weights[keep], least)
-    n_columns = X.shape[1]
-    table = form(X) if X.shape[0] else np.empty((0, n_columns), np.float32)
-    codes = np.searchsorted(classes, np.asarray(y)).astype(np.min_scalar_type(len(classes) - 1))
+def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
+    """Return blocks as one part: its table as members take it, classes and ratios of weights."""
+    read = []
+    for block in blocks:
+        X, y, weights = open_block(block, label, weight)
+        assert y is not None
+        rows = np.arange(passed, passed + len(y))
+        passed += len(y)
+        if weights is not None:
+            keep = weights > 0
+            X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
+        table = form(X) if X.shape[0] else np.empty((0, X.shape[1]), np.float32)
+        codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
+        read.append((table, codes, weights, rows))
+    # A block without rows says nothing of the type of the numbers.
+    read = [each for each in read if len(each[1])] or read[:1]
+    table, codes, weights, rows = map(join_arrays, zip(*read, strict=True))
+    original = None if weights is None else rows
     part = Part(table, codes, start, weights=weights, original=original)
     return part if paths is None else part.with_(table=FileTable.write(paths[number], [table]))
 
@@ -243,12 +261,9 @@ def _as_type(part: Part, number: int, dtype, paths) -> Part:
     return part.with_(table=table if paths is None else FileTable.write(paths[number], [table]))
 
 
-def _n_columns(part: Part) -> int:
-    return part.table.shape[1]
-
-
-def _dtype_of(part: Part):
-    return part.table.dtype if part.n_rows else None
+def _table_facts(part: Part) -> tuple:
+    """Return what has to be known of a table: type, number of columns, whether values lack."""
+    return part.table.dtype if part.n_rows else None, part.table.shape[1], has_missing(part)
 
 
 def _ratios_of(part: Part, k=None) -> np.ndarray:
@@ -273,9 +288,9 @@ class LookedAt:
     def __init__(self, source):
         self.source = source
         self.place = source.make_place()
-        self.blocks = source.make_blocks()
         self.columns = (source.label, source.weight)
-        self.facts = self.place.ask(_look_at_block, self.blocks, args=self.columns)
+        self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
+        self.facts = self.place.ask(_look_at_block, labels_only, args=self.columns)
         labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
         if not len(labels):
             raise ValueError(f"{source!r} has no rows, or none with a weight.")
@@ -290,10 +305,23 @@ class LookedAt:
             if each["n_rows"]:
                 self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
 
-    @property
+        with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
+        #: Blocks that hold rows.
+        self.kept = [self.blocks[number] for number in with_rows]
+
+    @cached_property
     def example(self):
-        """Rows like all others: they show the number and the names of the columns."""
-        return next(each["example"] for each in self.facts if each["n_rows"])
+        """A row like all others: it shows the number and the names of the columns."""
+        return self.place.ask(_first_row, self.kept[:1], args=self.columns)[0]
+
+    def ask(self, question: Callable, *args) -> list:
+        """Return what ``question(frame, *args)`` gives for the rows of each block."""
+        return self.place.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
+
+    def grouped(self) -> list[list[int]]:
+        """Return the numbers of the blocks that are to become one part."""
+        sizes = [each["n_rows"] for each in self.facts]
+        return self.source.group_blocks(sizes, self.bytes_a_row)
 
     @property
     def bytes_a_row(self) -> int:
@@ -333,23 +361,27 @@ def make_parted_data(
         2.5 * int(limit.max()) * looked.bytes_a_row, int(counts.sum()) * looked.bytes_a_row
     )
 
-    def ask(question, *args):
-        kept = [block for block, each in zip(blocks, facts, strict=True) if each["n_rows"]]
-        return place.ask(_ask_frame, kept, args=(*columns, question, args))
-
     if is_frame(looked.example):
-        form.fit_blocks(ask)
+        form.fit_blocks(looked.ask, source.plain_names())
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:
         check_spread(least, most)
-    starts = np.cumsum([0, *(each["n_rows"] for each in facts)]).tolist()
-    numbers, paths = _numbered(blocks), place.new_paths(len(blocks))
+    groups = looked.grouped()
+    starts = _starts_of(groups, [each["n_rows"] for each in facts])
+    passed = _starts_of(groups, [each["n_passed"] for each in facts])
+    numbers, paths = _numbered(groups), place.new_paths(len(groups))
     arguments: tuple = (*columns, form, classes, least, paths)
-    passed = np.cumsum([0, *(each["n_passed"] for each in facts)]).tolist()
-    parts = place.make(_make_part, blocks, starts[:-1], passed[:-1], numbers, args=arguments)
-    kinds = {dtype for dtype in place.ask(_dtype_of, parts) if dtype is not None}
+    cells = [[blocks[number] for number in group] for group in groups]
+    parts = place.make(_make_part, cells, starts[:-1], passed[:-1], numbers, args=arguments)
+    found, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
+    kinds = {dtype for dtype in found if dtype is not None}
     dtype = np.result_type(*kinds)
-    parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(blocks))))
+    if len(kinds) > 1:
+        parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(groups))))
+    table = np.full((1, widths[0]), np.nan if any(lacks) else 0.0, dtype)
+    # Nobody needs the blocks any more: they may take as much memory as the parts.
+    looked.blocks, looked.kept = [], []
+    del blocks, cells
     if source.weight is not None:
         total = sum_of_parts(place, _ratios_of, parts, None, starts[-1])
         parts = place.make(_of_mean_one, parts, args=(total / starts[-1],))
@@ -377,11 +409,7 @@ def make_parted_data(
             rows = place.make(_parts.join_rows, parts, *held)
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
-    missing = any(place.ask(has_missing, parts))
-    table = np.full((1, place.ask(_n_columns, parts)[0]), np.nan if missing else 0.0, dtype)
-    # Nobody needs the blocks any more: they may take as much memory as the parts.
-    looked.blocks = []
-    return PartedData(
+    data = PartedData(
         place,
         parts,
         starts[-1],
@@ -397,6 +425,15 @@ def make_parted_data(
         max_rows=max_rows,
         **settings,
     )
+    if place.journal is not None:
+        place.journal.check_rows(data.fingerprint)
+    return data
+
+
+def _starts_of(groups: list[list[int]], sizes: list[int]) -> list[int]:
+    """Return how many rows there are before each group of blocks, and in all."""
+    of_groups = [sum(sizes[number] for number in group) for group in groups]
+    return np.cumsum([0, *of_groups]).tolist()
 
 
 def _with_folds(part: Part, folds: np.ndarray) -> Part:
