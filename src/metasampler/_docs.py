@@ -108,7 +108,13 @@ _TEXTS = {
     "decided": """
         scores_ : ndarray of shape (n_estimators,)
             Score on the validation rows after each member, before calibration; empty without
-            such rows. With teams: of the trees alone, once every row was left out by some tree.
+            such rows. With teams these are scores of the trees alone, counted from the tree by
+            which every row was left out once; `held_out_scores_` has the score of all teams.
+
+        held_out_scores_ : dict
+            Score on the held-out rows at the end of the growth, before calibration: under the name
+            of each team its own, and under ``"together"`` that of the whole ensemble. Empty
+            without held-out rows.
 
         leaf_smoothing_ : float
             Rows of each class added to every leaf.

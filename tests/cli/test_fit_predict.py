@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, load_model, save_model
@@ -194,6 +195,20 @@ def test_thresholds_that_mean_nothing(written, run, claims, tmp_path):
     text = run("fit", "claims.csv", "--target", "bad", "--threshold", written, code=2)
     assert "must be" in text
     assert not (tmp_path / "model.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("ballanced", "balanced"), ("recal=0.9", "recall"), ("costs=5", "cost")]
+)
+def test_a_threshold_that_is_misspelt(written, meant):
+    from metasampler.cli._threshold_option import parse_threshold
+
+    with pytest.raises(typer.BadParameter, match=f"Did you mean '{meant}'") as caught:
+        parse_threshold(written)
+    assert "cost=50:1" in str(caught.value)
+    with pytest.raises(typer.BadParameter, match="must be") as caught:
+        parse_threshold("recall=2")
+    assert "Did you mean" not in str(caught.value)
 
 
 def test_few_positives_are_warned_of(run, claims, tmp_path):

@@ -54,3 +54,10 @@ def test_fits_without_scores_and_with_many_classes():
     html = fit_html(UnderBaggingClassifier(n_estimators=2, random_state=0).fit(X, y))
     assert "<svg" not in html
     assert "and 2 more classes" in html
+
+
+def test_teams_show_the_score_of_all_and_no_curve_of_some(for_teams):
+    clf = MesaClassifier(random_state=0).fit(*for_teams)
+    html = fit_html(clf)
+    assert "<svg" not in html
+    assert f"together {clf.held_out_scores_['together']:.3f}" in html

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.inspection import permutation_importance
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -239,11 +240,49 @@ def test_a_summary_is_at_most_a_screen(for_teams):
     assert len(str(summary).splitlines()) <= 24
     whole = summary.to_text(all_members=True)
     assert len(whole.splitlines()) > 30
-    # The first and the last of every team are shown.
-    for member in (1, 2, 3, 6, 7, 30):
-        assert f"│ {member:6} │" in str(summary)
-    assert "│    ... │" in str(summary)
     assert summary.promise in str(summary)
+    assert "held-out average precision" in str(summary)
+    # Without teams some of the first and the last members are shown.
+    summary = tree_mesa(n_estimators=30, random_state=0).fit(*for_teams).summary()
+    assert len(str(summary).splitlines()) <= 24
+    for member in (1, 5, 26, 30):
+        assert f"│ {member:6} │" in str(summary)
+    assert "│      6 │" not in str(summary)
+    assert "│    ... │" in str(summary)
+    assert summary.teams == []
+
+
+def test_a_summary_of_teams_scores_each_team_and_all_together(for_teams):
+    X, y = for_teams
+    clf = MesaClassifier(random_state=0).fit(X, np.where(y, "[/x]", "fair"))
+    teams = clf.summary().teams
+    assert [row["team"] for row in teams] == ["scouts", "boosters", "trees", "together"]
+    assert [row["members"] for row in teams] == [2, 4, 24, 30]
+    scores = [row["held-out average precision"] for row in teams]
+    assert scores == list(clf.held_out_scores_.values())
+    # A row that one scout has not seen is scored by that scout alone.
+    answers = np.full(len(y), np.nan)
+    for scout, rows in zip(clf.estimators_[:2], clf.estimators_samples_[:2], strict=True):
+        unseen = np.setdiff1d(np.arange(len(y)), rows)
+        answers[unseen] = scout.predict_proba(X[unseen])[:, 0]
+    judged = ~np.isnan(answers)
+    expected = average_precision_score(y[judged], answers[judged])
+    assert clf.held_out_scores_["scouts"] == pytest.approx(expected)
+    # Member by member a score is that of the team alone, and is called so.
+    assert "score" not in clf.summary().rows[0]
+    assert clf.summary().rows[-1]["team score"] == clf.scores_[-1]
+
+
+def test_a_summary_of_teams_without_held_out_rows(for_teams):
+    clf = MesaClassifier("fast", validation_fraction=None, random_state=0).fit(*for_teams)
+    assert clf.held_out_scores_ == {}
+    assert list(clf.summary().teams[0]) == ["team", "members", "rows each", "drawn"]
+    assert "without held-out rows it cannot be measured" in str(clf.summary())
+
+
+def test_one_team_has_one_held_out_score(imbalanced):
+    clf = tree_mesa(n_estimators=4, random_state=0).fit(*imbalanced)
+    assert clf.held_out_scores_ == {"together": clf.scores_[-1]}
 
 
 def test_few_rows_of_a_class_are_warned_of(imbalanced):

@@ -10,6 +10,7 @@ from sklearn.metrics import precision_score, recall_score
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
+from metasampler import MesaClassifier
 from metasampler.ensemble import EasyEnsembleClassifier, UnderBaggingClassifier
 from metasampler.plotting import FitSummaryDisplay, ThresholdDisplay
 
@@ -109,3 +110,12 @@ def test_without_matplotlib(fitted, imbalanced, monkeypatch):
         FitSummaryDisplay.from_estimator(fitted)
     with pytest.raises(ImportError, match=r"ThresholdDisplay\.plot needs"):
         ThresholdDisplay.from_predictions([0, 1], [0.1, 0.2])
+
+
+def test_fit_summary_of_teams_draws_each_team_alone(for_teams):
+    clf = MesaClassifier(random_state=0).fit(*for_teams)
+    display = FitSummaryDisplay.from_estimator(clf)
+    (panel,) = (ax for ax in display.axes_ if ax.get_ylabel() == "score of a team")
+    (line,) = panel.lines
+    assert line.get_label() == "trees"
+    np.testing.assert_array_equal(line.get_ydata()[np.isfinite(line.get_ydata())], clf.scores_)

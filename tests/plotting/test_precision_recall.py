@@ -46,9 +46,10 @@ def test_curves_are_sorted_by_average_precision(classifiers, halves, covered):
     assert list(display.lines_) == expected
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert texts == [
-        *(f"{name} (AP {averages[name]:.3f})" for name in expected),
-        f"chance (AP {y.mean():.3f})",
+        *(f"{name}: {averages[name]:.3f}" for name in expected),
+        f"chance: {y.mean():.3f}",
     ]
+    assert display.ax_.get_legend().get_title().get_text() == "average precision"
     precision, recall, _ = precision_recall_curve(y, scores["ridge"])
     np.testing.assert_array_equal(display.lines_["ridge"].get_xdata(), recall)
     np.testing.assert_array_equal(display.lines_["ridge"].get_ydata(), precision)

@@ -61,7 +61,7 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
         ScoreCurveDisplay(
             curves=curves,
             xlabel=report["xlabel"],
-            ylabel=report.get("ylabel", "AUCPRC"),
+            ylabel=report.get("ylabel", "average precision"),
             logx=report.get("logx", False),
             title=f"{spec.title}, bands of ± one standard error",
             styles=styles,
@@ -103,7 +103,7 @@ def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
                 column_labels=list(columns),
                 loss=loss,
                 row_title="meta-trained on" if row_axis == "meta_task" else "part of its rows",
-                title=f"{'Relative difference' if loss else 'AUCPRC'}, k = 10",
+                title=f"{'Relative difference' if loss else 'Average precision'}, k = 10",
             ).plot(),
         )
 
@@ -157,7 +157,7 @@ def _episodes(
     return display(
         curves=curves,
         xlabel=f"episode (means of the last {report['window']})",
-        ylabel="AUCPRC",
+        ylabel="average precision",
         title=f"{spec.title}, bands of ± one standard error",
         styles=styles,
     ).plot()

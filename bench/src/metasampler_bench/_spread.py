@@ -75,7 +75,7 @@ def spread(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         ]
         for each in spreads(spec, rows)
     ]
-    header = ["dataset", "AUCPRC", "SD over meta-trainings", "SD over splits"]
+    header = ["dataset", "average precision", "SD over meta-trainings", "SD over splits"]
     header += ["below random mu", "below uniform draws", "largest loss to random mu", "splits"]
     return ResultTable.from_texts(
         f"{spec.title}: spread",

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _TITLES = {
-    "score": "AUCPRC",
+    "score": "average precision",
     "rows": "rows",
     "resampling_cpu": "resampling, CPU s",
     "meta_cpu": "meta-training, CPU s",

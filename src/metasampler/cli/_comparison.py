@@ -65,7 +65,7 @@ def table(
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("method", max_width=40, overflow="fold")
     decided = ("F1",) if many else ("precision", "recall")
-    for name in ("AUCPRC", "AUROC", *decided, "fit, s", "CPU, s", "rows used"):
+    for name in ("average precision", "ROC AUC", *decided, "fit, s", "CPU, s", "rows used"):
         drawn.add_column(name, justify="right", no_wrap=True)
 
     finished = [result for result in results if not result.failure]

@@ -119,7 +119,7 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
             notes.setdefault(str(warning.message))
     outcome = Outcome(
         Pipeline([("cleaner", task.cleaner), ("classifier", clf)]),
-        _promise(clf, task),
+        _promise(clf, cross_validated=folds > 0),
         notes=list(notes),
     )
     if folds:
@@ -199,12 +199,19 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     return drawn
 
 
-def _promise(clf: Any, task: Task) -> str:
-    """Say what the threshold promises."""
+def _promise(clf: Any, *, cross_validated: bool) -> str:
+    """Say what the threshold does, and how far to believe what held-out rows say of it."""
     promise = clf.summary().promise
-    if promise:
-        return f"Threshold: {promise}"
-    return "predict returns the class that is most probable compared with its frequency."
+    if not promise:
+        return "predict returns the class that is most probable compared with its frequency."
+    if clf.expected_recall_ is not None:
+        promise += " The threshold was set on these rows, so expect "
+        promise += (
+            "what the cross-validation says: its rows had no part in the fit."
+            if cross_validated
+            else "a little less of new ones."
+        )
+    return f"Threshold: {promise}"
 
 
 def store(

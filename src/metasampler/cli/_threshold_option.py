@@ -15,6 +15,9 @@ _ALLOWED = (
     "or cost=50:1 (a miss : a false alarm)"
 )
 
+_WORDS = ("balanced", "f1", "mcc")
+_PARTS = ("recall", "precision")
+
 
 def parse_threshold(text: str) -> Any:
     """Return the threshold as `MesaClassifier` takes it.
@@ -30,26 +33,25 @@ def parse_threshold(text: str) -> Any:
     """
     name, equals, value = text.strip().partition("=")
     name = name.strip().casefold()
-    wrong = typer.BadParameter(f"{text!r} must be {_ALLOWED}.", param_hint="--threshold")
     try:
         if not equals:
-            return name if name in ("balanced", "f1", "mcc") else _probability(name)
+            return name if name in _WORDS else _probability(name)
         if name == "top":
             return ("top", parse_rows(value.strip(), "--threshold"))
         if name == "cost":
             miss, colon, alarm = value.partition(":")
             costs = float(miss), float(alarm) if colon else 1.0
             if not all(0 < cost < float("inf") for cost in costs):
-                raise wrong
+                raise _wrong(text, name)
             return ("cost", *costs)
-        if name in ("recall", "precision"):
+        if name in _PARTS:
             part = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
             if not 0 < part <= 1:
-                raise wrong
+                raise _wrong(text, name)
             return (name, part)
     except ValueError:
-        raise wrong from None
-    raise wrong
+        raise _wrong(text, name) from None
+    raise _wrong(text, name)
 
 
 def _probability(text: str) -> float:
@@ -57,3 +59,14 @@ def _probability(text: str) -> float:
     if not 0 < value < 1:
         raise ValueError(text)
     return value
+
+
+def _wrong(text: str, name: str) -> typer.BadParameter:
+    """Return the error for a text that is no threshold."""
+    # Here, not at the top: `metasampler --help` should be quick.
+    from metasampler.datasets import near_matches
+
+    known = (*_WORDS, *_PARTS, "top", "cost")
+    # A known word in a wrong form needs the forms, not the word once more.
+    hint = "" if name in known else near_matches(name, known)
+    return typer.BadParameter(f"{text!r} must be {_ALLOWED}.{hint}", param_hint="--threshold")

@@ -1,10 +1,11 @@
-"""What a fit did, member by member."""
+"""What a fit did: one line a team, or one line a member."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from numbers import Integral
+from typing import Any
 
-__all__ = ["FitSummary", "summarise"]
+__all__ = ["FitSummary", "score_name", "summarise"]
 
 
 # A screen has 24 lines; title, head and notes take the rest.
@@ -12,7 +13,7 @@ _MOST_ROWS = 12
 
 
 class FitSummary:
-    """A table with one row a member; `print` it, or take its `rows`.
+    """What a fit did; `print` it, or take its `rows` and `teams`.
 
     Parameters
     ----------
@@ -24,13 +25,23 @@ class FitSummary:
     promise : str, default=""
         The line that says when `predict` returns the smallest class, and what held-out rows say of
         that.
+    teams : list of dict, default=()
+        One entry a team and a last one for all together; empty if all members are of one team.
     """
 
-    def __init__(self, title: str, rows: list[dict], notes: list[str], promise: str = ""):
+    def __init__(
+        self,
+        title: str,
+        rows: list[dict],
+        notes: list[str],
+        promise: str = "",
+        teams: Sequence[dict] = (),
+    ):
         self.title = title
         self.rows = rows
         self.notes = notes
         self.promise = promise
+        self.teams = list(teams)
 
     def __str__(self):
         return self.to_text()
@@ -41,8 +52,8 @@ class FitSummary:
         Parameters
         ----------
         all_members : bool, default=False
-            Whether every member has its line. Otherwise of many members the first and the last of
-            each team have, so that the text fits on a screen.
+            Whether every member has its line. Otherwise the text fits on a screen: each team has
+            one line, or, without teams, some of the first and the last members have theirs.
 
         Returns
         -------
@@ -54,15 +65,18 @@ class FitSummary:
         from rich.text import Text
 
         table = Table(title=self.title, title_justify="left")
-        for name in self.rows[0]:
+        shown = self.rows if all_members else self.teams or self._some_members()
+        names = list(shown[0])
+        for name in names:
             # As text: a label may hold brackets, which mean something to rich.
-            table.add_column(Text(name), justify="right", min_width=6)
-        for row in self.rows if all_members else self._shown():
+            justify: Any = "left" if name in ("team", "drawn") else "right"
+            table.add_column(Text(name), justify=justify, min_width=6)
+        for row in shown:
             # Three dots stand for the members between.
-            table.add_row(*(map(_show, row.values()) if row else ["..."] * len(self.rows[0])))
+            table.add_row(*(map(_show, row.values()) if row else ["..."] * len(names)))
         stream = StringIO()
         console = Console(
-            file=stream, width=max(100, 12 * len(self.rows[0])), color_system=None, soft_wrap=True
+            file=stream, width=max(100, 12 * len(names)), color_system=None, soft_wrap=True
         )
         console.print(table)
         for note in self.notes:
@@ -71,22 +85,12 @@ class FitSummary:
 
     __repr__ = __str__
 
-    def _shown(self) -> Iterator[dict]:
-        """Yield the rows that fit on a screen; an empty one stands for those left out."""
+    def _some_members(self) -> list[dict]:
+        """Return the rows that fit on a screen; an empty one stands for those left out."""
         if len(self.rows) <= _MOST_ROWS:
-            yield from self.rows
-            return
-        teams = [row.get("team") for row in self.rows]
-        names = list(dict.fromkeys(teams))
-        at_an_end = max(1, (_MOST_ROWS - len(names)) // (2 * len(names)))
-        for name in names:
-            rows = [row for row, team in zip(self.rows, teams, strict=True) if team == name]
-            if len(rows) <= 2 * at_an_end + 1:
-                yield from rows
-            else:
-                yield from rows[:at_an_end]
-                yield {}
-                yield from rows[-at_an_end:]
+            return self.rows
+        at_an_end = (_MOST_ROWS - 1) // 2
+        return [*self.rows[:at_an_end], {}, *self.rows[-at_an_end:]]
 
 
 def _show(value) -> str:
@@ -113,10 +117,11 @@ def summarise(ensemble, steps, teams) -> FitSummary:
     """
     has_mu = any(step.mu is not None for step in steps)
     has_power = any(step.power is not None for step in steps)
+    has_teams = len(set(teams)) > 1
     rows = []
     for number, step in enumerate(steps, start=1):
         row: dict = {"member": number}
-        if len(set(teams)) > 1:
+        if has_teams:
             row["team"] = teams[number - 1]
         if has_mu:
             row["mu"] = step.mu
@@ -124,30 +129,94 @@ def summarise(ensemble, steps, teams) -> FitSummary:
             row["power"] = step.power
         row["rows"] = step.n_rows
         if len(ensemble.scores_):
-            row["score"] = step.score
+            # Members of a team are judged without the other teams.
+            row["team score" if has_teams else "score"] = step.score
             labels = ensemble.classes_.tolist()
             errors = [None] * len(labels) if step.class_errors is None else step.class_errors
             for label, error in zip(labels, errors, strict=True):
                 row[f"error of {label}"] = None if error is None else float(error)
         rows.append(row)
     title = f"{type(ensemble).__name__}, {len(rows)} members"
-    return FitSummary(title, rows, list(_notes(ensemble)), _promise(ensemble))
+    by_team = _by_team(ensemble, steps, teams) if has_teams else []
+    return FitSummary(title, rows, list(_notes(ensemble)), _promise(ensemble), by_team)
+
+
+def _by_team(ensemble, steps, teams) -> list[dict]:
+    """Return a row for each team, and one for all of them together."""
+    score = f"held-out {score_name(ensemble)}"
+    rows = []
+    for name in dict.fromkeys(teams):
+        own = [step for step, team in zip(steps, teams, strict=True) if team == name]
+        rows.append(
+            {
+                "team": name,
+                "members": len(own),
+                "rows each": _span([step.n_rows for step in own]),
+                "drawn": "all rows" if name == "scouts" else _drawn(own),
+                score: ensemble.held_out_scores_.get(name),
+            }
+        )
+    rows.append(
+        {
+            "team": "together",
+            "members": len(steps),
+            "rows each": None,
+            "drawn": None,
+            score: ensemble.held_out_scores_.get("together"),
+        }
+    )
+    if not ensemble.held_out_scores_:
+        for row in rows:
+            del row[score]
+    return rows
+
+
+def _span(values) -> str:
+    """Return the least and the largest of some numbers, once if they are the same."""
+    ends = dict.fromkeys(
+        f"{value:,}" if isinstance(value, Integral) else f"{value:.2f}"
+        for value in (min(values), max(values))
+    )
+    return " to ".join(ends)
+
+
+def _drawn(steps) -> str:
+    """Return how the members of a team were drawn; the first is always drawn uniformly."""
+    for name in ("power", "mu"):
+        chosen = [value for step in steps if (value := getattr(step, name)) is not None]
+        if chosen:
+            return f"by errors, {name} {_span(chosen)}"
+    return "uniformly"
+
+
+def score_name(ensemble) -> str:
+    """Return the words for what an ensemble is scored by."""
+    return ensemble.scoring.replace("_", " ") if isinstance(ensemble.scoring, str) else "score"
 
 
 def _notes(ensemble) -> Iterator[str]:
     """Yield the lines below the table."""
-    if len(ensemble.scores_):
-        scoring = ensemble.scoring if isinstance(ensemble.scoring, str) else "score"
+    held_out = ensemble.held_out_scores_
+    if len(held_out) > 1:
         yield (
-            f"score: {scoring} of the validation rows. error: mean of 1 - p(true class) of the "
-            "validation rows. Both are before calibration."
+            "Each held-out row is scored only by members that were not trained on it. All teams "
+            "are scored on the same rows, before calibration."
+        )
+    elif len(ensemble.scores_):
+        yield (
+            f"score: {score_name(ensemble)} on the validation rows. error: mean of "
+            "1 - p(true class) on the validation rows. Both are before calibration."
         )
     if (signal := getattr(ensemble, "signal_", None)) is not None:
-        yield f"Signal: {signal:.0f}, by the rounds of boosting that pay on rows scouts leave out."
+        yield f"Signal: {signal:.0f}, " + (
+            "the number of boosting rounds after which scouts stopped improving on held-out rows."
+            if held_out
+            else "a usual value: without held-out rows it cannot be measured."
+        )
     elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
         yield (
-            "The smallest class has fewer than 75 rows, too few for teams: trees, which did best "
-            "in development, took their place."
+            "The smallest class has fewer than 75 rows, too few for teams. All members are trees, "
+            "which did best in development on so few rows."
         )
     if rivals := getattr(ensemble, "rivals_", ()):
         met = " and ".join(f"{mu:g}" for mu in rivals)
@@ -178,9 +247,10 @@ def _promise(ensemble) -> str:
             f"for the {rule[1]:,} most probable of the rows it gets; of as many rows as fit saw, "
             f"{ensemble.class_counts_.sum():,}, those with {ensemble.threshold_:.4f} or more"
         )
-    text = f"predict returns {label!r} {reach}"
+    text = f"predict returns {label!r} {reach}."
     if ensemble.expected_recall_ is not None:
-        text += f"; this finds {ensemble.expected_recall_:.0%} of it in the held-out rows"
+        text += f" On the held-out rows that has a recall of {ensemble.expected_recall_:.0%}"
         if ensemble.expected_precision_ is not None:
-            text += f", with a precision of {ensemble.expected_precision_:.0%}"
-    return f"{text}."
+            text += f" and a precision of {ensemble.expected_precision_:.0%}"
+        text += "."
+    return text

@@ -348,6 +348,7 @@ class Blend:
                 )
             self.scales.append(_scale(odds, codes, 1.0 if shares is not None else None))
         self._left_out: tuple | None = None
+        self._each: list[np.ndarray] = []
 
     @classmethod
     def of(cls, growths: Sequence[Growth], votes: Sequence[int] | None = None) -> "Blend":
@@ -360,6 +361,7 @@ class Blend:
         rows, answers, codes, weights = _left_out_answers(growths)
         blend = cls(answers, codes, shares, votes)
         blend._left_out = rows, blend(answers), codes, weights
+        blend._each = answers
         return blend
 
     def held_out(self) -> tuple:
@@ -375,8 +377,16 @@ class Blend:
     def without_rows(self) -> "Blend":
         """Return a blend that holds nothing of the rows."""
         twin = copy(self)
-        twin._left_out = None
+        twin._left_out, twin._each = None, []
         return twin
+
+    def scores(self, data: GrowthData) -> list[float]:
+        """Return the score of each team on the rows that all can judge; the joint one is last."""
+        _, joint, codes, weights = self.held_out()
+        if np.bincount(codes, minlength=data.n_classes).min() == 0:
+            return []  # no score speaks of a class that has no rows
+        score = data.score_function(codes, weights)
+        return [score(answer) for answer in (*self._each, _vector(joint))]
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""

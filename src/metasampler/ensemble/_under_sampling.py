@@ -339,6 +339,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
+        self.held_out_scores_ = _held_out_scores(teams, blend)
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
         self.calibration_, threshold = decision
@@ -527,15 +528,17 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self.classes_[np.where(called, minority, 1 - minority)]
 
     def summary(self):
-        """Return what the fit did, member by member.
+        """Return what the fit did.
 
         Returns
         -------
         summary : FitSummary
-            Prints as a table of at most a screen: for each member its mu (where there is one), the
-            rows it was trained on, and after it joined the validation score and the mean
-            validation error of each class. Of many members some are shown; its ``rows`` hold all,
-            and ``print(summary.to_text(all_members=True))`` shows them.
+            Print it for a table that fits on a screen. An ensemble of several teams has one line
+            a team, with its score on held-out rows, and a last line with the score of all teams
+            together. An ensemble without teams has one line a member: its mu (where there is one),
+            the rows it was trained on, and the validation score and the mean validation error of
+            each class once it had joined. ``print(summary.to_text(all_members=True))`` shows every
+            member; ``summary.rows`` holds them as dictionaries.
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)
@@ -564,6 +567,18 @@ def _labels_that_count(y, sample_weight):
         return y
     labels, counts = np.asarray(y), np.asarray(sample_weight) != 0
     return labels[counts] if counts.shape == labels.shape[:1] else y
+
+
+def _held_out_scores(teams: list[Team], blend: Blend | None) -> dict[str, float]:
+    """Return the score of each team on held-out rows, and that of the whole ensemble."""
+    growth = teams[0].growth
+    if not growth.data.has_validation:
+        return {}
+    if blend is None:
+        score = growth.steps[-1].score
+        return {} if score is None else {"together": score}
+    names = [*(team.name for team in teams), "together"]
+    return dict(zip(names, blend.scores(growth.data), strict=False))
 
 
 def _original(data: GrowthData, subsets: list) -> list:

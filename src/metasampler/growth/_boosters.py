@@ -161,9 +161,10 @@ class BoosterLearner(MemberLearner):
     def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
         super().__init__(estimator, n_classes, n_jobs)
         self.categorical_features = list(categorical_features)
-        settings = estimator.get_params()
+        # Read once: scikit-learn looks at the signature every time.
+        self._given = estimator.get_params()
         #: Rounds without gain after which a member stops, if it has rows to judge that by.
-        self.patience: int | None = next(filter(None, map(settings.get, _PATIENCE)), None)
+        self.patience: int | None = next(filter(None, map(self._given.get, _PATIENCE)), None)
         self.stops_early = self.patience is not None
         #: The round after which the learning rate doubles; None leaves it as it is.
         self.doubles_after: int | None = None
@@ -193,7 +194,7 @@ class BoosterLearner(MemberLearner):
         if self._seen is data.tables[0]:
             return
         self.edges, self._seen = None, data.tables[0]
-        sample = data.edge_rows(self.estimator.get_params()["subsample_for_bin"])
+        sample = data.edge_rows(self._given["subsample_for_bin"])
         if sample is not None:
             settings = self._settings(data.n_columns)
             del settings["n_estimators"]
@@ -278,7 +279,7 @@ class BoosterLearner(MemberLearner):
         """Return LightGBM's settings, and the number of rounds as ``n_estimators``."""
         settings = {
             name: value
-            for name, value in self.estimator.get_params().items()
+            for name, value in self._given.items()
             if value is not None and name not in _NOT_PASSED_ON
         }
         settings |= {

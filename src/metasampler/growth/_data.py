@@ -424,7 +424,11 @@ class GrowthData:
 
     def _bind(self, role: str):
         rows = self.watched(role)
-        return bind_scorer(self.scoring, rows.codes, self.classes, self.minority, rows.weights)
+        return self.score_function(rows.codes, rows.weights)
+
+    def score_function(self, codes: np.ndarray, weights: np.ndarray | None):
+        """Return what scores the probabilities of rows with these classes and weights."""
+        return bind_scorer(self.scoring, codes, self.classes, self.minority, weights)
 
     def to_original(self, subset: np.ndarray) -> np.ndarray:
         """Return row numbers among the rows the user passed."""

@@ -14,10 +14,11 @@ _ERROR_OF = "error of "
 
 @shared_docs()
 class FitSummaryDisplay:
-    """The rows of `summary()` in up to three panels: mu, validation score, errors by class.
+    """The members of `summary()` in up to three panels: mu, validation score, errors by class.
 
-    It is recommended to use `from_estimator` to create it. Panels for which a fit has no figures
-    (a rule has no mu, a fit without validation rows no score) are left out.
+    Create it with `from_estimator`. A panel is left out if the fit has no numbers for it: a rule
+    has no mu, and a fit without validation rows has no score. With teams the scores are those of
+    each team alone; `held_out_scores_` has the score of all teams together.
 
     Parameters
     ----------
@@ -103,15 +104,28 @@ class FitSummaryDisplay:
 
     def _panels(self):
         """Return the label of each panel, and the lines in it by name."""
-        panels: dict[str, dict] = {"mu": {}, "validation score": {}, "mean error": {}}
+        panels: dict[str, dict] = {
+            "mu": {},
+            "validation score": {},
+            "score of a team": {},
+            "mean error": {},
+        }
         for name in self.rows[0]:
             if name == "mu":
                 panels["mu"][""] = self._column(name)
             elif name == "score":
                 panels["validation score"][""] = self._column(name)
+            elif name == "team score":
+                panels["score of a team"] = self._lines_by_team(name)
             elif name.startswith(_ERROR_OF):
                 panels["mean error"][name.removeprefix(_ERROR_OF)] = self._column(name)
         return [(label, lines) for label, lines in panels.items() if lines]
+
+    def _lines_by_team(self, name):
+        """Return a column of the summary for each team that has numbers there."""
+        values, teams = self._column(name), np.array([row["team"] for row in self.rows])
+        lines = {team: np.where(teams == team, values, np.nan) for team in dict.fromkeys(teams)}
+        return {team: line for team, line in lines.items() if np.isfinite(line).any()}
 
     def _column(self, name):
         """Return a column of the summary as floats."""
@@ -135,7 +149,9 @@ class FitSummaryDisplay:
         panel.set_ylabel(label)
         if label == "mu":
             panel.set_ylim(-0.05, 1.05)
-        if len(lines) > 1:
+        if label == "score of a team":
+            legend_beside(panel, title="team alone")
+        elif len(lines) > 1:
             panel.set_ylim(bottom=0)
             legend_beside(panel, title="class")
         tidy(panel)

@@ -145,8 +145,8 @@ class PrecisionRecallComparisonDisplay:
 
         {drawn}
         """
-        labels = {name: f"{name} (AP {curve[2]:.3f})" for name, curve in self.curves.items()}
-        size = beside_size([*labels.values(), "chance (AP 0.000)"], 5.8, 4.5)
+        labels = {name: f"{name}: {curve[2]:.3f}" for name, curve in self.curves.items()}
+        size = beside_size([*labels.values(), "chance: 0.000"], 5.8, 4.5)
         ax = make_axes("PrecisionRecallComparisonDisplay.plot", ax, size=size)
         styles = styles or {}
         self.lines_ = {}
@@ -177,12 +177,12 @@ class PrecisionRecallComparisonDisplay:
                 linestyle=(0, (1, 3)),
                 linewidth=1,
                 zorder=1,
-                label=f"chance (AP {self.chance:.3f})",
+                label=f"chance: {self.chance:.3f}",
             )
         ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.01), ylim=(0, 1.02))
         ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
         tidy(ax)
-        legend_beside(ax)
+        legend_beside(ax, title="average precision")
         self.ax_ = ax
         self.figure_ = ax.figure
         return self

@@ -200,6 +200,7 @@ def growth(found: Findings) -> Markup | None:
         drawn
         for key, title, words in (
             ("score", "Validation score", "Score on rows that members did not see, after each."),
+            ("team score", "Score of trees alone", "Score of the trees without the other teams."),
             ("mu", "mu", "The error that a draw favours: 1 draws the hardest rows."),
             ("power", "power", "The power of errors that rows are drawn by: 0 is uniform."),
         )
@@ -211,6 +212,7 @@ def growth(found: Findings) -> Markup | None:
     facts = [("Members", f"{len(rows):,}")]
     if len(teams) > 1:
         facts.append(("Teams", ", ".join(f"{n} {team}" for team, n in teams.items())))
+    by_team = getattr(summary, "teams", [])
     notes = [element("li", shorten(note, 400)) for note in summary.notes]
     shown = _thinned(rows)
     header = list(rows[0])
@@ -224,6 +226,7 @@ def growth(found: Findings) -> Markup | None:
         "section",
         element("h2", "How the ensemble grew"),
         pairs("The ensemble", facts),
+        _team_table(by_team) if by_team else None,
         element("ul", *notes) if notes else None,
         element("div", *figures, class_="figures two") if figures else None,
         folded(
@@ -231,6 +234,14 @@ def growth(found: Findings) -> Markup | None:
             numbers,
         ),
         id="growth",
+    )
+
+
+def _team_table(teams: list[dict]) -> Markup:
+    """Return the score of each team, and of all together."""
+    header = list(teams[0])
+    return table(
+        "Team by team", header, [[_cell(row[key]) for key in header] for row in teams], words=1
     )
 
 

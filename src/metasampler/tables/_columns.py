@@ -94,6 +94,9 @@ def _kind_of_objects(values: list) -> str:
 
 def is_empty(column) -> bool:
     """Return whether a column has missing values only: such a column has no kind."""
+    if len(column) and not _is_missing(column[0] if _is_polars(column) else column.iat[0]):
+        # Nearly always: the rest of the column need not be read.
+        return False
     if not _is_polars(column):
         return bool(column.isna().all())
     if column.dtype.is_float():
@@ -103,8 +106,8 @@ def is_empty(column) -> bool:
 
 def first_value(column):
     """Return the first value of a column that is not missing."""
-    values = column.to_list() if _is_polars(column) else column.tolist()
-    return next(value for value in values if not _is_missing(value))
+    # One by one: a list of all values would be made of as many Python objects.
+    return next(value for value in column if not _is_missing(value))
 
 
 def _is_missing(value) -> bool:

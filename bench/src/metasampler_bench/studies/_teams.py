@@ -66,7 +66,9 @@ def _variants(
     boosters = {mu: pieces.boosters(signal, mu) for mu in _MUS_OF_BOOSTERS}
     learned = pieces.boosters(signal)
     trees = {mu: pieces.trees(signal, mu) for mu in _MUS_OF_TREES}
-    teams = [scouts, learned, trees[_RECIPE.mu_of_trees(signal)]]
+    # Where positives are few, sharp trees are part of every variant.
+    sharp = pieces.sharp_trees()
+    teams = [scouts, learned, trees[_RECIPE.mu_of_trees(signal)], *sharp]
     cpu = sum(team.cpu for team in teams)
     yield "default", blended(teams), cpu
     for number, name in enumerate(_NAMES):
@@ -76,9 +78,9 @@ def _variants(
     yield "stacked by left-out rows", stacked(teams), None
     balanced = pieces.boosters(signal, ratio=1.0)
     yield "boosters alone, ratio 1", alone(balanced), balanced.cpu
-    yield "ratio 1", blended([scouts, balanced, teams[2]]), None
+    yield "ratio 1", blended([scouts, balanced, *teams[2:]]), None
     for of_boosters, of_trees in product(_MUS_OF_BOOSTERS, _MUS_OF_TREES):
-        joined = blended([scouts, boosters[of_boosters], trees[of_trees]])
+        joined = blended([scouts, boosters[of_boosters], trees[of_trees], *sharp])
         yield f"mu {of_boosters} and {of_trees}", joined, None
     for of_boosters in _MUS_OF_BOOSTERS:
         yield f"boosters alone, mu {of_boosters}", alone(boosters[of_boosters]), None
@@ -108,6 +110,10 @@ def _measure_few(options: Options) -> Iterator[Row]:
             }
             teams = Pieces(X, y, X_test, seed).default()
             yield start | _measured("teams", y_test, blended(teams), sum(t.cpu for t in teams))
+            # The same where there are no sharp trees.
+            usual = teams[: len(_NAMES)]
+            cpu = sum(team.cpu for team in usual)
+            yield start | _measured("teams without sharp trees", y_test, blended(usual), cpu)
             yield start | _measured("trees", y_test, *_few_trees(X, y, X_test, seed))
             yield start | _measured("LightGBM", y_test, *_lightgbm(X, y, X_test, seed))
 

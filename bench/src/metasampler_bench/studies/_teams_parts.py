@@ -117,11 +117,16 @@ class Pieces:
         scouts = self.scouts(recipe)
         signal = recipe.signal(scouts.growth)
         boosters = self.boosters(signal, recipe=recipe)
-        teams = [scouts, boosters, self.trees(signal, recipe.mu_of_trees(signal), recipe)]
-        if n_sharp := recipe.n_sharp_trees(self.data):
-            kinds, mu = recipe.trees(np.inf), recipe.mu_of_trees(np.inf)
-            teams.append(self._grow_trees(3, kinds, mu, n_sharp)._replace(n_votes=3))
-        return teams
+        trees = self.trees(signal, recipe.mu_of_trees(signal), recipe)
+        return [scouts, boosters, trees, *self.sharp_trees(recipe)]
+
+    def sharp_trees(self, recipe: Recipe = _RECIPE) -> list[Grown]:
+        """Grow the team of sharp trees, if a fit would have one."""
+        n_trees = recipe.n_sharp_trees(self.data)
+        if not n_trees:
+            return []
+        kinds, mu = recipe.trees(np.inf), recipe.mu_of_trees(np.inf)
+        return [self._grow_trees(3, kinds, mu, n_trees)._replace(n_votes=3)]
 
     def refitted(self) -> NDArray[Any]:
         """Return what the teams say together if they are grown again on all rows.
@@ -129,7 +134,7 @@ class Pieces:
         Held-out rows give the signal and the scales; a scout is then as long as those before it.
         """
         first = self.default()
-        blend = Blend.of([team.growth for team in first])
+        blend = _blend(first)
         signal = _RECIPE.signal(first[0].growth)
         # As long as on average, since every scout has another seed and no rows of its own now.
         lengths = [member.n_rounds_ for member in first[0].growth.members]
@@ -138,6 +143,7 @@ class Pieces:
             whole.scouts(n_rounds=round(float(np.mean(lengths)))),
             whole.boosters(signal),
             whole.trees(signal, _RECIPE.mu_of_trees(signal)),
+            *whole.sharp_trees(),
         ]
         return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
 
@@ -168,8 +174,12 @@ class Pieces:
 
 def blended(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what teams say together, as the default joins and calibrates them."""
-    blend = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
+    blend = _blend(teams)
     return _calibrated(blend.held_out(), blend([team.test for team in teams])[:, 1])
+
+
+def _blend(teams: Sequence[Grown]) -> Blend:
+    return Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
 
 
 def alone(team: Grown) -> NDArray[Any]:

@@ -27,9 +27,10 @@ _N_HALVES = 200
 _LIMITS = (0.0, 20.0, 28.0, 36.0, 45.0, 60.0, 90.0, np.inf)
 
 #: Numbers of positives from which on teams may take the place of trees.
-_FEWEST = (0, 75, 150, 300, 10**6)
+_FEWEST = (0, 75, 125, 200, 10**6)
 
-Scores = dict[str, dict[str, float]]
+#: What is compared where positives are few.
+_KINDS = ("teams", "teams without sharp trees", "trees", "LightGBM")
 
 
 def _by_table(rows: Iterable[Row], value: str = _SCORE) -> dict[str, dict[str, Any]]:
@@ -142,10 +143,6 @@ def _signal_table(rows: list[Row]) -> ResultTable:
     )
 
 
-def _percent(gains: NDArray[Any]) -> str:
-    return f"{100 * gains.mean():+.1f} % ({len(gains)})" if len(gains) else "-"
-
-
 def _draws_table(rows: list[Row]) -> ResultTable:
     """Choose limits of the signal by one half of the tables, and test them on the other."""
     scores = _by_table(rows)
@@ -238,17 +235,18 @@ def _few_table(rows: list[Row], title: str) -> ResultTable:
         group = [task for key, task in _tasks(rows).items() if low <= key[2] < high]
         if len(group) < 2:
             continue
-        teams, trees, single = (
-            np.array([task[method] for task in group]) for method in ("teams", "trees", "LightGBM")
+        teams, blunt, trees, single = (
+            np.array([task[method] for task in group]) for method in _KINDS
         )
         lines.append(
             [
                 f"{low} to {high - 1}" if high < edges[-1] else f"{low} or more",
                 str(len(group)),
-                *(f"{scores.mean():.4f}" for scores in (teams, trees, single)),
+                *(f"{scores.mean():.4f}" for scores in (teams, blunt, trees, single)),
                 with_error(*paired(teams, trees)),
                 f"{np.sum(teams > trees)} of {len(group)}",
-                with_error(*paired(np.maximum(teams, trees), single)),
+                with_error(*paired(teams, blunt)) if (teams != blunt).any() else "",
+                with_error(*paired(teams, single)),
             ]
         )
     return ResultTable.from_texts(
@@ -256,12 +254,11 @@ def _few_table(rows: list[Row], title: str) -> ResultTable:
         [
             "training positives",
             "tasks",
-            "teams",
-            "trees",
-            "LightGBM",
+            *_KINDS,
             "teams less trees",
             "teams better on",
-            "the better one less LightGBM",
+            "what sharp trees add",
+            "teams less LightGBM",
         ],
         lines,
         f"{_SCORE.capitalize()}; ± is the standard error over the tasks.",
