@@ -15,10 +15,10 @@ from sklearn.model_selection import cross_val_predict
 
 from metasampler import MesaClassifier
 from metasampler.ensemble._calibration import SigmoidCalibration
-from metasampler.ensemble._teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.ensemble._teams import RECIPES, Blend, Recipe
 from metasampler.growth import Growth
 from metasampler.policy import ConstantPolicy, load_policy, signal_state
-from metasampler.tables import lowest_values
+from metasampler.tables import TreeTable, lowest_values
 
 
 def mesa(n_estimators=6, **options):

@@ -11,8 +11,14 @@ from scipy import sparse
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.growth import MemberLearner, RandomStreams, make_growth_data, make_learners
-from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
+from metasampler.growth import (
+    MemberLearner,
+    RandomStreams,
+    is_plain_booster,
+    make_growth_data,
+    make_learners,
+)
+from metasampler.growth._boosters import BoostedMember, BoosterLearner
 
 QUICK = {"n_estimators": 8, "num_leaves": 7, "min_child_samples": 5, "verbose": -1}
 

@@ -7,8 +7,8 @@ from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import (
     Candidates,
     Growth,
-    GrowthData,
     RandomStreams,
+    RowsInMemory,
     Stream,
     draw_rows,
     race_keys,
@@ -129,7 +129,7 @@ def hardest(errors: np.ndarray, ties: np.ndarray, size: int) -> np.ndarray:
     return np.flatnonzero(kept)
 
 
-def _all_pool_sizes(data: GrowthData, n_members: int) -> list[np.ndarray]:
+def _all_pool_sizes(data: RowsInMemory, n_members: int) -> list[np.ndarray]:
     """Return the pool sizes of every class."""
     return [pool_sizes(len(rows), data.draw_size, n_members) for rows in data.class_rows]
 
@@ -137,7 +137,7 @@ def _all_pool_sizes(data: GrowthData, n_members: int) -> list[np.ndarray]:
 class _Cascade:
     """The policy and the rule: rows come from pools that shrink with every member."""
 
-    def __init__(self, data: GrowthData, streams: RandomStreams, n_members: int):
+    def __init__(self, data: RowsInMemory, streams: RandomStreams, n_members: int):
         self.sizes = _all_pool_sizes(data, n_members)
         self.pools = [np.arange(len(rows)) for rows in data.class_rows]
         # Not the keys of the draw: rows that were kept for their small keys would then be drawn

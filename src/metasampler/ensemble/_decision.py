@@ -79,7 +79,7 @@ def decide(
     -------
     decision : Decision
     """
-    prior = data.class_weights() / data.class_weights().sum()
+    prior = data.class_weights / data.class_weights.sum()
     proba = codes = weights = None
     if held_out is not None:
         proba, codes = held_out.proba, held_out.codes

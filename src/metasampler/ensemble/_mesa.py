@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._teams import RECIPES, Plan, Team, TreeTable, has_few_rows
+from metasampler.ensemble._teams import RECIPES, Plan, Team, has_few_rows
 from metasampler.ensemble._threshold import needs_held_out_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
@@ -403,7 +403,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             growth = Growth(rows, learner, seeds[1])
             teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:
-            rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
+            rows = data.for_team(self.sampling_ratio, trees=True)
             numbers = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
             for (name, n_trees), seed in zip(numbers.items(), seeds[2:], strict=True):
                 trees = recipe.trees(signal if name == "trees" else np.inf)
@@ -429,8 +429,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
             return {**of_trees, **deepcopy(self._policies)}
         # A sampler that is meta-trained here learns from trees: they are quick.
-        table = TreeTable(data.lowest_values())
-        rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
+        rows = data.for_team(self.sampling_ratio, trees=True).holding_out_a_fold()
         trees = recipe.trees(signal)
         policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
         if _reads_the_signal(policy):

@@ -1,15 +1,11 @@
 """What a warm start has to find as it was: parameters, rows, labels and weights."""
 
-from hashlib import blake2b
 from numbers import Real
 from typing import Any
-from zlib import crc32
 
-import joblib
 import numpy as np
-from scipy import sparse
 
-from metasampler.growth import GrowthData
+from metasampler.growth import GrowthData, fingerprint
 
 __all__ = ["check_facts", "facts_of"]
 
@@ -32,7 +28,7 @@ def facts_of(estimator, parameters: tuple[str, ...], data: GrowthData) -> dict[s
         **{name: _comparable(getattr(estimator, name)) for name in parameters},
         _ROWS: data.n_rows,
         "classes": data.classes.tolist(),
-        **data.fingerprints(_fingerprint),
+        **data.fingerprints(),
     }
 
 
@@ -65,12 +61,12 @@ def _comparable(value) -> Any:
     if isinstance(value, (list, tuple)):
         return [_comparable(entry) for entry in value]
     if isinstance(value, np.ndarray):
-        return f"an array {_fingerprint(value)}"
+        return f"an array {fingerprint(value)}"
     if hasattr(value, "get_params") and not isinstance(value, type):
         params = {key: _comparable(entry) for key, entry in value.get_params(deep=False).items()}
         learned = getattr(getattr(value, "policy_", None), "parameters", None)
         if learned is not None:
-            params["policy_"] = f"one with {_fingerprint(learned)}"
+            params["policy_"] = f"one with {fingerprint(learned)}"
         return {"kind": type(value).__name__, **params}
     plain = value is None or callable(value) or isinstance(value, (str, Real))
     return value if plain else f"a {type(value).__name__}"
@@ -94,19 +90,3 @@ def _difference(name: str, before, now) -> tuple[str, Any, Any] | None:
         return (name, before, now) if before != now else None
     found = (_difference(*pair) for pair in pairs)
     return next((each for each in found if each is not None), None)
-
-
-def _fingerprint(table) -> str:
-    """Return a short text that tables with other values do not have."""
-    if sparse.issparse(table):
-        table = table.tocsr()
-        return " ".join(map(_fingerprint, (table.data, table.indices, table.indptr)))
-    if isinstance(table, np.ndarray) and not table.dtype.hasobject:
-        # A checksum: it is to find mistakes, and every fit reads its whole table for it.
-        head = crc32(f"{table.shape} {table.dtype}".encode())
-        return f"{crc32(np.ascontiguousarray(table).data, head):08x}"
-    if hasattr(table, "columns"):
-        # By column: how a frame keeps its columns together is no part of it.
-        parts = [joblib.hash((str(name), np.asarray(table[name]))) for name in table.columns]
-        return blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
-    return joblib.hash(table)

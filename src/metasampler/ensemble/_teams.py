@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._calibration import fit_sigmoid
 from metasampler.growth import Growth, GrowthData, Policy, make_learners
-from metasampler.tables import as_float32, values_for_missing
+from metasampler.tables import TreeTable
 
 __all__ = [
     "RECIPES",
@@ -30,7 +29,6 @@ __all__ = [
     "Plan",
     "Recipe",
     "Team",
-    "TreeTable",
     "has_few_rows",
     "signal_is_uncertain",
 ]
@@ -256,34 +254,6 @@ def _booster(**settings):
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(cat_smooth=20, verbose=-1, **settings)
-
-
-class TreeTable:
-    """Bring a table of numbers into the form that trees take fastest: float32, nothing missing.
-
-    A missing value becomes a number below all others of its column, which a tree can split off.
-
-    Parameters
-    ----------
-    lowest : ndarray of shape (n_features,)
-        The lowest number of each column; of a sparse table that of all.
-    """
-
-    def __init__(self, lowest: np.ndarray):
-        self.fill = as_float32(values_for_missing(lowest))
-
-    def __call__(self, X):
-        """Return a table in this form; it may be the same one."""
-        is_plain = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.flags.c_contiguous
-        if is_plain and not np.isnan(np.min(X, initial=0)):
-            return X
-        X = as_float32(X)
-        if issparse(X):
-            X.data[np.isnan(X.data)] = self.fill
-            return X
-        rows, columns = np.nonzero(np.isnan(X))
-        X[rows, columns] = self.fill[columns]
-        return np.ascontiguousarray(X)
 
 
 class FittedTeam(NamedTuple):

@@ -37,6 +37,7 @@ from metasampler.growth import (
     kinds_of,
     make_growth_data,
     make_learners,
+    make_parted_data,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -197,7 +198,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             streams = RandomStreams(self._entropy)
         else:
             streams = RandomStreams.from_random_state(self.random_state)
-        data = make_growth_data(
+        make_data = make_parted_data if isinstance(X, LookedAt) else make_growth_data
+        data = make_data(
             X,
             y,
             X_val,
@@ -334,7 +336,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
         self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
-        self.estimators_samples_ = _original(data, self.estimators_samples_)
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
@@ -351,11 +352,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if not refits:
             # What a warm start goes on from.
             self._grown = {
-                team.name: (
-                    team.growth.members,
-                    _original(data, team.growth.subsets),
-                    team.growth.steps,
-                )
+                team.name: (team.growth.members, team.growth.subsets, team.growth.steps)
                 for team in teams
             }
 
@@ -579,8 +576,3 @@ def _held_out_scores(teams: list[Team], blend: Blend | None) -> dict[str, float]
         return {} if score is None else {"together": score}
     names = [*(team.name for team in teams), "together"]
     return dict(zip(names, blend.scores(growth.data), strict=False))
-
-
-def _original(data: GrowthData, subsets: list) -> list:
-    """Return row numbers among the rows the user passed, where they are known."""
-    return [None if rows is None else data.to_original(rows) for rows in subsets]

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from metasampler.growth._members import MemberLearner
 
-__all__ = ["BoostedMember", "BoosterLearner", "is_plain_booster"]
+__all__ = ["BoostedMember", "BoosterLearner"]
 
 # Up to so many columns LightGBM's histograms by rows are the faster ones, by 10 to 25 %.
 _FEW_COLUMNS = 50
@@ -20,21 +20,6 @@ _PATIENCE = ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change"
 
 # What is not LightGBM's business, or set here.
 _NOT_PASSED_ON = ("class_weight", "importance_type", "n_jobs", "random_state", *_PATIENCE)
-
-
-def is_plain_booster(estimator) -> bool:
-    """Return whether members are LightGBM's own, without what needs its own `fit`."""
-    kind = type(estimator)
-    if kind.__name__ != "LGBMClassifier" or not kind.__module__.startswith("lightgbm"):
-        return False
-    settings = estimator.get_params()
-    return (
-        settings["objective"] is None
-        and settings["class_weight"] is None
-        and settings["boosting_type"] in ("gbdt", "rf", "dart")
-        # Linear leaves need the raw rows, which a subset of a binned table has not.
-        and not settings.get("linear_tree")
-    )
 
 
 def _known_table(X):
@@ -196,12 +181,13 @@ class BoosterLearner(MemberLearner):
         self.edges, self._seen = None, data.tables[0]
         sample = data.edge_rows(self._given["subsample_for_bin"])
         if sample is not None:
-            settings = self._settings(data.n_columns)
+            settings = self._settings(data.tables[0].shape[1])
             del settings["n_estimators"]
             # Bins are the same for any number of threads.
             settings["num_threads"] = effective_n_jobs(self.n_jobs)
             arguments = (settings, self.categorical_features)
-            self.edges = data.place.run(make_bin_edges, sample, args=arguments)
+            # All of the sample goes to one place, as one cell.
+            (self.edges,) = data.place.ask(make_bin_edges, [sample], args=arguments)
 
     def own_copy(self):
         """Return a copy that shares the binned table, which no fit changes."""

@@ -7,16 +7,23 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from metasampler.growth import _parts
-from metasampler.growth._candidates import Candidates
-from metasampler.growth._data import GrowthData, join_arrays, sum_of_parts
-from metasampler.growth._draw import MAX_DEALT, Stream, deal, deal_alone, hold_out_size
+from metasampler.growth._data import GrowthData, count_classes, join_arrays, sum_of_parts
+from metasampler.growth._draw import (
+    MAX_DEALT,
+    Stream,
+    deal,
+    deal_alone,
+    hold_out_size,
+    race_keys_of,
+)
 from metasampler.growth._fingerprint import fingerprint
-from metasampler.growth._parts import Part, Request
+from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
+from metasampler.growth._rules import Candidates, Request, join_rows
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, check_weights, ratios_to
-from metasampler.tables import TableForm, is_frame
+from metasampler.tables import TreeTable, is_frame
 
 __all__ = ["LookedAt", "PartedData", "make_parted_data"]
 
@@ -34,71 +41,42 @@ class PartedData(GrowthData):
         Rows of all parts.
     table : ndarray of shape (1, n_features)
         A row like those of the table, by which learners are chosen; NaN if values are missing.
-    classes, roles, counts, n_folds, has_weights, minority, sampling_ratio, scoring, streams
-        See `GrowthData`.
-    form, table_maker, max_rows
-        See `GrowthData`.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    **settings
+        Those of `GrowthData`, from `roles` on.
     """
 
-    _ARGUMENTS = (
-        "place",
-        "parts",
-        "n_rows",
-        "table",
-        "classes",
-        "roles",
-        "counts",
-        "n_folds",
-        "has_weights",
-        "minority",
-        "sampling_ratio",
-        "scoring",
-        "streams",
-        "form",
-        "table_maker",
-        "max_rows",
-        "looks",
-    )
-
-    # Each part knows its own.
-    original_rows = None
-    validation_is_apart = False
-
-    def __init__(
-        self, place, parts, n_rows, table, classes, *, roles, has_weights, table_maker=None, **facts
-    ):
-        self._n_rows = n_rows
-        self._has_weights = has_weights
+    def __init__(self, place, parts, n_rows, table, classes, **settings):
+        self._arguments = {
+            "place": place,
+            "parts": parts,
+            "n_rows": n_rows,
+            "table": table,
+            "classes": classes,
+            **settings,
+        }
         self.table = table
-        self.tables = [table]
-        self.n_train_table = n_rows
-        self._describe(place, parts, classes, roles=roles, table_maker=table_maker, **facts)
+        super().__init__(
+            place,
+            parts,
+            [table],
+            classes,
+            n_rows=n_rows,
+            n_train_table=n_rows,
+            n_drawn_parts=len(parts),
+            **settings,
+        )
 
-    @property
-    def n_rows(self) -> int:
-        """Rows of all parts."""
-        return self._n_rows
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether rows have weights."""
-        return self._has_weights
-
-    @property
-    def _drawn_from(self) -> list:
-        return self.parts
-
-    def fingerprints(self, make) -> dict:
+    def fingerprints(self) -> dict:
         """Return what tells these rows from others, however they are cut into parts."""
         return {"X": self.fingerprint}
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A short text that other rows, labels and weights hardly ever have."""
-        if self.looks.fingerprint is None:
-            total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
-            self.looks.fingerprint = f"{total:016x}"
-        return self.looks.fingerprint
+        total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
+        return f"{total:016x}"
 
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
@@ -119,7 +97,7 @@ class PartedData(GrowthData):
         """Return the same task with these rows of each part as its validation rows."""
         parts = self.place.make(_holding_out, self.parts, rows)
         arguments = (self.n_classes, "train")
-        counts = np.sum(self.place.ask(_parts.count_classes, parts, args=arguments), axis=0)
+        counts = np.sum(self.place.ask(count_classes, parts, args=arguments), axis=0)
         return self._with(parts=parts, roles=("train", "valid"), counts=counts, n_folds=0)
 
     def holding_out_a_fold(self) -> GrowthData:
@@ -133,18 +111,20 @@ class PartedData(GrowthData):
         key = streams.row_key(Stream.SPLIT)
         # Number 0 was the split into training and validation rows.
         folds = deal_parts(self.place, self.parts, self.counts, key, 1, n_parts)
+        # Rows are dealt like cards: with fewer rows the last parts get none.
+        n_parts = min(n_parts, int(self.counts.max()))
         return [self.place.make(_equal_to, folds, args=(number,)) for number in range(n_parts)]
 
-    def for_team(self, sampling_ratio, table_maker=None):
-        """Return the same rows with other draws and, if need be, in another form."""
-        parts, table = self.parts, self.table
-        if table_maker is not None:
-            arguments = (table_maker, self.place.new_paths(len(parts)))
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> GrowthData:
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+        parts, table, maker = self.parts, self.table, None
+        if trees:
+            maker = TreeTable(self.lowest_values())
+            arguments = (maker, self.place.new_paths(len(parts)))
             parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
-            table = table_maker(table)
-        return self._with(
-            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=table_maker
-        )
+            table = maker(table)
+        changes = {"sampling_ratio": sampling_ratio, "table_maker": maker}
+        return self._with(parts=parts, table=table, same_rows_as=self, **changes)
 
 
 def _fingerprint_of(part: Part) -> int:
@@ -304,7 +284,6 @@ class LookedAt:
         for each in self.facts:
             if each["n_rows"]:
                 self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
-
         with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
         #: Blocks that hold rows.
         self.kept = [self.blocks[number] for number in with_rows]
@@ -338,16 +317,27 @@ class LookedAt:
 
 def make_parted_data(
     looked: LookedAt,
+    y=None,
+    X_val=None,
+    y_val=None,
     *,
-    form: TableForm,
+    estimator,
     validation_fraction: float | None,
     streams,
     must_hold_out: bool,
     rotate: bool,
     max_rows: int | None,
+    sample_weight=None,
+    owner=None,
     **settings,
 ) -> PartedData:
-    """Bring the rows of a source into the form the growth loop takes; see `make_growth_data`."""
+    """Bring the rows of a source into the form the growth loop takes, as `make_growth_data` does.
+
+    Labels and weights are columns of the source; other validation rows than its own are refused.
+    """
+    if X_val is not None or y_val is not None:
+        raise ValueError("X_val and y_val need training rows in memory.")
+    form = unfitted_form(estimator)
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
     classes, counts, columns = looked.classes, looked.counts, looked.columns
     if len(classes) < 2:
@@ -376,7 +366,7 @@ def make_parted_data(
     found, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
     kinds = {dtype for dtype in found if dtype is not None}
     dtype = np.result_type(*kinds)
-    if len(kinds) > 1:
+    if any(kind != dtype for kind in found):
         parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(groups))))
     table = np.full((1, widths[0]), np.nan if any(lacks) else 0.0, dtype)
     # Nobody needs the blocks any more: they may take as much memory as the parts.
@@ -397,7 +387,7 @@ def make_parted_data(
     elif validation_fraction is not None:
         roles, key = ("train", "valid"), streams.row_key(Stream.SPLIT)
         if rotate:
-            n_folds = max(2, round(1 / validation_fraction))
+            n_folds = max(2, round(min(1 / validation_fraction, starts[-1])))
             folds = deal_parts(place, parts, counts, key, 0, n_folds)
             parts = place.make(_with_folds, parts, folds)
         else:
@@ -406,7 +396,7 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = place.make(_parts.join_rows, parts, *held)
+            rows = place.make(join_rows, parts, *held)
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
     data = PartedData(
@@ -459,7 +449,7 @@ def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds
 
 def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
     rows = part.rows_of(k)
-    return rows + part.start, part.race(rows, key, number)
+    return rows + part.start, race_keys_of(key, number, rows + part.start)
 
 
 def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
@@ -468,7 +458,7 @@ def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.nd
     for k, of_class in enumerate(dealt):
         rows = part.rows_of(k)
         if of_class is None:
-            folds[rows] = deal_alone(part.race(rows, key, number), n_folds)
+            folds[rows] = deal_alone(race_keys_of(key, number, rows + part.start), n_folds)
         elif len(rows):
             numbers, found = of_class
             folds[rows] = found[np.searchsorted(numbers, rows + part.start)]

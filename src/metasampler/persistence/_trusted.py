@@ -27,11 +27,11 @@ _OWN = {
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
-    "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
+    "ensemble._teams": ("Blend", "FittedTeam"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
-    "growth._actions": ("PowerDraw",),
     "growth._boosters": ("BoostedMember",),
-    "growth._loop": ("GaussianDraw", "GrowthStep"),
+    "growth._loop": ("GrowthStep",),
+    "growth._rules": ("GaussianDraw", "PowerDraw"),
     "meta._sampler": ("MetaSampler",),
     "policy._network": ("GaussianPolicy", "MLP"),
     "policy._policies": (
@@ -44,7 +44,7 @@ _OWN = {
     "policy._state": ("StateEncoder",),
     "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
-    "tables._form": ("TableForm",),
+    "tables._form": ("TableForm", "TreeTable"),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 

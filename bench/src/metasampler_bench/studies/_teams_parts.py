@@ -13,11 +13,11 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from metasampler.ensemble.teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.ensemble.teams import RECIPES, Blend, Recipe
 from metasampler.growth import (
     Growth,
-    GrowthData,
     RandomStreams,
+    RowsInMemory,
     Stream,
     make_growth_data,
     make_learners,
@@ -64,7 +64,7 @@ class Pieces:
     def __init__(self, X: Any, y: Any, X_test: Any, seed: int, *, rotate: bool = True) -> None:
         streams = RandomStreams.from_random_state(seed)
         self.seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
-        self.data: GrowthData = make_growth_data(
+        self.data: RowsInMemory = make_growth_data(
             X,
             y,
             estimator=[_RECIPE.scout(1), *_RECIPE.trees(1.0)],
@@ -108,7 +108,7 @@ class Pieces:
         return self._grow_trees(2, recipe.trees(signal), mu, recipe.n_trees)
 
     def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
-        data = self.data.for_team(1.0, TreeTable(self.data.lowest_values()))
+        data = self.data.for_team(1.0, trees=True)
         learner = make_learners(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
         return self._grow(number, data, learner, mu, n_trees)
 
@@ -147,13 +147,13 @@ class Pieces:
         ]
         return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
 
-    def _on(self, data: GrowthData) -> Pieces:
+    def _on(self, data: RowsInMemory) -> Pieces:
         twin = object.__new__(Pieces)
         twin.__dict__.update(self.__dict__, data=data)
         return twin
 
     def _grow(
-        self, number: int, data: GrowthData, learner: Any, mu: float | str | None, n_members: int
+        self, number: int, data: RowsInMemory, learner: Any, mu: float | str | None, n_members: int
     ) -> Grown:
         start = time.process_time()
         growth = Growth(data, learner, self.seeds[number])
