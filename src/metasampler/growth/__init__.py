@@ -35,6 +35,7 @@ from metasampler.growth._parts import Memory
 from metasampler.growth._places import FileTable
 from metasampler.growth._rules import (
     Candidates,
+    Choice,
     GaussianDraw,
     PowerDraw,
     Rule,
@@ -59,6 +60,7 @@ __all__ = [
     "BoostedMember",
     "BoosterLearner",
     "Candidates",
+    "Choice",
     "FileTable",
     "GaussianDraw",
     "Growth",

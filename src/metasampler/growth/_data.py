@@ -14,7 +14,7 @@ from metasampler import tables
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import RandomStreams, Stream
 from metasampler.growth._parts import Part, Selector
-from metasampler.growth._rules import Candidates, Request, join_rows
+from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
@@ -257,7 +257,7 @@ class GrowthData(ABC):
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
-            chosen = place.make(join_rows, parts, *of_class)
+            chosen = join_choices(of_class).found(place, parts)
         found = zip(*place.ask(_look_at, parts, chosen), strict=True)
         rows, codes, weights, folds = map(join_arrays, found)
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
@@ -303,7 +303,7 @@ class GrowthData(ABC):
         else:
             key = self.streams.row_key(Stream.EDGES)
             request = Request(None, None, "all", key, 0, weighted=False)
-            chosen = Candidates(place, parts, request).smallest(n_rows)
+            chosen = Candidates(place, parts, request).smallest(n_rows).found(place, parts)
         return place.make(_take_rows, parts, chosen)
 
 

@@ -169,7 +169,7 @@ class RowsInMemory(GrowthData):
 
     def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray:
         """Return the rows of the first table that `draw_subset` draws, by their positions."""
-        return draw_subset(self, key, number, rule)[0]
+        return draw_subset(self, key, number, rule).found(self.place, self.drawn_parts)[0]
 
     def member_weights(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the weights with which some rows enter a member."""

@@ -20,7 +20,7 @@ from metasampler.growth._fingerprint import fingerprint
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
-from metasampler.growth._rules import Candidates, Request, join_rows
+from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, check_weights, ratios_to
 from metasampler.tables import TreeTable, is_frame
@@ -396,7 +396,7 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = place.make(join_rows, parts, *held)
+            rows = join_choices(held).found(place, parts)
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
     data = PartedData(
