@@ -160,6 +160,8 @@ class Cluster(Memory):
 
     def memory_limits(self) -> list[int]:
         """Return the memory of each worker; those without a limit are left out."""
+        # A worker may have been lost just now; its nanny starts it again.
+        self.client.wait_for_workers(1, timeout=self.timeout)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
 

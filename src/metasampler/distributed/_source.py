@@ -19,6 +19,9 @@ _PARTS_A_THREAD = 2
 # a file, and then written, is in the memory of a worker several times.
 _BYTES_IN_FILES, _BYTES_IN_MEMORY = 1 << 26, 1 << 28
 
+# What the table of one part may take of a worker's memory.
+_SHARE_OF_PART = 0.1
+
 
 def is_dask(X) -> bool:
     """Return whether X is a collection of Dask."""
@@ -99,6 +102,7 @@ class DaskRows:
         """
         n_wanted = _PARTS_A_THREAD * max(1, self.place.n_threads())
         limit = _BYTES_IN_FILES if self.place.folder is not None else _BYTES_IN_MEMORY
+        limit = min([limit, *(_SHARE_OF_PART * memory for memory in self.place.memory_limits())])
         n_rows = min(sum(sizes) / n_wanted, limit / bytes_a_row)
         groups: list[list[int]] = []
         in_group = np.inf
