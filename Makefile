@@ -50,6 +50,7 @@ lint: $(STAMP)-lint  ## style and types
 docs: $(STAMP)-docs  ## the site, in docs/_build/html; warnings and broken references are errors
 	rm -rf docs/generated
 	cd docs && ../$(BIN)/python -m sphinx -W --keep-going -b html . _build/html
+	$(BIN)/python docs/links.py docs/_build/html
 
 bench: $(STAMP)-test  ## the speed table, as ratios within one run
 	$(BIN)/python benchmarks/speed.py

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -27,7 +28,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 
@@ -91,6 +92,14 @@ def _skip_foreign(app, what, name, obj, skip, options):
     return skip
 
 
+def _link_to_the_gallery(app, docname, source):
+    """Let links to example programs, which a clone has, lead to their pages in the gallery."""
+    up = "../" * docname.count("/")
+    text = re.sub(r"\]\((?:\.\./)+examples/README\.rst\)", f"]({up}gallery/index.rst)", source[0])
+    source[0] = re.sub(r"\]\((?:\.\./)+examples/(\w+)\.py\)", rf"]({up}gallery/\1.rst)", text)
+
+
 def setup(app):
-    """Register what Sphinx calls while it reads docstrings."""
+    """Register what Sphinx calls while it reads pages and docstrings."""
     app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("source-read", _link_to_the_gallery)

@@ -77,13 +77,19 @@ def make_table(rows) -> str:
     return "\n".join(lines)
 
 
+def renewed(text: str, rows) -> str:
+    """Return the README with the table that the rows give."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{make_table(rows)}\n{END}{after}"
+
+
 def main(arguments: list[str]) -> int:
+    """Write the table, or only say whether it is up to date."""
     rows = ResultStore(ROOT / "docs" / "results" / "tables.jsonl").rows()
     page = ROOT / "README.md"
     text = page.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    new = f"{before}{BEGIN}\n{make_table(rows)}\n{END}{after}"
+    new = renewed(text, rows)
     if "--check" in arguments:
         print("up to date" if new == text else "README.md is stale: run python docs/readme.py")
         return int(new != text)

@@ -8,7 +8,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "start.md",
+    DOCS / "coming-from.md",
+    *sorted((DOCS / "guide").glob("*.md")),
+]
 
 
 def python_blocks(page: Path) -> list[str]:
@@ -45,3 +50,33 @@ def test_every_example_is_in_the_gallery_by_its_title():
         assert path.name.startswith(("plot_", "run_")), path.name
         first, second = path.read_text().splitlines()[1:3]
         assert second == "=" * len(first), path.name
+
+
+LINKS = runpy.run_path(str(DOCS / "links.py"))
+
+
+@pytest.mark.parametrize(
+    "page", LINKS["markdown_pages"](), ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_no_link_of_a_page_is_dead_in_a_clone(page):
+    assert list(LINKS["dead_in_markdown"](page)) == []
+
+
+def test_dead_links_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A title\n\n[here](#a-title) [not](#no-title) [gone](gone.md) ![picture](gone.png)\n"
+        "[elsewhere](https://example.org) [other](other.md#two-words) [no](other.md#three)\n"
+        "`[code](nowhere.md)`\n"
+    )
+    (tmp_path / "other.md").write_text("## Two words\n")
+    dead = ["#no-title", "gone.md", "gone.png", "other.md#three"]
+    assert list(LINKS["dead_in_markdown"](page)) == dead
+
+
+def test_dead_links_of_the_site_are_found(tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text('<a href="a.html#here">a</a><a href="a.html#no">b</a><img src="no.png">')
+    (tmp_path / "a.html").write_text('<p id="here"></p>')
+    assert list(LINKS["dead_in_site"](page)) == ["a.html#no", "no.png"]
+    assert LINKS["main"]([str(tmp_path)]) == 1

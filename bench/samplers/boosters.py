@@ -82,5 +82,5 @@ sampler.summary_ = {
 sampler.save(OUTPUT)
 print(f"{OUTPUT}: {sampler.summary_['cross_validated_by_family']}")
 for signal in (10, 20, 30, 40, 60, 100, 200):
-    power = sampler.predict(signal_state(signal))
+    power = sampler.choose(signal_state(signal))
     print(f"signal {signal}: power {power:.2f}")

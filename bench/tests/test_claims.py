@@ -11,6 +11,7 @@ from metasampler_bench import load_spec
 from metasampler_bench._claims import CLAIMS, count_fits, judge_claims, load_looks, with_sentences
 from metasampler_bench._look import Look
 from metasampler_bench._paired import Difference, paired
+from metasampler_bench._paper_sentences import transfer_losses
 from metasampler_bench._sentences import SENTENCES, say
 from metasampler_bench._spec import list_specs
 from metasampler_bench._statistics import holm
@@ -133,3 +134,68 @@ def test_tables_of_differences_are_paired_and_corrected():
     assert not texts["SMOTEBoost"].bold
     assert "4 pairs each" in table.note
     assert holm([0.01, 0.5]) == [0.02, 0.5]
+
+
+def test_relative_differences_are_of_the_splits_that_both_have():
+    own, whole = {(0, 0): 0.9}, {(0, 0): 1.0, (0, 1): 0.1}
+    assert Difference(own, whole).relative == pytest.approx(-0.1)
+    rows = [row(v, 0, f, dataset="isolet", method="mesa-fit", k=10) for (_, f), v in whole.items()]
+    rows.append(row(0.9, dataset="isolet", method="mesa-fit", k=10, meta_fraction=0.5))
+    ((loss, part, name),) = transfer_losses(Look(load_spec("transfer-matrix"), rows))["parts"]
+    assert (loss, part, name) == (pytest.approx(-0.1), "50%", "isolet")
+
+
+def test_a_difference_says_what_it_is_to():
+    spec = load_spec("sensitivity")
+    (report,) = (r for r in spec.reports if r["kind"] == "paired")
+    cell = {"dataset": "spectrometer", "method": "mesa-fit", "k": 10}
+    rows = [row(0.5, **cell), row(0.6, setting="sigma=0.4", **cell)]
+    (table,) = paired(spec, rows, report)
+    assert table.title.endswith("differences to the paper's settings")
+
+
+def verdict(name, text, rows):
+    (claim,) = (claim for claim in CLAIMS if text in claim.text)
+    assert claim.spec == name
+    return claim.judge(Look(load_spec(name), rows))[0]
+
+
+def test_networks_are_judged_on_the_splits_that_all_have():
+    cell = {"dataset": "isolet", "k": 10}
+    rows = [row(0.8, method="mesa-fit", **cell), row(0.1, fold=1, method="mesa-fit", **cell)]
+    rows += [row(0.7, dataset="isolet", method="network")]
+    assert verdict("deep", "networks that learn", rows) == "confirmed"
+    rows += [row(0.9, dataset="isolet", method="network-l2rw")]
+    assert verdict("deep", "networks that learn", rows) == "not confirmed"
+
+
+@pytest.mark.parametrize(
+    ("scores", "reliable", "searches"),
+    [
+        ([0.8, 0.82, 0.81], "confirmed", "confirmed"),
+        ([0.8, 0.8, 0.497], "not confirmed", "partly"),
+        ([0.1, 0.12, 0.11], "not confirmed", "not confirmed"),
+    ],
+)
+def test_meta_trainings_are_judged_by_their_seeds(scores, reliable, searches):
+    rows = []
+    for fold in range(4):
+        place = {"fold": fold, "dataset": "spectrometer", "k": 10}
+        for seed, score in enumerate(scores):
+            extra = {"meta_seed": seed} if seed else {}
+            rows.append(row(score + 0.001 * fold, method="mesa-fit", **place, **extra))
+        rows += [row(0.5, method="random-mu", **place), row(0.4, method="uniform-draws", **place)]
+        rows += [row(0.7, method="search-policies", **place)]
+        rows += [row(0.5, method="search-constants", **place)]
+    assert verdict("seeds", "reliable", rows) == reliable
+    assert verdict("seeds", "Soft actor-critic", rows) == searches
+
+
+def test_kinds_of_members_are_counted():
+    place = {"dataset": "spectrometer", "k": 10}
+    rows = []
+    for base, score in (("GNB", 0.6), ("KNN", 0.4)):
+        rows.append(row(score, method="mesa-fit", base=base, **place))
+        rows.append(row(0.5, method="under-bagging", base=base, **place))
+    assert verdict("own-members", "any kind of member", rows[:2]) == "confirmed"
+    assert verdict("own-members", "any kind of member", rows) == "not confirmed"

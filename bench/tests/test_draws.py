@@ -83,7 +83,7 @@ def test_a_policy_learns_from_other_families_what_the_signal_says(cases):
     assert own > best + 0.005
     assert own > cases.weights @ cross_validated(cases, best_constant(CHOICES["mu"]))
     policy = fit_sampler(cases)
-    assert policy.predict(np.array([-0.5])) < 0.2 < 0.8 < policy.predict(np.array([0.5]))
+    assert policy.choose(np.array([-0.5])) < 0.2 < 0.8 < policy.choose(np.array([0.5]))
 
 
 def test_what_is_tested_was_not_learned_from(cases):

@@ -364,7 +364,7 @@ def test_a_sampler_without_its_facts_was_never_finished(tmp_path, trainings):
     second, _ = cache.get(cell)
     assert len(trainings) == 2
     state = np.full(first.encoder_.size, 0.1)
-    assert first.predict(state) == second.predict(state)
+    assert first.choose(state) == second.choose(state)
 
 
 def test_settings_of_a_cell_reach_the_sampler():

@@ -370,3 +370,27 @@ def test_nothing_is_replaced_that_is_there(data_home):
 def test_a_wrong_folder_is_an_error_and_no_reason_to_go_without(tmp_path):
     with pytest.raises(FileNotFoundError, match="gone"):
         replace_absent(load_spec("datasets").jobs(quick=True), str(tmp_path / "gone"))
+
+
+def test_data_sets_have_runs_and_folds_of_their_own():
+    fits = "\n[fits]\ndigits-8 = { runs = 1, folds = 2 }\n"
+    text = MINIMAL.replace(
+        '["digits-8"]', '["digits-8", "ecoli"]\nmeta_task = ["wine", "digits-8"]'
+    )
+    text = text.replace('title = "Small"', f'title = "Small"\nruns = 3{fits}')
+    spec = parse_spec("small", text.replace('"constant-0.9", "spe"', '"mesa-fit"'))
+
+    def places(dataset, task, **options):
+        wanted = {"dataset": dataset, "meta_task": task}
+        cells = [c for c in all_cells(spec, **options) if wanted.items() <= c.items()]
+        return sorted({(cell["run"], cell["fold"]) for cell in cells})
+
+    assert places("digits-8", "wine") == [(0, 0), (0, 1)]
+    assert len(places("ecoli", "wine")) == 12
+    # A sampler that is meta-trained on the set takes as long, wherever it is used.
+    assert places("ecoli", "digits-8") == [(0, 0), (0, 1)]
+    # Who asks for more runs gets them.
+    assert len(places("digits-8", "wine", runs=4)) == 8
+    assert len(places("ecoli", "wine", runs=1)) == 4
+    with pytest.raises(ValueError, match="fits of 'ecoli' can be runs and folds"):
+        parse_spec("small", MINIMAL.replace("[[cells]]", "[fits]\necoli = { k = 1 }\n[[cells]]"))

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 from tree_mesa import tree_mesa
@@ -161,3 +162,21 @@ def test_teams_take_sparse_tables(imbalanced_for_teams):
     clf = MesaClassifier(n_estimators=2, random_state=0).fit(csr_matrix(np.maximum(X, 0)), y)
     assert clf.signal_ is not None
     assert np.isfinite(clf.predict_proba(csr_matrix(X))).all()
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        lambda n: np.array(["a"] * n),
+        lambda n: np.array(["a"] * n, dtype=object),
+        lambda n: pl.Series(["a"] * n),
+        lambda n: np.ones(n) + 1j,
+        lambda n: {},
+        lambda n: np.nan,
+        lambda n: np.inf,
+    ],
+)
+def test_weights_that_are_no_numbers_are_named(imbalanced, weights):
+    X, y = imbalanced
+    with pytest.raises(ValueError, match="sample_weight must "):
+        UnderBaggingClassifier().fit(X, y, sample_weight=weights(len(y)))

@@ -181,7 +181,7 @@ def test_a_clean_table_has_much_signal_and_hard_rows_are_drawn(large):
     clf = mesa(14).fit(*large)
     assert clf.signal_ > 50
     # The power of the second booster, and the mu of all trees but the first.
-    assert clf.actions_[0] == load_policy("boosters").predict(signal_state(clf.signal_)) > 1
+    assert clf.actions_[0] == load_policy("boosters").choose(signal_state(clf.signal_)) > 1
     assert set(clf.actions_[1:]) == {0.9}
     assert len(clf.actions_) == 14 - 2
     assert repr(clf.meta_sampler_) == repr(load_policy("boosters"))
@@ -243,7 +243,7 @@ def test_sharp_trees_join_where_the_signal_is_uncertain(n_rare, n_sharp):
 
 def test_what_follows_from_the_signal():
     recipe = Recipe()
-    powers = [load_policy("boosters").predict(signal_state(s)) for s in (10, 40, 100, 300)]
+    powers = [load_policy("boosters").choose(signal_state(s)) for s in (10, 40, 100, 300)]
     assert powers == sorted(powers)
     assert powers[0] < 0.5 < 2 < powers[-1]
     assert [recipe.mu_of_trees(signal) for signal in (40, 60)] == [None, 0.9]

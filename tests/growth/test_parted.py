@@ -113,6 +113,47 @@ def test_errors_are_clear_and_come_first(tmp_path):
         ensemble.SelfPacedEnsembleClassifier(n_estimators=3).fit(tmp_path, "label")
 
 
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1 cut"])
+def test_a_file_that_is_none_is_named(content, tmp_path):
+    write_parquet(make_frame().head(400), tmp_path, 2)
+    (tmp_path / "part-9.parquet").write_bytes(content)
+    with pytest.raises(ValueError, match=r"part-9\.parquet cannot be read as a Parquet file: "):
+        MesaClassifier().fit(tmp_path, "label")
+
+
+def test_a_file_with_other_columns_is_named(tmp_path):
+    write_parquet(make_frame().head(400), tmp_path, 2)
+    pd.DataFrame({"other": [1.0]}).to_parquet(tmp_path / "part-9.parquet")
+    with pytest.raises(ValueError, match=r"no column 'label' in .*part-9\.parquet"):
+        MesaClassifier().fit(tmp_path, "label")
+    with pytest.raises(ValueError, match="label must name the column of labels, got None"):
+        MesaClassifier().fit(ParquetRows(tmp_path))
+
+
+@pytest.mark.parametrize("failing", ["_look_at_block", "_make_part", "member"])
+def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "work").mkdir()
+    write_parquet(make_frame().head(400), tmp_path / "rows", 2)
+    rows = ParquetRows(tmp_path / "rows", "label", folder=tmp_path / "work")
+
+    def fail(*arguments, **options):
+        raise KeyboardInterrupt
+
+    if failing == "member":
+        monkeypatch.setattr("metasampler._sklearn_compat.FAST_TREES", False)
+        monkeypatch.setattr(DecisionTreeClassifier, "fit", fail)
+    else:
+        monkeypatch.setattr(f"metasampler.growth._parted.{failing}", fail)
+    clf = MesaClassifier(DecisionTreeClassifier(), 3)
+    # The error is kept, as an interpreter keeps the last one, and with it all that it knows.
+    with pytest.raises(KeyboardInterrupt) as kept:
+        clf.fit(rows)
+    assert list((tmp_path / "work").iterdir()) == []
+    assert kept.value is not None
+    assert not hasattr(clf, "estimators_")
+
+
 def test_labels_that_cannot_be_learned(tmp_path):
     frame = make_frame(300).drop(columns="weight")
     frame["label"] = "same"

@@ -1,7 +1,8 @@
 """Run the core of the suite with every supported scikit-learn, each in a venv of its own.
 
 ``python tests/helpers/versions.py`` makes the venvs on first use, under ``.venvs``, and prints a
-table. The last run takes no private name of scikit-learn.
+table. The last run takes no private name of scikit-learn. With ``--only`` one version is run, and
+its row takes the place of the one that ``--output`` holds: the table can be made in pieces.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from kept_rows import ROOT, commit, keep_row
 
 #: The oldest versions that the metadata allow, together; and of later ones what pip takes.
 #: scikit-learn before 1.9 reads the names of polars' columns by a protocol that polars 2 dropped.
@@ -26,10 +27,13 @@ ENVIRONMENTS = {
     "1.9": ["scikit-learn==1.9.*"],
     "newest": ["--pre", "scikit-learn"],
 }
-_SHOWN = ("numpy", "scipy", "pandas", "polars", "lightgbm")
+#: The public twins of private names are tried with the last version that is known to work.
+RUNS = [*ENVIRONMENTS, "1.9-public"]
+_SHOWN = ("scikit-learn", "numpy", "scipy", "pandas", "polars", "lightgbm")
 
-#: What touches scikit-learn most: its own checks, the growth of members, tables, the main ensemble.
-CORE = ["tests/test_common.py", "tests/growth", "tests/tables"]
+#: What touches scikit-learn most: its own checks, the growth of members, tables, files of models,
+#: the main ensemble.
+CORE = ["tests/test_common.py", "tests/growth", "tests/tables", "tests/persistence"]
 CORE += [
     f"tests/ensemble/test_{name}.py" for name in ("mesa", "frames", "messages", "weight_units")
 ]
@@ -37,22 +41,21 @@ CORE += [
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", action="append", choices=list(ENVIRONMENTS))
+    parser.add_argument("--only", action="append", choices=RUNS, help="may be given again")
     parser.add_argument("--folder", type=Path, default=ROOT / ".venvs", help="of the venvs")
-    parser.add_argument("--output", type=Path, help="a Markdown file for the table")
+    parser.add_argument("--jobs", type=int, default=2, help="processes of pytest")
+    parser.add_argument("--output", type=Path, help="a Markdown file; rows are kept beside it")
     parser.add_argument("tests", nargs="*", help="what to run in the place of the core")
     options = parser.parse_args()
-    rows = []
-    for name in options.only or ENVIRONMENTS:
-        python = make_environment(options.folder / name, ENVIRONMENTS[name])
-        # The public twins of private names are tried with the last version that is known to work.
-        for public in (False, True) if name == "1.9" else (False,):
-            rows.append(run(name, python, public, options.tests or CORE))
-            text = table(rows, options.tests or CORE)
-            if options.output is not None:
-                options.output.write_text(text, encoding="utf-8")
-    print(text)
-    return int(any(row[-1] for row in rows))
+    rows: list[dict] = []
+    for name in options.only or RUNS:
+        row = run(name, options.folder, options.tests or CORE, options.jobs)
+        rows.append(row)
+        if options.output is not None:
+            kept = keep_row(options.output.with_suffix(".jsonl"), row, by=("run",))
+            options.output.write_text(page(kept), encoding="utf-8")
+    print(page(rows))
+    return int(any(row["failed"] for row in rows))
 
 
 def make_environment(folder: Path, pins: list[str]) -> Path:
@@ -66,44 +69,82 @@ def make_environment(folder: Path, pins: list[str]) -> Path:
     return python
 
 
-def run(name: str, python: Path, public: bool, tests: list[str]) -> tuple:
-    """Run tests; return a row of the table."""
+def run(name: str, folder: Path, tests: list[str], n_jobs: int) -> dict:
+    """Run tests with a version; return a row of the table."""
+    version, _, public = name.partition("-")
+    python = make_environment(folder / version, ENVIRONMENTS[version])
     environment = {**os.environ, "METASAMPLER_PUBLIC_SKLEARN": "1" if public else "0"}
-    command = [str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *tests]
+    command = ["pytest", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
     # Newer packages beside an older scikit-learn warn of it: that is theirs to mend.
     command += ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [str(python), "-m", *command, "-n", str(n_jobs)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     print(done.stdout[-6000:], done.stderr[-2000:], file=sys.stderr, flush=True)
     last = re.findall(r"^.*\d+ (?:passed|failed|error).*$", done.stdout, re.M)
     counts = {word: int(n) for n, word in re.findall(r"(\d+) (\w+)", last[-1] if last else "")}
-    code = "import importlib.metadata as m, sys; print(*(m.version(n) for n in sys.argv[1:]))"
-    asked = [str(python), "-c", code, "scikit-learn", *_SHOWN]
-    shown = subprocess.check_output(asked, text=True).split()
-    first = f"{shown[0]}, public names only" if public else shown[0]
-    others = ", ".join(f"{n} {v}" for n, v in zip(_SHOWN, shown[1:], strict=True))
     failed = counts.get("failed", 0) + counts.get("errors", 0) + counts.get("error", 0)
-    failed = failed or (1 if done.returncode else 0)
-    numbers = [counts.get(word, 0) for word in ("passed", "skipped", "xfailed")]
-    return (first, others, *numbers, failed)
+    return {
+        "run": name,
+        "command": " ".join(command),
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "commit": commit(),
+        "python": sys.version.split()[0],
+        "versions": _versions(python),
+        "passed": counts.get("passed", 0),
+        "skipped": counts.get("skipped", 0),
+        "waived": counts.get("xfailed", 0),
+        "failed": failed or int(done.returncode != 0),
+    }
 
 
-def table(rows: list[tuple], tests: list[str]) -> str:
-    """Return the rows in Markdown."""
+def _versions(python: Path) -> dict[str, str]:
+    code = "import importlib.metadata as m, sys; print(*(m.version(n) for n in sys.argv[1:]))"
+    found = subprocess.check_output([str(python), "-c", code, *_SHOWN], text=True).split()
+    return dict(zip(_SHOWN, found, strict=True))
+
+
+def page(rows: list[dict]) -> str:
+    """Return the rows in Markdown, and how they were made."""
     lines = [
         "# Versions of scikit-learn",
         "",
-        f"`python tests/helpers/versions.py`, {datetime.now(UTC):%Y-%m-%d}, Python "
-        f"{sys.version.split()[0]}: `pytest {' '.join(tests)}`. *Public names only* takes nothing "
-        "private of scikit-learn (`METASAMPLER_PUBLIC_SKLEARN=1`): the twins of "
-        "`metasampler._sklearn_public`, and trees through their own `fit`.",
+        "`make test-versions`: what touches scikit-learn most, with every supported version of it, "
+        "each in a venv of its own. *Waived* are checks of scikit-learn that do not apply, each "
+        "with its reason in the tests. *Public names only* takes nothing private of scikit-learn "
+        "(`METASAMPLER_PUBLIC_SKLEARN=1`): the twins of `metasampler._sklearn_public`, and trees "
+        "through their own `fit`. *Newest* takes releases to come too (`pip install --pre`).",
         "",
-        "| scikit-learn | with | passed | skipped | waived | failed |",
-        "|---|---|---:|---:|---:|---:|",
-        *("| " + " | ".join(map(str, row)) + " |" for row in rows),
+        "| scikit-learn | with | passed | skipped | waived | failed | run at |",
+        "|---|---|---:|---:|---:|---:|---|",
+        *map(_line, rows),
+        "",
+        "Commands:",
+        "",
+        "```sh",
+        *sorted({row["command"] for row in rows}),
+        "```",
     ]
     return "\n".join(lines) + "\n"
+
+
+_NOTES = {"newest": ", newest", "1.9-public": ", public names only"}
+
+
+def _line(row: dict) -> str:
+    own, *others = row["versions"].items()
+    cells = [
+        f"{own[1]}{_NOTES.get(row['run'], '')}",
+        ", ".join(f"{name} {version}" for name, version in [*others, ("Python", row["python"])]),
+        *(row[name] for name in ("passed", "skipped", "waived", "failed")),
+        f"{row['commit']}, {row['date']}",
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 if __name__ == "__main__":

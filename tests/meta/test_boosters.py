@@ -48,10 +48,10 @@ def test_it_is_stored_with_what_its_actions_mean(sampler, tmp_path):
     state = np.array([0.1])
     loaded = MetaSampler.load(tmp_path / "sampler.npz")
     assert loaded.as_policy().action == "power"
-    assert loaded.predict(state) == sampler.predict(state)
+    assert loaded.choose(state) == sampler.choose(state)
     policy = load_policy(tmp_path / "sampler.npz")
     assert repr(policy) == "LearnedPolicy(states of kind 'signal')"
-    assert policy.predict(state) == sampler.predict(state)
+    assert policy.choose(state) == sampler.choose(state)
 
 
 def test_an_interrupted_training_goes_on(sampler, tasks, tmp_path):
@@ -63,20 +63,20 @@ def test_an_interrupted_training_goes_on(sampler, tasks, tmp_path):
     make_sampler().fit_tasks(tasks, checkpoint=checkpoint, checkpoint_every=1, callback=stop)
     resumed = make_sampler().fit_tasks(tasks, checkpoint=checkpoint, checkpoint_every=1)
     state = np.array([0.1])
-    assert resumed.predict(state) == sampler.predict(state)
+    assert resumed.choose(state) == sampler.choose(state)
 
 
 def test_soft_actor_critic_learns_powers_too(tasks):
     learner = SoftActorCritic(n_random_steps=4, n_updates=4)
     sampler = make_sampler(learner).fit(*next(iter(tasks.values()))[:2])
-    assert 0 <= sampler.predict(np.zeros(1)) <= 6
+    assert 0 <= sampler.choose(np.zeros(1)) <= 6
 
 
 def test_a_classifier_draws_by_it(sampler, tasks):
     X, y, *_ = tasks["flipped 0.0"]
     for chosen in (sampler, MetaSampler.load("boosters")):
         clf = MesaClassifier("fast", meta_sampler=chosen, random_state=0).fit(X, y)
-        power = chosen.predict(signal_state(clf.signal_))
+        power = chosen.choose(signal_state(clf.signal_))
         # A power of next to nothing is a uniform draw.
         assert clf.actions_.tolist() == pytest.approx([power if power >= 0.1 else 0.0])
     assert power > 0.1
@@ -108,3 +108,12 @@ def test_what_boosters_refuse(tasks):
         make_sampler().set_params(estimator=Boosters("none")).fit_tasks(tasks)
     with pytest.raises(ValueError, match=r"train_ratio=0\.5 is not for Boosters"):
         make_sampler(train_ratio=0.5).fit_tasks(tasks)
+
+
+def test_the_signal_is_asked_for_before_any_member_is_fitted(imbalanced, monkeypatch):
+    def fit(*arguments, **options):
+        raise AssertionError("a member was fitted")
+
+    monkeypatch.setattr("metasampler._sklearn_compat.TreeBuilder.fit", fit)
+    with pytest.raises(ValueError, match=r"state='signal' is for the boosters of a recipe"):
+        MetaSampler(state="signal").fit(*imbalanced)

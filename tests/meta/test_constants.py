@@ -32,7 +32,7 @@ def play(assignments, states, worth):
     """Episodes in which a task shows its own states, and a mu is worth what a function says."""
     none = np.zeros(0)
     return [
-        Episode(states[a.task], none, none, {}, mean_score=worth(a.task, a.actor.predict(None)))
+        Episode(states[a.task], none, none, {}, mean_score=worth(a.task, a.actor.choose(None)))
         for a in assignments
     ]
 
@@ -53,7 +53,7 @@ def test_scores_that_rise_and_then_stay_level():
         return 0.5 - 0.1 * np.exp(-4 * action)
 
     learner = make_learner(1)
-    found = learn(learner, states, worth).predict(states[0, 0])
+    found = learn(learner, states, worth).choose(states[0, 0])
     actions = np.linspace(0, 1, 7)
     tops = {}
     fine = np.linspace(0, 1, 1001)
@@ -71,7 +71,7 @@ def test_few_constants_are_enough_for_a_lower_degree(n_constants):
     policy = learn(learner, states, lambda task, action: 0.5 - 0.1 * (action - 0.4) ** 2)
     # A line says "down" or "up", a parabola where the top is.
     expected = 0.4 if n_constants == 3 else 0.0
-    assert policy.predict(states[0, 0]) == pytest.approx(expected, abs=0.05)
+    assert policy.choose(states[0, 0]) == pytest.approx(expected, abs=0.05)
 
 
 # Real curves are flat: mu may matter by a thousandth.
@@ -87,7 +87,7 @@ def test_the_mu_that_is_worth_most_is_learned_for_each_state(hidden, scale):
         return 0.7 - scale * (action - best[task]) ** 2
 
     policy = learn(make_learner(40, hidden), states, worth)
-    found = np.array([policy.predict(parts[0]) for parts in states])
+    found = np.array([policy.choose(parts[0]) for parts in states])
     np.testing.assert_allclose(found, best, atol=0.02)
 
 
@@ -97,7 +97,7 @@ def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers(
     assignments = learner.plan(1, [4, 2])
     assert [a.task for a in assignments] == [4] * 4 + [2] * 4
     assert [a.number for a in assignments] == [2] * 4 + [3] * 4
-    played = [a.actor.predict(None) for a in assignments[:4]]
+    played = [a.actor.choose(None) for a in assignments[:4]]
     np.testing.assert_allclose(played, [0, 1 / 3, 2 / 3, 1])
     # The last round ends with the last sweep.
     assert [a.number for a in learner.plan(7, [0, 1])] == [14] * 4
@@ -106,15 +106,15 @@ def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers(
 def test_constants_may_reach_further_than_the_policy():
     # Of mu from 0.75 to 1, the constant 0.25 is the action -2.
     learner = make_learner(1, n_constants=4, mu_min=0.75, constant_min=0.25)
-    played = [a.actor.predict(None) for a in learner.plan(0, [0])]
+    played = [a.actor.choose(None) for a in learner.plan(0, [0])]
     np.testing.assert_allclose(played, [-2, -1, 0, 1])
     policy = learn(learner, np.ones((1, 2, 3)), lambda task, action: -((action + 1) ** 2))
     # The best lies where it cannot go.
-    assert policy.predict(np.ones(3)) < 0.05
+    assert policy.choose(np.ones(3)) < 0.05
     X, y = make_classification(300, weights=[0.9], random_state=0)
     sampler = MetaSampler(**settings(constant_min=0.2, n_sweeps=1), mu_min=0.8).fit(X, y)
     assert sampler.history_[0]["actions"] == pytest.approx([0.6] * 4)
-    assert 0.8 <= sampler.predict(np.zeros(15)) <= 1
+    assert 0.8 <= sampler.choose(np.zeros(15)) <= 1
 
 
 def test_tasks_weigh_alike_however_often_they_were_played():
@@ -128,7 +128,7 @@ def test_tasks_weigh_alike_however_often_they_were_played():
     learner.round_size = 3
     assignments = learner.plan(0, [0, 0, 1])
     learner.learn(assignments, play(assignments, states, worth))
-    assert learner.policy.predict(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
+    assert learner.policy.choose(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
 
 
 def test_a_penalty_holds_weights_at_zero_or_at_the_start():
@@ -139,7 +139,7 @@ def test_a_penalty_holds_weights_at_zero_or_at_the_start():
         return -0.1 * (action - (0.3, 0.7)[task % 2]) ** 2
 
     def spread(policy):
-        return np.ptp([policy.predict(state) for state in states[:, 0]])
+        return np.ptp([policy.choose(state) for state in states[:, 0]])
 
     loose, tight = (
         learn(make_learner(20, penalty=penalty), states, worth) for penalty in (1e-6, 1e3)
@@ -234,6 +234,6 @@ def test_hidden_layers_do_not_stay_at_a_constant():
 
     learner = make_learner(30, (50,), n_constants=5, penalty=1e-6, seed=3)
     policy = learn(learner, states, worth)
-    found = np.array([policy.predict(parts[0]) for parts in states])
+    found = np.array([policy.choose(parts[0]) for parts in states])
     right = np.where(states[:, 0, 1] > 0, 0.2, 0.9)
     assert np.abs(found - right).mean() < 0.1

@@ -191,8 +191,8 @@ def train_bandit(alpha, n_steps=2500):
 
 def test_solves_a_bandit_with_state_dependent_optimum():
     sac = train_bandit(alpha=0.1)
-    assert sac.policy.predict(np.array([1.0, 0.0])) == pytest.approx(0.2, abs=0.05)
-    assert sac.policy.predict(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.05)
+    assert sac.policy.choose(np.array([1.0, 0.0])) == pytest.approx(0.2, abs=0.05)
+    assert sac.policy.choose(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.05)
 
 
 def test_automatic_temperature_reaches_the_target_entropy():
@@ -201,7 +201,7 @@ def test_automatic_temperature_reaches_the_target_entropy():
     states = np.repeat(np.eye(2, dtype=np.float32), 1000, axis=0)
     entropy = -sac.policy.draw(states, noise).log_prob.mean()
     assert entropy == pytest.approx(-1 - np.log(2), abs=0.3)
-    assert sac.policy.predict(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.08)
+    assert sac.policy.choose(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.08)
 
 
 @pytest.mark.parametrize("terminal", [True, False])

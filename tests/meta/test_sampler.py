@@ -264,7 +264,7 @@ def test_kinds_of_state(imbalanced, state, size):
     clf = MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
     assert clf.states_.shape == (2, size)
     np.testing.assert_allclose(
-        clf.actions_, [sampler.predict(state) for state in clf.states_], rtol=1e-6
+        clf.actions_, [sampler.choose(state) for state in clf.states_], rtol=1e-6
     )
 
 
@@ -281,31 +281,31 @@ def test_no_updates_leave_a_random_policy(imbalanced):
     learner = SoftActorCritic(n_random_steps=0, n_updates=0)
     sampler = MetaSampler(learner=learner, random_state=0).fit(*imbalanced)
     assert sampler.history_ == []
-    assert 0 < sampler.predict(np.full(10, 0.2)) < 1
+    assert 0 < sampler.choose(np.full(10, 0.2)) < 1
 
 
-def test_predict_is_deterministic_and_sample_is_not(imbalanced):
+def test_choose_is_deterministic_and_sample_is_not(imbalanced):
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
     state = np.full(10, 0.2)
-    assert sampler.predict(state) == sampler.predict(list(state))
+    assert sampler.choose(state) == sampler.choose(list(state))
     rng = np.random.default_rng(0)
     drawn = [sampler.sample(state, rng) for _ in range(50)]
     assert len(set(drawn)) == 50
     assert all(0 <= mu <= 1 for mu in drawn)
     with pytest.raises(ValueError, match="finite numbers"):
-        sampler.predict(np.full(10, np.nan))
+        sampler.choose(np.full(10, np.nan))
 
 
 def test_a_state_of_another_size(imbalanced):
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
-    for method in (sampler.predict, lambda state: sampler.sample(state, np.random.default_rng(0))):
+    for method in (sampler.choose, lambda state: sampler.sample(state, np.random.default_rng(0))):
         with pytest.raises(ValueError, match=r"kind 'all' with 5 bins, .* length 10; got shape"):
             method(np.zeros(20))
 
 
 def test_unfitted():
     with pytest.raises(NotFittedError):
-        MetaSampler().predict(np.zeros(10))
+        MetaSampler().choose(np.zeros(10))
     with pytest.raises(NotFittedError):
         MetaSampler().save("never-written.npz")
 
@@ -380,7 +380,7 @@ def test_from_policy_wants_a_policy():
     policy = GaussianPolicy(20, hidden=(7, 3), rng=np.random.default_rng(0))
     sampler = MetaSampler.from_policy(policy, state="class-wise", sigma=0.3)
     assert sampler.hidden_layer_sizes == (7, 3)
-    assert sampler.predict(np.full(20, 0.1)) == policy.predict(np.full(20, 0.1))
+    assert sampler.choose(np.full(20, 0.1)) == policy.choose(np.full(20, 0.1))
 
 
 def test_meta_training_finds_that_hard_rows_help_on_mammography(mammography):
@@ -392,3 +392,18 @@ def test_meta_training_finds_that_hard_rows_help_on_mammography(mammography):
     assert sampler.summary_["last_valid_score"] > 0.57
     late = [mu for entry in sampler.history_[-20:] for mu in entry["actions"]]
     assert np.mean(late) > 0.8
+
+
+def test_features_are_those_of_the_one_task(imbalanced):
+    X, y = imbalanced
+    frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])])
+    sampler = MetaSampler(**SHORT).fit(frame, y)
+    assert sampler.n_features_in_ == X.shape[1]
+    assert list(clone(sampler).feature_names_in_) == list(frame)
+    assert not hasattr(sampler.fit(X, y), "feature_names_in_")
+    assert not hasattr(sampler.fit_tasks([(X, y), (X[:, :2], y)]), "n_features_in_")
+
+
+def test_a_sampler_is_no_predictor():
+    # scikit-learn would hand rows to a method of this name.
+    assert not hasattr(MetaSampler.load("universal"), "predict")

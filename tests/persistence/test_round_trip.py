@@ -17,9 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import metasampler.ensemble as ensembles
-from metasampler import MesaClassifier, load_model, save_model
+from metasampler import MesaClassifier, MetaSampler, load_model, save_model
+from metasampler.ensemble.teams import Boosters
+from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.persistence._trusted import TRUSTED
 from metasampler.persistence._versions import versions_here
+from metasampler.policy import ConstantPolicy, Drawn, WithRivals
 
 NAMES = sorted(name for name in ensembles.__all__ if name.endswith("Classifier"))
 
@@ -115,6 +118,39 @@ def test_pipelines_and_searches_come_back(scoring, numbers, tmp_path):
     again, metadata = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert metadata["model"] == "MesaClassifier"
+
+
+SHORT = {"n_estimators": 3, "random_state": 0}
+ACTOR_CRITIC = SoftActorCritic(n_random_steps=2, n_updates=2)
+CONSTANTS = FitToConstants(n_sweeps=1, n_constants=3)
+SAMPLERS = {
+    "a constant": 0.9,
+    "random": "random",
+    "a name": "mammography",
+    "draws": Drawn("mammography"),
+    "rivals": WithRivals(ConstantPolicy(0.2), rivals=(0.8,)),
+    "actor-critic": MetaSampler(learner=ACTOR_CRITIC, **SHORT),
+    "as in the paper": Drawn(MetaSampler(learner=ACTOR_CRITIC, **SHORT)),
+    "constants": MetaSampler(learner=CONSTANTS, **SHORT),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_models_with_any_sampler_come_back(name, numbers, tmp_path):
+    X, y = numbers
+    clf = MesaClassifier(DecisionTreeClassifier(), meta_sampler=SAMPLERS[name], **SHORT).fit(X, y)
+    save_model(clf, tmp_path / "model.skops")
+    again, _ = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+
+
+def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
+    X, y = table
+    sampler = MetaSampler(Boosters(), state="signal", learner=CONSTANTS, **SHORT).fit(X, y)
+    clf = MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(X, y)
+    save_model(clf, tmp_path / "model.skops")
+    again, _ = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
 def test_every_trusted_name_is_a_type_of_its_own_module():

@@ -14,7 +14,7 @@ def test_a_line_says_what_is_chosen(covered):
     display = PolicyDisplay.from_samplers({"boosters": sampler, "again": load_policy("boosters")})
     line = display.lines_["boosters"]
     signals, powers = line.get_xdata(), line.get_ydata()
-    np.testing.assert_allclose(powers, [sampler.predict(signal_state(s)) for s in signals])
+    np.testing.assert_allclose(powers, [sampler.choose(signal_state(s)) for s in signals])
     np.testing.assert_array_equal(powers, display.lines_["again"].get_ydata())
     assert (np.diff(powers) > 0).all()
     assert display.ax_.get_xlabel() == "signal"
@@ -27,7 +27,7 @@ def test_states_can_be_passed():
     policy = load_policy("universal")
     states = np.linspace(-1, 1, 5)[:, np.newaxis] * np.ones(15)
     display = PolicyDisplay.from_sampler(policy, states=states, varies="all numbers", name="mine")
-    assert display.lines_["mine"].get_ydata().tolist() == [policy.predict(s) for s in states]
+    assert display.lines_["mine"].get_ydata().tolist() == [policy.choose(s) for s in states]
     assert display.ax_.get_ylabel() == "mu"
     plt.close(display.figure_)
 

@@ -63,7 +63,7 @@ def test_everything_comes_back(sampler, path):
     assert loaded.summary_ == sampler.summary_
     assert loaded.n_updates_ == sampler.n_updates_
     state = np.full(8, 0.25)
-    assert loaded.predict(state) == sampler.predict(state)
+    assert loaded.choose(state) == sampler.choose(state)
     assert loaded.sample(state, np.random.default_rng(1)) == sampler.sample(
         state, np.random.default_rng(1)
     )
@@ -139,9 +139,9 @@ def test_a_sampler_that_reads_summaries(imbalanced, tmp_path):
     assert loaded.encoder_ == sampler.encoder_
     assert repr(loaded.learner) == repr(learner)
     state = np.linspace(-1, 1, 15)
-    assert loaded.predict(state) == sampler.predict(state)
+    assert loaded.choose(state) == sampler.choose(state)
     with pytest.raises(ValueError, match=r"reads states of kind 'summary', vectors of length 15"):
-        loaded.predict(np.zeros(10))
+        loaded.choose(np.zeros(10))
 
 
 def test_samplers_that_come_with_the_package(sampler, tmp_path, monkeypatch):
@@ -353,14 +353,14 @@ def test_samplers_of_the_first_release():
     )
     assert (sac.hidden_layer_sizes, sac.mu_min, sac.n_estimators) == ((4, 3), 0.25, 4)
     assert (sac.n_updates_, len(sac.history_)) == (6, 4)
-    assert sac.predict(np.linspace(0, 1, 10)) == pytest.approx(0.6858811531367384, abs=1e-6)
+    assert sac.choose(np.linspace(0, 1, 10)) == pytest.approx(0.6858811531367384, abs=1e-6)
     evolved = MetaSampler.load(FIRST_RELEASE / "cma-es.npz")
     # The learner is gone; what it has learned is not.
     assert evolved.learner is None
     assert evolved.summary_["learner"] == "cma-es"
     assert evolved.encoder_.kind == "majority"
     assert evolved.sigma == 0.3
-    assert evolved.predict(np.linspace(0, 1, 8)) == pytest.approx(0.7509347920422417, abs=1e-6)
+    assert evolved.choose(np.linspace(0, 1, 8)) == pytest.approx(0.7509347920422417, abs=1e-6)
 
 
 def test_pretrained_samplers_of_the_first_release():
@@ -372,14 +372,14 @@ def test_pretrained_samplers_of_the_first_release():
         "            mu_min=0.4, n_estimators=20, random_state=0, state='summary')"
     )
     state = np.linspace(0, 1, 15)
-    assert universal.predict(state) == load_policy("universal").predict(state)
-    assert universal.predict(0.3 * state) == pytest.approx(0.9999895864652828, abs=1e-6)
+    assert universal.choose(state) == load_policy("universal").choose(state)
+    assert universal.choose(0.3 * state) == pytest.approx(0.9999895864652828, abs=1e-6)
     for name in pretrained_names():
         sampler = MetaSampler.load(name)
         sampler.as_policy()
         if name not in ("boosters", "universal"):
             assert repr(sampler.learner) == "SoftActorCritic()"
-    mu = MetaSampler.load("mammography").predict(np.linspace(0, 0.3, 10))
+    mu = MetaSampler.load("mammography").choose(np.linspace(0, 0.3, 10))
     assert mu == pytest.approx(0.9716126431158869, abs=1e-6)
 
 

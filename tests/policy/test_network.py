@@ -59,7 +59,7 @@ def test_untrained_policy_explores_the_whole_interval():
 def test_actions_stay_in_the_unit_interval(state, seed):
     policy = random_policy(seed)
     policy.parameters[:] *= 10
-    assert 0.0 <= policy.predict(state) <= 1.0
+    assert 0.0 <= policy.choose(state) <= 1.0
     assert 0.0 <= policy.sample(state, np.random.default_rng(seed)) <= 1.0
 
 
@@ -75,7 +75,7 @@ def test_predict_and_sample_agree_with_the_batch(hidden):
     u = mean + np.exp(log_std) * noise
     np.testing.assert_allclose(drawn, (np.tanh(u) + 1) / 2, rtol=1e-5)
     for i, state in enumerate(states):
-        assert policy.predict(state) == pytest.approx(at_mean[i], rel=1e-5)
+        assert policy.choose(state) == pytest.approx(at_mean[i], rel=1e-5)
         assert policy.sample(state, np.random.default_rng(i)) == pytest.approx(drawn[i], rel=1e-5)
 
 
@@ -123,7 +123,7 @@ def test_from_layers_round_trip():
     assert again.dtype == np.float32
     assert not np.shares_memory(again.parameters, policy.parameters)
     state = np.full(10, 0.3)
-    assert again.predict(state) == policy.predict(state)
+    assert again.choose(state) == policy.choose(state)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ def test_copies_keep_layers_tied_to_their_own_vector(clone):
     policy = random_policy()
     twin = clone(policy)
     state = np.full(10, 0.3)
-    assert twin.predict(state) == policy.predict(state)
-    before = policy.predict(state)
+    assert twin.choose(state) == policy.choose(state)
+    before = policy.choose(state)
     twin.parameters[:] = 0.0
-    assert twin.predict(state) == 0.5
-    assert policy.predict(state) == before
+    assert twin.choose(state) == 0.5
+    assert policy.choose(state) == before
 
 
 def test_widths_of_layers():

@@ -69,7 +69,7 @@ def test_constant(grown):
     assert isinstance(draw, GaussianDraw)
     assert (draw.mu, draw.sigma) == (0.7, 0.3)
     np.testing.assert_array_equal(draw.state, StateEncoder()(grown))
-    assert ConstantPolicy(np.float32(0.5)).predict(None) == 0.5
+    assert ConstantPolicy(np.float32(0.5)).choose(None) == 0.5
     assert ConstantPolicy(0.5).sample(None, None) == 0.5
     assert blind_policy() == ConstantPolicy(0.9)
 
@@ -87,7 +87,7 @@ def test_uniform_mu_depend_on_the_number_of_the_member(grown):
         mus.append(step.mu)
     expected = [RandomStreams(0).generator(Stream.POLICY, k).random() for k in range(1, 6)]
     assert mus == expected
-    assert policy.predict(None) == 0.5
+    assert policy.choose(None) == 0.5
 
 
 def test_learned(grown, actor):
@@ -96,7 +96,7 @@ def test_learned(grown, actor):
     state = StateEncoder()(grown)
     np.testing.assert_array_equal(draw.state, state)
     assert draw.sigma == 0.3
-    assert draw.mu == policy.predict(state) == 0.4 + (1 - 0.4) * actor.predict(state)
+    assert draw.mu == policy.choose(state) == 0.4 + (1 - 0.4) * actor.choose(state)
     drawn = policy.sample(state, np.random.default_rng(5))
     assert drawn == 0.4 + (1 - 0.4) * actor.sample(state, np.random.default_rng(5))
 
@@ -109,7 +109,7 @@ def test_drawn_actions(imbalanced, actor):
     steps = list(growth.grow(policy, 5))
     for number, step in enumerate(steps, 1):
         rng = RandomStreams(0).generator(Stream.POLICY, number)
-        assert step.mu == learned.sample(step.state, rng) != learned.predict(step.state)
+        assert step.mu == learned.sample(step.state, rng) != learned.choose(step.state)
     assert len(steps) == 4
 
 
@@ -134,9 +134,9 @@ def test_a_learned_policy_checks_what_it_gets(actor):
         LearnedPolicy(actor, StateEncoder("summary"))
     policy = LearnedPolicy(actor, StateEncoder())
     with pytest.raises(ValueError, match="finite numbers"):
-        policy.predict(np.full(10, np.inf))
+        policy.choose(np.full(10, np.inf))
     with pytest.raises(ValueError, match=r"vectors of length 10; got shape \(3,\)"):
-        policy.predict(np.zeros(3))
+        policy.choose(np.zeros(3))
 
 
 def test_without_validation_rows(imbalanced, actor):
@@ -155,9 +155,9 @@ def test_without_validation_rows(imbalanced, actor):
 def test_a_policy_has_an_actor_of_its_own(actor):
     policy = LearnedPolicy(actor, StateEncoder(), summary={"list": [1]})
     state = np.full(10, 0.2)
-    before = policy.predict(state)
+    before = policy.choose(state)
     actor.parameters[:] = 0
-    assert policy.predict(state) == before
+    assert policy.choose(state) == before
     policy.summary["list"].append(2)
     assert policy.summary == {"list": [1]}
 
@@ -171,10 +171,10 @@ def test_copies_of_a_policy(actor, twin):
     else:
         other = twin(policy)
     state = np.full(10, 0.2)
-    before = policy.predict(state)
-    assert other.predict(state) == before
+    before = policy.choose(state)
+    assert other.choose(state) == before
     other.actor.parameters[:] = 0
-    assert policy.predict(state) == before
+    assert policy.choose(state) == before
 
 
 def test_what_one_fit_does_to_its_policy_changes_no_later_fit(imbalanced):

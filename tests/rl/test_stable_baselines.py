@@ -41,7 +41,7 @@ def test_the_actor_acts_the_same_in_numpy(model):
     for _ in range(20):
         state = rng.dirichlet(np.ones(5), size=2).reshape(10)
         expected, _ = model.predict(state.astype(np.float32), deterministic=True)
-        assert sampler.predict(state) == pytest.approx(float(expected[0]), abs=1e-5)
+        assert sampler.choose(state) == pytest.approx(float(expected[0]), abs=1e-5)
 
 
 def test_its_draws_are_distributed_the_same(model):

@@ -6,7 +6,9 @@ import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
 
+from metasampler import MesaClassifier
 from metasampler.tables import TableCleaner, inspect_columns
 from metasampler.tables._dates import days_of_texts, find_date_format
 
@@ -107,9 +109,12 @@ def test_what_is_planted_is_found(name, library, rng):
     report = inspect_columns(frame, bad)
     assert findings(report) == {name: (finding, action)}
     assert name in str(report)
+    if name == "objects":
+        with pytest.raises(ValueError, match=r"keep names 'objects', which cannot be used"):
+            inspect_columns(frame, bad, keep=[name])
+        return
     kept = inspect_columns(frame, bad, keep=[name])
-    if name not in ("nothing", "objects"):  # which nobody can use
-        assert kept.left_out == kept.warned == {}
+    assert kept.left_out == kept.warned == {}
 
 
 def test_the_target_may_be_a_column_of_the_frame(rng):
@@ -120,6 +125,68 @@ def test_the_target_may_be_a_column_of_the_frame(rng):
     assert "bad" not in [each.name for each in report.columns]
     # Without a target a copy of it is a column like any other.
     assert inspect_columns(frame).left_out == {}
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
+def test_rows_without_a_class_are_not_looked_at(rng, missing):
+    frame, bad = make_frame(rng)
+    frame["copy"], frame["other"] = np.where(bad, "yes", "no"), rng.random(N)
+    target = pd.Series(bad * 1.0, dtype=object).mask(rng.random(N) < 0.3, missing)
+    # A third value that only rows without a class have is none of the target's.
+    frame["copy"] = frame["copy"].mask(target.isna().to_numpy(), "open")
+    if missing is np.nan:
+        target = target.astype(float)
+    for values in (target, target.to_numpy()):
+        assert findings(inspect_columns(frame, values)) == {
+            "copy": ("repeats the target", "left out")
+        }
+
+
+@pytest.mark.parametrize("target", [np.full(N, np.nan), [None] * N, pd.Series([pd.NA] * N)])
+def test_a_target_without_any_class(rng, target):
+    frame, _ = make_frame(rng)
+    with pytest.raises(ValueError, match=f"target has no class in any of {N} rows"):
+        inspect_columns(frame, target)
+
+
+def test_targets_and_names_that_are_none(rng):
+    frame, bad = make_frame(rng)
+    with pytest.raises(ValueError, match="target must hold one class a row, got ndarray"):
+        inspect_columns(frame, np.column_stack([bad, bad]))
+    with pytest.raises(ValueError, match="keep must be a list of columns, got 'x0'"):
+        inspect_columns(frame, bad, keep="x0")
+
+
+def test_numbers_at_the_end_of_the_range(rng):
+    frame, bad = make_frame(rng)
+    frame["far"] = rng.choice([-1.7e308, 1.7e308, 0.0], N)
+    frame["beyond"] = np.where(rng.random(N) < 0.5, np.inf, -np.inf)
+    report = inspect_columns(frame, bad)
+    assert findings(report) == {"beyond": ("empty", "left out")}
+    cleaned = TableCleaner().fit(frame, bad).transform(frame)
+    assert "far" in cleaned
+    assert "beyond" not in cleaned
+
+
+def test_a_column_without_values_may_be_kept(rng):
+    frame, bad = make_frame(rng)
+    frame["none"] = None
+    model = make_pipeline(TableCleaner(keep=["none"]), MesaClassifier("fast", random_state=0))
+    model.fit(frame, bad)
+    assert model[0].kinds_["none"] == "empty"
+    # What it holds later is unknown to the model, whatever it is.
+    later = [model.predict_proba(frame.assign(none=value)) for value in (None, 3.0, "text")]
+    for proba in later[1:]:
+        np.testing.assert_array_equal(proba, later[0])
+
+
+def test_columns_may_have_numbers_as_names(rng):
+    frame, bad = make_frame(rng)
+    frame = frame.assign(odd=np.where(rng.random(N) < 0.1, np.inf, rng.random(N)))
+    frame.columns = range(frame.shape[1])
+    left = TableCleaner().fit(frame, bad).transform(frame)
+    assert list(left.columns) == list(frame.columns)
+    assert not np.isinf(left[frame.shape[1] - 1]).any()
 
 
 def test_levels_that_no_row_has_do_not_count(rng):

@@ -285,7 +285,7 @@ def learned(
             states = new.states(more)
             if spoiled is not None:
                 states = spoiled(states, known)
-            return new.scores_of(np.array([policy.predict(state) for state in states]))
+            return new.scores_of(np.array([policy.choose(state) for state in states]))
 
         return choose
 
@@ -353,6 +353,6 @@ def soft_actor_critic(seed: int, n_members: int = 4) -> Callable[[Cases], Choose
             many = np.repeat(state[np.newaxis], n_steps, axis=0)
             learner.learn([assignment], [Episode(many, actions, rewards, {"valid": score})])
         policy = learner.policy
-        return lambda new: new.scores_of(np.array([policy.predict(s) for s in new.states()]))
+        return lambda new: new.scores_of(np.array([policy.choose(s) for s in new.states()]))
 
     return fit

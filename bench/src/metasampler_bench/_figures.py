@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from metasampler_bench._methods import title_of
+from metasampler_bench._paired import Difference, by_split
 from metasampler_bench._rows import (
     Row,
     axis_order,
@@ -74,7 +75,7 @@ def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
     from metasampler_bench.plotting import TransferHeatmapDisplay
 
     row_axis, column_axis = report["rows"], report["columns"]
-    groups: dict[tuple[Any, Any], list[float]] = {}
+    groups: dict[tuple[Any, Any], list[Row]] = {}
     for row in finished(rows):
         cell = row["cell"]
         # A sampler of the task itself is the diagonal of the cross-task map.
@@ -85,20 +86,25 @@ def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
             key = cell.get("meta_task", cell["dataset"])
         elif cell.get("meta_task", cell["dataset"]) != cell["dataset"]:
             continue
-        groups.setdefault((key, cell[column_axis]), []).append(row["score"])
+        groups.setdefault((key, cell[column_axis]), []).append(row)
     columns = axis_order(spec, column_axis, (column for _, column in groups))
     keys = axis_order(spec, row_axis, (key for key, _ in groups))
-    values = np.array([[np.mean(groups.get((r, c), [np.nan])) for c in columns] for r in keys])
-    if row_axis == "meta_task":
-        reference = np.array([np.mean(groups.get((c, c), [np.nan])) for c in columns])
-    else:
-        reference = np.array([np.mean(groups.get((1.0, c), [np.nan])) for c in columns])
+    scores = {place: by_split(found) for place, found in groups.items()}
+    values = np.full((len(keys), len(columns)), np.nan)
+    losses = values.copy()
+    for n, key in enumerate(keys):
+        for m, column in enumerate(columns):
+            own = scores.get((key, column), {})
+            # Samplers that take long have fewer folds: the loss is that on the folds of both.
+            whole = scores.get((column if row_axis == "meta_task" else 1.0, column), {})
+            values[n, m] = np.mean(list(own.values())) if own else np.nan
+            losses[n, m] = Difference(own, whole).relative
     labels = [str(key) if row_axis == "meta_task" else f"{key:.0%}" for key in keys]
     for loss in (False, True):
         yield (
             f"{row_axis.replace('_', '-')}-{'loss' if loss else 'score'}",
             TransferHeatmapDisplay(
-                values=values / reference - 1 if loss else values,
+                values=losses if loss else values,
                 row_labels=labels,
                 column_labels=list(columns),
                 loss=loss,

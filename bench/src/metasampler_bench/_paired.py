@@ -43,6 +43,8 @@ class Difference:
         values = np.array([own[place] - other[place] for place in common])
         self.n = len(values)
         self.mean = float(values.mean()) if self.n else np.nan
+        #: The difference as a part of the other's mean, over the splits that both have.
+        self.relative = self.mean / float(np.mean([other[p] for p in common])) if self.n else np.nan
         self.error, self.p = np.nan, 1.0
         if self.n > 1:
             # Test over training rows: a quarter of 80 against 60.
@@ -126,7 +128,7 @@ def _paired(
         if any(found[key, column].n for column in columns):
             lines.append(line)
     header = [row_header(row_axes), *(column_name(column_axes, c, "score", {}) for c in columns)]
-    against = row_name(row_axes, reference)
+    against = report.get("against") or row_name(row_axes, reference)
     name = f"{spec.title}: differences to {against}" + (f", {title}" if title else "")
     counts = {difference.n for difference in found.values() if difference.n}
     low, high = min(counts, default=0), max(counts, default=0)

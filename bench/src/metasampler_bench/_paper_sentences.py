@@ -8,6 +8,7 @@ import numpy as np
 
 from metasampler_bench._look import Look, count, listed, short
 from metasampler_bench._methods import title_of
+from metasampler_bench._paired import Difference, at, by_split
 from metasampler_bench._rows import row_value, select
 from metasampler_bench._statistics import holm
 
@@ -366,11 +367,11 @@ def transfer_losses(look: Look) -> dict[str, list[tuple[float, str, str]]]:
         own = place if look.has(**place) else {"meta_task": name, **place}
         for task in look.values("meta_task", dataset=name):
             if task != name and look.has(meta_task=task, **place):
-                loss = _relative(look, {"meta_task": task, **place}, own)
+                loss = look.compare({"meta_task": task, **place}, own).relative
                 found["pairs"].append((loss, task, name))
         for part in look.values("meta_fraction", dataset=name):
             if part != 1 and look.has(meta_fraction=part, **place):
-                loss = _relative(look, {"meta_fraction": part, **place}, own)
+                loss = look.compare({"meta_fraction": part, **place}, own).relative
                 found["parts"].append((loss, f"{part:.0%}", name))
     return found
 
@@ -387,12 +388,6 @@ def transfer_matrix(look: Look) -> str:
                 f"20); the largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
             )
     return " ".join(texts)
-
-
-def _relative(look: Look, place: dict[str, Any], reference: dict[str, Any]) -> float:
-    """Return the relative difference of two places over the splits that both have."""
-    difference = look.compare(place, reference)
-    return difference.mean / look.mean(**reference)
 
 
 def cross_task(look: Look) -> str:
@@ -412,15 +407,21 @@ def cross_task(look: Look) -> str:
         }
         best = max(baselines, key=lambda m: baselines[m])
         kind = "trained on" if name in trained else "unseen"
-        verdict = "above" if end > baselines[best] else "below"
+        ends = {
+            (row["cell"]["run"], row["cell"]["fold"]): float(np.mean(row["curves"][name][-half:]))
+            for row in joint
+        }
+        gap = Difference(ends, by_split(at(look.rows, {"dataset": name, "method": best, "k": 10})))
+        error = f" ± {gap.error:.3f}" if gap.n > 1 else ""
         texts.append(
-            f"{name} ({kind}) {short(start)} to {short(end)}, {verdict} {title_of(best)} "
-            f"({short(baselines[best])})"
+            f"{name} ({kind}) {short(start)} to {short(end)}, {gap.mean:+.3f}{error} from "
+            f"{title_of(best)}"
         )
     n = len(joint)
     return (
         f"Means of the first and of the last {half} rounds, over {n} "
-        f"fold{'s' if n > 1 else ''}: {'; '.join(texts)}."
+        f"split{'s' if n > 1 else ''}, and how far the last are from the best baseline: "
+        f"{'; '.join(texts)}."
     )
 
 
@@ -431,7 +432,7 @@ def subset_cost(look: Look) -> str:
         parts = [p for p in (0.5, 0.25, 0.1, 0.05) if look.has(meta_fraction=p, **where)]
         if not parts or not look.has(**where):
             continue
-        losses = [_relative(look, {"meta_fraction": p, **where}, where) for p in parts]
+        losses = [look.compare({"meta_fraction": p, **where}, where).relative for p in parts]
         cpu, least = (
             look.mean("meta_cpu", **where),
             look.mean("meta_cpu", meta_fraction=parts[-1], **where),
@@ -464,13 +465,20 @@ def policy_under_noise(look: Look) -> str:
 
 
 def meta_training(look: Look) -> str:
-    texts = []
+    texts: list[str] = []
+    rising = total = level = 0
     for name in look.values("dataset"):
         rows = select(look.rows, {"dataset": name})
         shapes = np.array(
             [[row["curves"][part] for part in ("train", "valid", "test")] for row in rows]
         )
         start, end = shapes[:, :, :50].mean(axis=(0, 2)), shapes[:, :, -50:].mean(axis=(0, 2))
+        before = shapes[:, :, -100:-50].mean(axis=(0, 2))
+        gains = shapes[:, 2, -50:].mean(axis=1) - shapes[:, 2, :50].mean(axis=1)
+        rising += int((gains > 0).sum())
+        total += len(gains)
+        # Most of the way is behind: the last 50 episodes add less than a tenth of it.
+        level += end[2] - before[2] < 0.1 * (end[2] - start[2])
         texts.append(
             f"{name} train {short(start[0])} to {short(end[0])}, valid {short(start[1])} to "
             f"{short(end[1])}, test {short(start[2])} to {short(end[2])} ({len(rows)} "
@@ -478,7 +486,11 @@ def meta_training(look: Look) -> str:
         )
     if not texts:
         return ""
-    return f"First and last 50 episodes of each meta-training: {'; '.join(texts)}."
+    return (
+        f"First and last 50 episodes of each meta-training: {'; '.join(texts)}. Test scores rise "
+        f"in {count(rising, total)} meta-trainings; on {count(level, len(texts))} sets the last 50 "
+        "episodes bring less than a tenth of the rise in the mean."
+    )
 
 
 def datasets(look: Look) -> str:

@@ -9,13 +9,16 @@ import numpy as np
 from metasampler_bench._look import Look, count, listed, short
 from metasampler_bench._methods import METHODS, title_of
 from metasampler_bench._paired import Difference, by_split
+from metasampler_bench._protocol import n_folds_of
 from metasampler_bench._rows import finished, name_of, per_set_means, row_value, select
 from metasampler_bench._spread import spreads
 from metasampler_bench._views import VIEWS
 
-__all__ = ["REVIEW_SENTENCES"]
+__all__ = ["REVIEW_SENTENCES", "SEARCHES", "gaps_to", "members_ahead"]
 
 OWN = "mesa-fit"
+#: Searches that have as many episodes as soft actor-critic.
+SEARCHES = ("search-policies", "search-constants")
 
 
 def _over_sets(differences: list[Difference]) -> tuple[float, float, int]:
@@ -50,6 +53,17 @@ def states(look: Look) -> str:
     return text.strip()
 
 
+def gaps_to(look: Look, rival: str) -> list[tuple[str, Difference]]:
+    """Return soft actor-critic's differences to a rival, the mean of all meta-trainings a split."""
+    gaps = []
+    for name in look.values("dataset", method=OWN):
+        own = by_split(select(look.rows, {"dataset": name, "method": OWN}))
+        other = by_split(select(look.rows, {"dataset": name, "method": rival}))
+        gap = Difference(own, other, fixed=n_folds_of(name) == 1)
+        gaps += [(name, gap)] if gap.n else []
+    return gaps
+
+
 def seeds(look: Look) -> str:
     found = spreads(look.spec, look.rows)
     if not found:
@@ -62,26 +76,10 @@ def seeds(look: Look) -> str:
             f"{count(each.collapsed, each.n_trainings)} below random mu"
         )
     text = "; ".join(texts) + "."
-    for rival in (
-        "search-policies",
-        "search-constants",
-        "selected-mu",
-        "constant-0.9",
-        "constant-1",
-    ):
-        gaps = []
-        for each in found:
-            own = by_split(
-                r
-                for r in look.rows
-                if r["cell"]["dataset"] == each.dataset and r["cell"]["method"] == OWN
-            )
-            other = by_split(select(look.rows, {"dataset": each.dataset, "method": rival, "k": 10}))
-            gap = Difference(own, other)
-            gaps += [gap.mean] if gap.n else []
-        if gaps:
-            text += f" Soft actor-critic minus {title_of(rival)}: {np.mean(gaps):+.3f} (per set "
-            text += f"{', '.join(f'{gap:+.3f}' for gap in gaps)})."
+    for rival in (*SEARCHES, "selected-mu", "constant-0.9", "constant-1"):
+        parts = [f"{name} {gap.mean:+.3f} ± {gap.error:.3f}" for name, gap in gaps_to(look, rival)]
+        if parts:
+            text += f" Soft actor-critic minus {title_of(rival)}: {listed(parts)}."
     return text
 
 
@@ -138,33 +136,37 @@ def validation_size(look: Look) -> str:
     return "; ".join(texts).capitalize() + ("." if texts else "")
 
 
-def own_members(look: Look) -> str:
-    gaps, wins, texts = [], 0, []
+def members_ahead(look: Look) -> tuple[int, int]:
+    """Count the sets and kinds of members with which MESA leads UnderBagging and SPE, and all."""
+    wins = total = 0
     for name in look.values("dataset", method=OWN):
-        for base in look.values("base", dataset=name):
-            own = {"dataset": name, "method": OWN, "base": base, "k": 10}
-            if base != "DT" and look.has(meta_base=base, **own):
-                gaps.append(look.compare({**own, "meta_base": base}, own).mean)
-            best = max(
-                (
-                    look.mean(dataset=name, method=m, base=base, k=10)
-                    for m in ("under-bagging", "spe-paper")
-                    if look.has(dataset=name, method=m, base=base, k=10)
-                ),
-                default=np.nan,
-            )
-            if look.has(**own) and np.isfinite(best):
-                texts.append(base)
-                wins += look.mean(**own) > best
-    if not texts:
+        for base in look.values("base", dataset=name, method=OWN):
+            place = {"dataset": name, "base": base, "k": 10}
+            rivals = [m for m in ("under-bagging", "spe-paper") if look.has(method=m, **place)]
+            if rivals and look.has(method=OWN, **place):
+                total += 1
+                best = max(look.mean(method=m, **place) for m in rivals)
+                wins += look.mean(method=OWN, **place) > best
+    return wins, total
+
+
+def own_members(look: Look) -> str:
+    wins, total = members_ahead(look)
+    if not total:
         return ""
-    text = f"MESA is ahead of UnderBagging and SPE with {count(wins, len(texts))} kinds of members "
-    text += "(over all sets)."
-    if gaps:
-        text += (
-            " Meta-training with members of the same kind, not with trees, changes the score by "
-        )
-        text += f"{np.mean(gaps):+.3f} in the mean ({min(gaps):+.3f} to {max(gaps):+.3f})."
+    text = "By a sampler that was meta-trained with trees MESA is ahead of UnderBagging and SPE "
+    text += f"with {count(wins, total)} kinds of members and sets."
+    parts = []
+    for name in look.values("dataset", method=OWN):
+        for base in look.values("meta_base", dataset=name):
+            own = {"dataset": name, "method": OWN, "base": base, "k": 10}
+            gap = look.compare({**own, "meta_base": base}, own)
+            if gap.n:
+                error = f" ± {gap.error:.3f}" if gap.n > 1 else ""
+                parts.append(f"{base} on {name} {gap.mean:+.3f}{error}")
+    if parts:
+        text += " Meta-training with members of the same kind in the place of trees changes the "
+        text += f"score by: {listed(parts)}."
     return text
 
 

@@ -40,7 +40,7 @@ AXES: dict[str, Any] = {
 }
 
 _ENTRIES = {
-    *("title", "paper", "about", "kind", "runs", "folds", "keep", "limit"),
+    *("title", "paper", "about", "kind", "runs", "folds", "fits", "keep", "limit"),
     *("cells", "quick", "values", "report"),
 }
 #: What a block of cells can say beside the values of axes.
@@ -86,6 +86,10 @@ class Spec:
         Independent runs by default.
     folds : int or None
         At most so many test folds a run.
+    fits : dict
+        Other `runs`, and at most so many `folds`, by data set: where a meta-training takes minutes
+        fewer are run. It holds for all cells that use the data set, also those with a sampler
+        that was meta-trained on it.
     blocks : tuple of dict
         Lists of values for some of `AXES`; their products are the cells. A block may have its own
         `kind` and `keep`, and fewer `runs` and `folds`.
@@ -109,6 +113,7 @@ class Spec:
     about: str = ""
     runs: int = 10
     folds: int | None = None
+    fits: dict[str, dict[str, int]] = field(default_factory=dict)
     blocks: tuple[dict[str, Any], ...] = ()
     quick: dict[str, Any] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
@@ -144,7 +149,7 @@ class Spec:
         """
         jobs: dict[str, Job] = {}
         for block in self.blocks:
-            for job in self._block_jobs(block, runs or self.runs, folds, quick):
+            for job in self._block_jobs(block, runs, folds, quick):
                 if datasets and job.cell.get("dataset") not in datasets:
                     continue
                 if methods and job.cell.get("method") not in methods:
@@ -153,7 +158,7 @@ class Spec:
         return sorted(jobs.values(), key=lambda job: str(job.cell.get("dataset", "")))
 
     def _block_jobs(
-        self, block: dict[str, Any], runs: int, folds: int | None, quick: bool
+        self, block: dict[str, Any], runs: int | None, folds: int | None, quick: bool
     ) -> Iterator[Job]:
         values = {**block, **({} if not quick else self.quick)}
         if quick:
@@ -166,7 +171,6 @@ class Spec:
         bases = tuple(values.pop("base", ())) if kind == "resampling" else ()
         most_runs, most_folds = values.pop("runs", None), values.pop("folds", None)
         keep = tuple(values.pop("keep", self.keep))
-        runs = 1 if quick else min(runs, most_runs or runs)
         names = list(values)
         for combination in product(*(values[name] for name in names)):
             cell = {
@@ -176,10 +180,14 @@ class Spec:
             }
             if quick:
                 cell["quick"] = True
+            own = [self.fits.get(cell.get(axis, ""), {}) for axis in ("dataset", "meta_task")]
+            usual = min((fits["runs"] for fits in own if "runs" in fits), default=self.runs)
+            n_runs = min(n for n in (runs or usual, most_runs, 1 if quick else None) if n)
             known = n_folds_of(cell["dataset"]) if "dataset" in cell else 1
-            limits = (known, self.folds, most_folds, folds, 1 if quick else None)
+            fewer = (fits.get("folds") for fits in own)
+            limits = (known, self.folds, *fewer, most_folds, folds, 1 if quick else None)
             n_folds = min(n for n in limits if n)
-            for run, fold in product(range(runs), range(n_folds)):
+            for run, fold in product(range(n_runs), range(n_folds)):
                 numbered = {**cell, "run": run, "fold": fold}
                 if bases:
                     yield Job(kind, numbered, keep=keep, bases=bases)
@@ -255,6 +263,9 @@ def parse_spec(name: str, text: str) -> Spec:
         raise ValueError(f"Spec {name!r}: unknown entries {sorted(unknown)}.")
     blocks = tuple(_expand(block) for block in content.get("cells", ()))
     quick, values = content.get("quick", {}), content.get("values", ())
+    for dataset, fits in content.get("fits", {}).items():
+        if set(fits) - {"runs", "folds"}:
+            raise ValueError(f"Spec {name!r}: fits of {dataset!r} can be runs and folds.")
     for part in (*blocks, quick, *(entry["where"] for entry in values)):
         wrong = set(part) - set(AXES) - _BLOCK_ENTRIES
         if wrong:
@@ -272,6 +283,7 @@ def parse_spec(name: str, text: str) -> Spec:
         about=content.get("about", "").strip(),
         runs=content.get("runs", 10),
         folds=content.get("folds"),
+        fits=content.get("fits", {}),
         blocks=blocks,
         quick=quick,
         keep=tuple(content.get("keep", ())),

@@ -118,6 +118,7 @@ def regret(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
 def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show mean rank, mean score and cost of every method."""
     methods = methods_of(spec, rows)
+    reference = report.get("reference", "lightgbm")
     all_sets = {row["cell"]["dataset"] for row in rows}
     n_finished = count_sets(methods, rows)
     ranked = most_finished(n_finished)
@@ -138,7 +139,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
                 Entry(f"{ranks[number]:.2f}", bold=number == order[0]),
                 Entry(f"{means[:, number].mean():.4f}"),
                 Entry(f"{wins[number]}"),
-                Entry(_cost(rows, method, "lightgbm")),
+                Entry(_cost(rows, method, reference)),
                 Entry(f"{n_finished[method]} of {len(all_sets)}"),
             ]
         )
@@ -146,12 +147,15 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
         if method not in ranked:
             blank = [Entry("-")] * 3
             sets = Entry(f"{n_finished[method]} of {len(all_sets)}")
-            cost = Entry(_cost(rows, method, "lightgbm"))
+            cost = Entry(_cost(rows, method, reference))
             lines.append([Entry(title_of(method)), *blank, cost, sets])
     n_cells = len({(r["cell"]["run"], r["cell"]["fold"]) for r in rows})
     return ResultTable(
         spec.title,
-        ["method", "mean rank", "mean score", "wins", "CPU, LightGBM = 1", "sets finished"],
+        [
+            *("method", "mean rank", "mean score", "wins"),
+            *(f"CPU, {title_of(reference)} = 1", "sets finished"),
+        ],
         lines,
         f"Ranks of {len(ranked)} methods on {len(datasets)} data sets, by mean scores over the "
         f"runs and folds that all of them have (of {n_cells} at the most). CPU is the geometric "

@@ -73,4 +73,4 @@ class Viewed:
         if growth.n_members == 1:
             self._first = state
         rng = growth.streams.generator(Stream.POLICY, growth.n_members)
-        return GaussianDraw(self.policy.predict(self.seen(state, rng)), self.sigma, state)
+        return GaussianDraw(self.policy.choose(self.seen(state, rng)), self.sigma, state)

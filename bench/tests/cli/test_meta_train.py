@@ -376,7 +376,7 @@ def test_boosters_learn_powers_from_the_signal(run, tmp_path):
     sampler = MetaSampler.load("sampler.npz")
     assert sampler.state == "signal"
     assert "Boosters" in sampler.summary_["estimator"]
-    assert 0 <= sampler.predict([0.1]) <= 6
+    assert 0 <= sampler.choose([0.1]) <= 6
     refused = run(
         *("meta-train", *tasks, *kind, *settings, "--output", "sampler.npz"),
         *("--validation-task", "large0.npz"),

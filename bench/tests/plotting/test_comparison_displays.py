@@ -13,11 +13,13 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.ensemble import UnderBaggingClassifier
+from metasampler_bench import METHODS
 from metasampler_bench.plotting import (
     CriticalDifferenceDisplay,
     DecisionBoundaryComparisonDisplay,
     ScoreCurveDisplay,
     TransferHeatmapDisplay,
+    method_style,
 )
 
 LONG_NAMES = [f"SMOTE-boosted bagging no. {i} (cost $c_{i}$)" for i in range(45)]
@@ -325,3 +327,21 @@ def test_without_matplotlib(monkeypatch):
     ):
         with pytest.raises(ImportError, match=rf"{type(display).__name__}\.plot needs matplotlib"):
             display.plot()
+
+
+def test_no_two_methods_share_colour_and_marker():
+    styles = {name: method_style(name) for name in METHODS if method_style(name)}
+    looks = [(style["color"], style["marker"]) for style in styles.values()]
+    assert len(set(looks)) == len(looks) > 20
+    # In one picture the four baselines and MESA differ in colour alone, and from all constants.
+    shown = ("mesa-fit", "rusboost-paper", "under-bagging", "spe-paper", "cascade", "constant-0.9")
+    assert len({styles[name]["color"] for name in shown}) == len(shown)
+
+
+def test_long_headings_stay_above_their_panel():
+    heading = "mammography-authors, as many of each class"
+    display = ScoreCurveDisplay(curves={heading: {"a": ([1, 2], [0, 1], None)}}, xlabel="x").plot()
+    assert display.axes_[0].get_title().splitlines() == [
+        "mammography-authors, as many of each",
+        "class",
+    ]

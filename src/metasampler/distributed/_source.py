@@ -101,7 +101,7 @@ class DaskRows:
         Every question is a task a part: many small partitions would cost more than the work.
         """
         n_wanted = _PARTS_A_THREAD * max(1, self.place.n_threads())
-        limit = _BYTES_IN_FILES if self.place.folder is not None else _BYTES_IN_MEMORY
+        limit: float = _BYTES_IN_FILES if self.place.folder is not None else _BYTES_IN_MEMORY
         limit = min([limit, *(_SHARE_OF_PART * memory for memory in self.place.memory_limits())])
         n_rows = min(sum(sizes) / n_wanted, limit / bytes_a_row)
         groups: list[list[int]] = []

@@ -44,7 +44,7 @@ class Boosters(BaseEstimator):
     ...     learner=FitToConstants(n_sweeps=1, n_constants=3),
     ...     random_state=0,
     ... ).fit(X, y)
-    >>> 0 <= sampler.predict([0.3]) <= 6
+    >>> 0 <= sampler.choose([0.3]) <= 6
     True
     """
 

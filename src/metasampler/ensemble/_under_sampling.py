@@ -152,9 +152,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         source = resolve_source(X, y, sample_weight)
-        if source is not None:
-            X = LookedAt(source)
-            y = X.some_labels()
+        if source is None:
+            return self._fit(X, y, X_val, y_val, sample_weight)
+        # However it ends, what it has written goes.
+        with source.make_place() as place:
+            looked = LookedAt(source, place)
+            return self._fit(looked, looked.some_labels(), X_val, y_val, sample_weight)
+
+    def _fit(self, X, y, X_val, y_val, sample_weight):
+        """Fit on rows in memory, or on rows that have been looked at."""
         # Everything that can be checked is checked before any member is fitted.
         plan = self._plan(_labels_that_count(y, sample_weight))
         data, streams = self._start(plan, X, y, X_val, y_val, sample_weight)

@@ -1,6 +1,7 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
 import warnings
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -95,9 +96,21 @@ def _weighted_rows(X, sample_weight):
     return take_rows(X, np.flatnonzero(counts)) if proper else X
 
 
+def _check_weights(sample_weight, X) -> np.ndarray:
+    """Return one weight for every row of X; what is no number is named as a weight."""
+    if isinstance(sample_weight, Real) and not np.isfinite(float(sample_weight)):
+        raise ValueError(f"sample_weight must be finite, got {sample_weight}.")
+    try:
+        return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except (TypeError, ValueError) as error:
+        if "sample_weight" in str(error) or "Sample weights" in str(error):
+            raise
+        raise ValueError(f"sample_weight must hold numbers, one a row: {error}.") from error
+
+
 def _drop_weightless_rows(X, y, sample_weight):
     """Check the weights and leave out the rows that have none, as if they were never passed."""
-    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_weights(sample_weight, X)
     keep = weights > 0
     if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")

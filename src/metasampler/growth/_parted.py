@@ -180,7 +180,7 @@ def _look_at_block(block, label, weight) -> dict:
     """Return what has to be known of the labels and weights of a block."""
     _, y, weights = open_block(block, label, weight)
     if y is None:
-        raise ValueError("Rows without labels: name the column that holds them.")
+        raise ValueError("label must name the column of labels, got None.")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
         raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
     facts: dict = {"n_passed": len(y), "least": np.inf, "most": 0.0}
@@ -262,12 +262,14 @@ class LookedAt:
     Parameters
     ----------
     source : ParquetRows or alike
-        Makes a place and the blocks, and knows the columns of labels and weights.
+        Makes the blocks, and knows the columns of labels and weights.
+    place : Memory or alike
+        Where the parts are going to be.
     """
 
-    def __init__(self, source):
+    def __init__(self, source, place):
         self.source = source
-        self.place = source.make_place()
+        self.place = place
         self.columns = (source.label, source.weight)
         self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
         self.facts = self.place.ask(_look_at_block, labels_only, args=self.columns)

@@ -146,3 +146,9 @@ class Memory:
     def new_paths(self, n_paths: int) -> list[Path] | None:
         """Return paths of files for the tables of parts; None keeps them where the parts are."""
         return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        """Leave nothing behind: a fit is over, or has failed."""

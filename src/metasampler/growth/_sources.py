@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,11 +53,23 @@ class _ParquetBlock(NamedTuple):
     columns: tuple[str, ...] | None = None
 
     def read(self):
-        import pyarrow.parquet as parquet
-
-        with parquet.ParquetFile(self.path) as file:
+        with _opened_parquet(self.path) as file:
             columns = None if self.columns is None else list(self.columns)
             return file.read_row_groups(list(self.groups), columns).to_pandas()
+
+
+@contextmanager
+def _opened_parquet(path: str) -> Iterator[Any]:
+    """Open a Parquet file; errors of reading it name the file."""
+    import pyarrow.parquet as parquet
+    from pyarrow import ArrowException
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except (ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path} cannot be read as a Parquet file: {reason}") from error
 
 
 def open_block(block, label=None, weight=None) -> Opened:
@@ -68,7 +81,10 @@ def open_block(block, label=None, weight=None) -> Opened:
     named = [name for name in (label, weight) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
-        raise ValueError(f"There is no column {missing[0]!r}; there are {list(frame.columns)}.")
+        where = f" in {block.path}" if isinstance(block, _ParquetBlock) else ""
+        raise ValueError(
+            f"There is no column {missing[0]!r}{where}; there are {list(frame.columns)[:20]}."
+        )
     y = None if label is None else np.asarray(frame[label])
     weights = None if weight is None else np.asarray(frame[weight], dtype=float)
     return Opened(frame.drop(columns=named), y, weights)
@@ -138,19 +154,16 @@ class ParquetRows:
 
     def make_blocks(self, *, labels_only: bool = False) -> list[_ParquetBlock]:
         """Return the blocks, each of about as many rows as the memory is for."""
-        import pyarrow.parquet as parquet
-
         blocks = []
         names = [name for name in (self.label, self.weight) if name is not None]
         columns = tuple(names) if labels_only and names else None
-        for path in self._files() if labels_only else ():
-            there = parquet.read_schema(path).names
-            absent = [name for name in names if name not in there]
-            if absent:
-                raise ValueError(f"There is no column {absent[0]!r}; there are {there}.")
         for path in self._files():
-            with parquet.ParquetFile(path) as file:
+            with _opened_parquet(path) as file:
                 facts = file.metadata
+                there = file.schema_arrow.names
+                absent = [name for name in names if name not in there]
+                if labels_only and absent:
+                    raise ValueError(f"There is no column {absent[0]!r}; there are {there}.")
                 bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
                 most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))
                 groups: list[int] = []
@@ -170,9 +183,10 @@ class ParquetRows:
 
     def plain_names(self) -> list | None:
         """Return the columns of the table if all are known to be plain numbers, else None."""
-        import pyarrow.parquet as parquet
-
-        empty = [parquet.read_schema(path).empty_table().to_pandas() for path in self._files()]
+        empty = []
+        for path in self._files():
+            with _opened_parquet(path) as file:
+                empty.append(file.schema_arrow.empty_table().to_pandas())
         named = [name for name in (self.label, self.weight) if name is not None]
         return names_of_numbers([frame.drop(columns=named) for frame in empty])
 

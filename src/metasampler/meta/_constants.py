@@ -41,7 +41,7 @@ class _SameAction(NamedTuple):
 
     action: float
 
-    def predict(self, state) -> float:
+    def choose(self, state) -> float:
         """Return the action."""
         return self.action
 

@@ -29,6 +29,12 @@ _LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
 # How a sampler was computed is no part of what it is.
 _NOT_STORED = ("estimator", "n_jobs", "verbose")
 
+#: What a clone takes along.
+_LEARNED = (
+    *("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with"),
+    *("n_features_in_", "feature_names_in_"),
+)
+
 # What may be changed after a fit.
 _FREE = ("random_state", "sigma", "warm_start")
 
@@ -49,7 +55,7 @@ class FittedSampler(BaseEstimator):
     def __sklearn_clone__(self):
         parameters = self.get_params(deep=False)
         twin = type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        for name in ("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with"):
+        for name in _LEARNED:
             if hasattr(self, name):
                 value = getattr(self, name)
                 # What may be changed in place is the clone's own. Entries of a history are not.
@@ -110,8 +116,10 @@ class FittedSampler(BaseEstimator):
         policy = self.as_policy() if growth.n_members == 1 else self._as_policy()
         return policy(growth)
 
-    def predict(self, state):
+    def choose(self, state):
         """Choose mu, or the power, for a state by the mean of the policy.
+
+        It is not called `predict`: a sampler predicts nothing of the rows it was fitted on.
 
         Parameters
         ----------
@@ -123,7 +131,7 @@ class FittedSampler(BaseEstimator):
         value : float
             A mu in [0, 1], or a power in [0, 6].
         """
-        return self._as_policy().predict(state)
+        return self._as_policy().choose(state)
 
     def sample(self, state, rng):
         """Draw mu, or the power, for a state from the policy.
@@ -238,7 +246,7 @@ class FittedSampler(BaseEstimator):
         >>> from metasampler.meta import GaussianPolicy, MetaSampler
         >>> policy = GaussianPolicy(10, rng=np.random.default_rng(0))
         >>> sampler = MetaSampler.from_policy(policy, state="all", n_bins=5)
-        >>> 0 <= sampler.predict(np.full(10, 0.2)) <= 1
+        >>> 0 <= sampler.choose(np.full(10, 0.2)) <= 1
         True
         """
         if not isinstance(policy, GaussianPolicy):

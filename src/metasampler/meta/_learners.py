@@ -20,7 +20,7 @@ class Assignment(NamedTuple):
     task: int
     #: Names the episode's random stream; what is compared on a task shares it.
     number: int
-    #: A `GaussianPolicy`; where it does not explore, anything that can `predict`.
+    #: A `GaussianPolicy`; where it does not explore, anything that can `choose`.
     actor: Any
     #: How many of the first actions are uniformly random.
     n_random: int = 0

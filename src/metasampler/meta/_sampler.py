@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 import sklearn
 from sklearn.base import clone
+from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import fit_context
 from metasampler.growth import (
@@ -122,6 +123,12 @@ class MetaSampler(FittedSampler):
     summary_ : dict
         How, when and with which versions the sampler was meta-trained.
 
+    n_features_in_ : int
+        Features of the task that `fit` has seen; a sampler of several tasks has none.
+
+    feature_names_in_ : ndarray of str
+        Their names, if it was a data frame with texts as names.
+
     See Also
     --------
     MesaClassifier : The ensemble that uses a meta-sampler.
@@ -231,7 +238,10 @@ class MetaSampler(FittedSampler):
             The meta-trained sampler.
         """
         task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0")
-        return self._fit([task], callback, checkpoint, checkpoint_every)
+        self._fit([task], callback, checkpoint, checkpoint_every)
+        # Said of the rows that were seen; nothing of the sampler depends on it.
+        validate_data(self, X, skip_check_array=True)
+        return self
 
     def fit_tasks(self, tasks, *, callback=None, checkpoint=None, checkpoint_every=10):
         """Meta-train on several tasks at once, with one policy.
@@ -277,7 +287,10 @@ class MetaSampler(FittedSampler):
         2 of 8
         4 of 8
         """
-        return self._fit(as_tasks(tasks), callback, checkpoint, checkpoint_every)
+        self._fit(as_tasks(tasks), callback, checkpoint, checkpoint_every)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit on one task
+        return self
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_growth_data(self, data: list[GrowthData]):
@@ -300,6 +313,11 @@ class MetaSampler(FittedSampler):
     @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
+        if self.state == "signal" and not hasattr(self.estimator, "prepare_task"):
+            raise ValueError(
+                "state='signal' is for the boosters of a recipe, which scouts go before: pass "
+                f"estimator=Boosters(), got {self.estimator!r}."
+            )
         streams = RandomStreams.from_random_state(self.random_state)
         prepared = []
         for number, task in enumerate(tasks):

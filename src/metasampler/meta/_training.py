@@ -62,7 +62,7 @@ class _Acting:
         elif self.assignment.explores:
             action = actor.sample(state, self.rng)
         else:
-            action = actor.predict(state)
+            action = actor.choose(state)
         self.states.append(state)
         self.actions.append(action)
         return make_draw(self.draws.spread(action), self.draws.action, self.draws.sigma, state)

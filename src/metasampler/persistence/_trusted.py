@@ -18,6 +18,7 @@ TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
     "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
+    "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
         "NoCalibration",
         "PriorCalibration",
@@ -32,10 +33,13 @@ _OWN = {
     "growth._boosters": ("BoostedMember",),
     "growth._loop": ("GrowthStep",),
     "growth._rules": ("GaussianDraw", "PowerDraw"),
+    "meta._constants": ("FitToConstants",),
+    "meta._learners": ("SoftActorCritic",),
     "meta._sampler": ("MetaSampler",),
     "policy._network": ("GaussianPolicy", "MLP"),
     "policy._policies": (
         "ConstantPolicy",
+        "Drawn",
         "LearnedPolicy",
         "PowerPolicy",
         "UniformPolicy",
@@ -66,6 +70,9 @@ _SEARCHES = (
     ),
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",
+    # Scorers of scikit-learn 1.6 keep what they ask for in these.
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
     *(
         f"sklearn.metrics._ranking.{name}"
         for name in ("average_precision_score", "roc_auc_score", "top_k_accuracy_score")

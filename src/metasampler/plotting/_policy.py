@@ -100,7 +100,7 @@ class PolicyDisplay:
         else:
             values = np.arange(1.0, len(states) + 1)
         choices = {
-            name: np.array([policy.predict(state) for state in states])
+            name: np.array([policy.choose(state) for state in states])
             for name, policy in samplers.items()
         }
         xlabel = "state" if varies is None else varies

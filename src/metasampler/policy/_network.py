@@ -243,7 +243,7 @@ class GaussianPolicy:
     >>> import numpy as np
     >>> from metasampler.policy import GaussianPolicy
     >>> policy = GaussianPolicy(10, rng=np.random.default_rng(0))
-    >>> 0.0 <= policy.predict(np.full(10, 0.2)) <= 1.0
+    >>> 0.0 <= policy.choose(np.full(10, 0.2)) <= 1.0
     True
     >>> [weights.shape for weights, _ in policy.layers]
     [(10, 50), (50, 2)]
@@ -366,7 +366,7 @@ class GaussianPolicy:
         x += layers[-1][-1]
         return x
 
-    def predict(self, state: np.ndarray) -> float:
+    def choose(self, state: np.ndarray) -> float:
         """Return the action at the mean of the Gaussian.
 
         Parameters

@@ -52,7 +52,7 @@ class ConstantPolicy:
     Examples
     --------
     >>> from metasampler.policy import ConstantPolicy
-    >>> ConstantPolicy(0.9).predict(None)
+    >>> ConstantPolicy(0.9).choose(None)
     0.9
     """
 
@@ -63,7 +63,7 @@ class ConstantPolicy:
     def __post_init__(self):
         _check_mu(self.mu, "A constant mu must be a number in [0, 1]")
 
-    def predict(self, state) -> float:
+    def choose(self, state) -> float:
         """Return mu."""
         return float(self.mu)
 
@@ -73,7 +73,7 @@ class ConstantPolicy:
 
     def __call__(self, growth: Growth) -> GaussianDraw:
         """Return the draw of the next member."""
-        return GaussianDraw(self.predict(None), self.sigma, _observe(self.encoder, growth))
+        return GaussianDraw(self.choose(None), self.sigma, _observe(self.encoder, growth))
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class PowerPolicy:
     Examples
     --------
     >>> from metasampler.policy import PowerPolicy
-    >>> PowerPolicy(2.0).predict(None)
+    >>> PowerPolicy(2.0).choose(None)
     2.0
     """
 
@@ -100,7 +100,7 @@ class PowerPolicy:
         if not is_number or not 0 <= float(power) < np.inf:
             raise ValueError(f"A power must be a number of at least 0, got {power!r}.")
 
-    def predict(self, state) -> float:
+    def choose(self, state) -> float:
         """Return the power."""
         return float(self.power)
 
@@ -131,7 +131,7 @@ class UniformPolicy:
     sigma: float = DEFAULT_SIGMA
     encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
-    def predict(self, state) -> float:
+    def choose(self, state) -> float:
         """Return the mean of the uniform distribution."""
         return 0.5
 
@@ -170,7 +170,7 @@ class LearnedPolicy:
     >>> from metasampler.policy import GaussianPolicy, LearnedPolicy, StateEncoder
     >>> actor = GaussianPolicy(10, rng=np.random.default_rng(0))
     >>> policy = LearnedPolicy(actor, StateEncoder("all", n_bins=5), mu_min=0.4)
-    >>> 0.4 <= policy.predict(np.full(10, 0.2)) <= 1
+    >>> 0.4 <= policy.choose(np.full(10, 0.2)) <= 1
     True
     """
 
@@ -216,7 +216,7 @@ class LearnedPolicy:
         """Return how the actor was trained, as a copy."""
         return copy.deepcopy(self._summary)
 
-    def predict(self, state) -> float:
+    def choose(self, state) -> float:
         """Choose mu, or the power, for a state by the mean of the actor.
 
         Parameters
@@ -229,7 +229,7 @@ class LearnedPolicy:
         value : float
             A mu in [mu_min, 1], or a power in [0, 6].
         """
-        return self._spread(self.actor.predict(self._check_state(state)))
+        return self._spread(self.actor.choose(self._check_state(state)))
 
     def sample(self, state, rng: np.random.Generator) -> float:
         """Draw mu, or the power, for a state from the actor.
@@ -259,7 +259,7 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        return make_draw(self._spread(self.actor.predict(state)), self.action, self.sigma, state)
+        return make_draw(self._spread(self.actor.choose(state)), self.action, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)

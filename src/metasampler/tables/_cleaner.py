@@ -43,7 +43,8 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         The columns that go, with the reason.
 
     kinds_ : dict of str
-        The kind of each column that stays: ``"number"``, ``"category"`` or ``"date"``.
+        The kind of each column that stays: ``"number"``, ``"category"``, ``"date"``, or
+        ``"empty"`` for one without values that `keep` names.
 
     n_features_in_ : int
         Number of columns.
@@ -180,4 +181,7 @@ def _with_columns(X, changed: dict):
         import polars
 
         return X.with_columns([polars.Series(name, values) for name, values in changed.items()])
-    return X.assign(**changed)
+    X = X.copy(deep=False)
+    for name, values in changed.items():  # `assign` takes texts as names only
+        X[name] = values
+    return X

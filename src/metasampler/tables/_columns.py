@@ -17,6 +17,7 @@ __all__ = [
     "first_value",
     "is_empty",
     "is_frame",
+    "is_missing",
     "is_plain_number",
     "numbers_of",
     "texts_of",
@@ -83,7 +84,7 @@ def _is_period(column) -> bool:
 
 def _kind_of_objects(values: list) -> str:
     """Return the kind of a column of Python objects, by what they are."""
-    found = {type(value) for value in values if not _is_missing(value)}
+    found = {type(value) for value in values if not is_missing(value)}
     if not found or all(issubclass(kind, (Number, Decimal, np.bool_)) for kind in found):
         return "other" if any(issubclass(kind, complex) for kind in found) else "number"
     if any(all(issubclass(kind, moment) for kind in found) for moment in (date, timedelta, time)):
@@ -94,7 +95,7 @@ def _kind_of_objects(values: list) -> str:
 
 def is_empty(column) -> bool:
     """Return whether a column has missing values only: such a column has no kind."""
-    if len(column) and not _is_missing(column[0] if _is_polars(column) else column.iat[0]):
+    if len(column) and not is_missing(column[0] if _is_polars(column) else column.iat[0]):
         # Nearly always: the rest of the column need not be read.
         return False
     if not _is_polars(column):
@@ -107,10 +108,10 @@ def is_empty(column) -> bool:
 def first_value(column):
     """Return the first value of a column that is not missing."""
     # One by one: a list of all values would be made of as many Python objects.
-    return next(value for value in column if not _is_missing(value))
+    return next(value for value in column if not is_missing(value))
 
 
-def _is_missing(value) -> bool:
+def is_missing(value) -> bool:
     """Return whether a value stands for none: None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -136,7 +137,7 @@ def numbers_of(column, kind: str) -> np.ndarray:
 
 
 def _floats(values: list) -> np.ndarray:
-    return np.array([np.nan if _is_missing(value) else _float(value) for value in values])
+    return np.array([np.nan if is_missing(value) else _float(value) for value in values])
 
 
 def _float(value) -> float:
@@ -166,7 +167,7 @@ def _days_of(column) -> np.ndarray:
     if getattr(column.dtype, "kind", "O") == "m":
         ticks = column.to_numpy().astype("timedelta64[us]")
     elif isinstance(first_value(column), (timedelta, time)):
-        return np.array([np.nan if _is_missing(value) else _part_of_day(value) for value in column])
+        return np.array([np.nan if is_missing(value) else _part_of_day(value) for value in column])
     else:
         stamps = pandas.to_datetime(column, utc=True, errors="coerce")
         ticks = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
@@ -214,7 +215,7 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
     # As texts from the start: True and 1 are the same key, but not the same level.
     position: dict = {}
     found_at = [
-        -1 if _is_missing(value) else position.setdefault(_as_text(value), len(position))
+        -1 if is_missing(value) else position.setdefault(_as_text(value), len(position))
         for value in values
     ]
     return np.array(list(position), dtype=object), np.array(found_at, dtype=np.intp)

@@ -7,7 +7,7 @@ seen.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
@@ -19,6 +19,7 @@ from metasampler.tables._columns import (
     first_value,
     is_empty,
     is_frame,
+    is_missing,
     numbers_of,
     texts_of,
 )
@@ -166,8 +167,8 @@ def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
         The table.
     target : column name or array-like, default=None
         The column to predict, or its values if it is not in the frame. Without it columns that
-        give the target away are not looked for.
-    keep : iterable of column names, default=()
+        give the target away are not looked for; rows without a class are not looked at for it.
+    keep : sequence of column names, default=()
         Columns that are used whatever is found.
 
     Returns
@@ -212,25 +213,39 @@ def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
                 raise ValueError(f"target={target!r} is no column of the frame.")
             target = columns.pop(target)
         labels = _Labels(target)
-        if len(labels.codes) != frame.shape[0]:
+        if labels.n_rows != frame.shape[0]:
             raise ValueError(
-                f"target has {len(labels.codes)} values, and the frame {frame.shape[0]} rows."
+                f"target has {labels.n_rows} values, and the frame {frame.shape[0]} rows."
             )
-    kept = set(keep)
+    if isinstance(keep, str):
+        raise ValueError(f"keep must be a list of columns, got {keep!r}.")
     unknown = [name for name in keep if name not in columns]
     if unknown:
         raise ValueError(f"keep names columns that there are not: {unknown[:10]}.")
-    found = [_facts_of(name, column, labels, name in kept) for name, column in columns.items()]
+    found = [_facts_of(name, column, labels, name in keep) for name, column in columns.items()]
     return ColumnReport(found, frame.shape[0])
 
 
 class _Labels:
-    """The classes of the rows, and the rows by which leaks are looked for."""
+    """The classes of the rows, and the rows by which leaks are looked for.
+
+    Rows without a class are not looked at: ``known`` says which have one.
+    """
 
     def __init__(self, target):
         values = target.to_list() if hasattr(target, "to_list") else np.asarray(target).tolist()
+        if not isinstance(values, list) or any(isinstance(v, (list, dict, set)) for v in values):
+            raise ValueError(
+                f"target must hold one class a row, got {type(target).__name__} of "
+                f"{str(values)[:60]}."
+            )
+        self.n_rows = len(values)
+        self.known = np.array([not is_missing(value) for value in values], dtype=bool)
+        if not self.known.any():
+            raise ValueError(f"target has no class in any of {self.n_rows} rows.")
         codes: dict = {}
-        self.codes = np.array([codes.setdefault(value, len(codes)) for value in values])
+        classes = [value for value in values if not is_missing(value)]
+        self.codes = np.array([codes.setdefault(value, len(codes)) for value in classes])
         self.n_classes = len(codes)
         counts = np.bincount(self.codes)
         self.positive = self.codes == np.argmin(counts)
@@ -249,7 +264,17 @@ class _Labels:
 
 
 def _facts_of(name, column, labels: _Labels | None, keep: bool) -> ColumnFacts:
-    """Look at one column."""
+    """Look at one column, and heed that it is to be kept."""
+    facts = _look(name, column, labels)
+    if not keep or facts.action not in ("left out", "warned"):
+        return facts
+    if facts.kind == "other":
+        raise ValueError(f"keep names {name!r}, which cannot be used. {facts.why}")
+    return replace(facts, action="used", why=f"{facts.why} Kept, as asked.")
+
+
+def _look(name, column, labels: _Labels | None) -> ColumnFacts:
+    """Say what a column is."""
     kind = "empty" if is_empty(column) else column_kind(column)
     if kind == "empty":
         return ColumnFacts(name, kind, 0, 1.0, "empty", "left out", "It has no values.")
@@ -276,16 +301,14 @@ def _facts_of(name, column, labels: _Labels | None, keep: bool) -> ColumnFacts:
     facts = ColumnFacts(name, kind, len(levels), missing, date_format=date_format)
 
     def found(finding: str, action: str, why: str) -> ColumnFacts:
-        if keep and action in ("left out", "warned"):
-            action, why = "used", f"{why} Kept, as asked."
-        return ColumnFacts(
-            name, kind, len(levels), missing, finding, action, why, date_format=date_format
-        )
+        return replace(facts, finding=finding, action=action, why=why)
 
+    if len(levels) == 0:
+        return found("empty", "left out", "It has no finite values.")
     if len(levels) == 1 and missing == 0:
         shown = levels[0] if kind == "category" else f"{levels[0]:g}"
         return found("constant", "left out", f"It is {str(shown)[:40]!r} in every row.")
-    if labels is not None and _repeats(codes, len(levels), labels):
+    if labels is not None and _repeats(codes[labels.known], len(levels), labels):
         return found(
             "repeats the target", "left out", "Each of its values belongs to one class alone."
         )
@@ -294,7 +317,8 @@ def _facts_of(name, column, labels: _Labels | None, keep: bool) -> ColumnFacts:
         if reason:
             return found("identifier", "left out", reason)
     if labels is not None:
-        score = _leak(codes, values if kind != "category" else None, labels)
+        numbers = values[labels.known] if kind != "category" else None
+        score = _leak(codes[labels.known], numbers, labels)
         if score >= _LEAK:
             return found(
                 "possible leak",
@@ -324,10 +348,12 @@ def _used(levels: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _repeats(codes: np.ndarray, n_levels: int, labels: _Labels) -> bool:
     """Return whether values and classes are the same under other names."""
     known = codes >= 0
-    if n_levels != labels.n_classes or n_levels > _MOST_CLASSES:
+    if not labels.n_classes <= n_levels <= _MOST_CLASSES:
         return False
     if known.sum() < min(_FEWEST_ROWS, len(codes)):
         return False
+    # Levels that only rows without a class have do not count.
+    n_levels = int(np.count_nonzero(np.bincount(codes[known])))
     pairs = np.unique(codes[known] * labels.n_classes + labels.codes[known])
     classes = np.unique(pairs % labels.n_classes)
     return len(pairs) == n_levels == len(classes)
@@ -372,6 +398,8 @@ def _leak(codes: np.ndarray, values: np.ndarray | None, labels: _Labels) -> floa
     scores = []
     if values is not None:
         values = values[labels.rows]
+        if np.isnan(values).all():
+            return 0.0  # only rows without a class have a value
         codes = _bins_of(values, positive)
         # Missing values are the lowest bin: to be filled in at all may give the class away.
         numbers = np.arange(codes.max() + 1, dtype=float)
@@ -399,7 +427,8 @@ def _bins_of(values: np.ndarray, positive: np.ndarray) -> np.ndarray:
     shares = np.linspace(0, 1, _BINS + 1)[1:-1]
     known = ~np.isnan(values)
     groups = [values[known], values[known & positive]]
-    edges = np.unique(np.concatenate([np.quantile(g, shares) for g in groups if len(g)]))
+    # Of halves: the difference of the largest numbers is too large for a float.
+    edges = 2 * np.unique(np.concatenate([np.quantile(g / 2, shares) for g in groups if len(g)]))
     return np.where(known, np.searchsorted(edges, values, side="left") + 1, 0)
 
 

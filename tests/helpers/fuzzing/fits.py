@@ -14,13 +14,14 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from fuzzing.outcomes import FINE, Finding, judge_error
 from fuzzing.tables import LABEL_KINDS, WEIGHT_KINDS, codes_of, tables
-from metasampler import MesaClassifier
+from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble import (
     BalanceCascadeClassifier,
     EasyEnsembleClassifier,
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
+from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import ConstantPolicy
 
 ENSEMBLES = [
@@ -117,8 +118,14 @@ def cases(draw, least_rare=1, n_rows=None, estimators=tuple(ESTIMATORS), odd=Tru
     }
 
 
-#: With enough rows of the smallest class for teams.
-team_cases = cases(least_rare=210, n_rows=700, estimators=("fast", "fast", "none"), odd=False)
+#: With enough rows of the smallest class for teams, few or more; most of it is usual.
+team_cases = st.one_of(
+    *(
+        cases(least_rare=rare, n_rows=size, estimators=("fast", "fast", "none"), odd=odd)
+        for rare, size in ((75, 160), (80, 300), (210, 700))
+        for odd in (False, True)
+    )
+)
 
 
 def attempt(case):
@@ -174,4 +181,64 @@ def _n_rows(X):
     return X.shape[0] if sparse.issparse(X) or hasattr(X, "shape") else len(X)
 
 
-__all__ = ["attempt", "cases", "team_cases"]
+# ---------------------------------------------------------------------- meta-training
+
+META_PARAMETERS = {
+    "n_estimators": [2, 3, 1, 0, 1.5, "two", True],
+    "sigma": [0.2, 1e-6, 1e6, 0, -1, np.nan, np.inf, "wide"],
+    "mu_min": [0.0, 0.5, 1.0, -0.1, 1.1, np.nan, None],
+    "sampling_ratio": PARAMETERS["sampling_ratio"],
+    "state": ["all", "majority", "class-wise", "summary", "signal", "none", None, 3],
+    "n_bins": [1, 2, 5, 100, 0, -1, 2.5, "five"],
+    "hidden_layer_sizes": [(), (3,), (2, 2), [4], (0,), (-1,), (1.5,), "abc", None, 3],
+    "learner": [None, FitToConstants(n_sweeps=1, n_constants=3), "sac", SoftActorCritic, 3],
+    "validation_fraction": [0.2, 0.5, 0.999, 1e-300, 0, 1, np.nan, "half", None],
+    "train_ratio": [1.0, 0.5, 1e-3, 0, 1.5, np.nan, "all"],
+    "scoring": PARAMETERS["scoring"],
+    "n_jobs": [None, 1, 0, 1.5, "all"],
+    "random_state": PARAMETERS["random_state"],
+    "warm_start": PARAMETERS["warm_start"],
+}
+
+
+@st.composite
+def meta_cases(draw):
+    """Draw the arguments of a meta-training."""
+    case = draw(cases(estimators=("tree", "extra tree", "mix", "LightGBM", "nothing", "a text")))
+    chosen = draw(st.lists(st.sampled_from(list(META_PARAMETERS)), max_size=3, unique=True))
+    settings = {name: draw(st.sampled_from(META_PARAMETERS[name])) for name in chosen}
+    return {**case, "class": MetaSampler, "settings": settings}
+
+
+def attempt_meta(case):
+    """Meta-train, and choose by what was learned."""
+    settings = {"n_estimators": 2, **case["settings"]}
+    # The default learner would take a minute.
+    if settings.get("learner") is None:
+        settings["learner"] = SoftActorCritic(n_random_steps=2, n_updates=2)
+    options = {}
+    if case["validation"] == "same":
+        options = {"X_val": case["X"], "y_val": case["y"]}
+    elif case["validation"] == "other":
+        options = {"X_val": [[1.0], [2.0]], "y_val": [0, 1]}
+    sampler = MetaSampler(ESTIMATORS[case["member"]], **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in (UserWarning, DataConversionWarning, FutureWarning):
+            warnings.simplefilter("ignore", kind)
+        try:
+            sampler.fit(case["X"], case["y"], **options)
+        except Exception as error:
+            if hasattr(sampler, "policy_"):
+                raise Finding(f"half fitted after {error!r}") from error
+            return judge_error(error, kinds=(ValueError, TypeError), at_once=True)
+    state = np.full(sampler.encoder_.size, 0.1)
+    chosen = sampler.choose(state), sampler.sample(state, np.random.default_rng(0))
+    if not np.isfinite(chosen).all():
+        raise Finding(f"chooses {chosen}")
+    if not np.isfinite([entry["valid_score"] for entry in sampler.history_]).all():
+        raise Finding("scores that are not finite")
+    return FINE
+
+
+__all__ = ["attempt", "attempt_meta", "cases", "meta_cases", "team_cases"]

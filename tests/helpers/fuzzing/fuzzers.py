@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from fuzzing import files, fits, stores
+from fuzzing import columns, commands, files, fits, parquet, stores
 from fuzzing.outcomes import Tally
 
 
@@ -15,24 +15,44 @@ class Fuzzer(NamedTuple):
     title: str
     cases: Any
     attempt: Any
-    #: Of the examples of a run; what takes long gets fewer.
-    share: float = 1.0
+    #: Of the examples of a run; what takes long gets fewer. All shares add up to 1.
+    share: float
 
 
 FUZZERS = {
-    "fits": Fuzzer("fits: tables, labels, weights, parameters", fits.cases(), fits.attempt),
-    "teams": Fuzzer("fits of teams, 210 rows of a class", fits.team_cases, fits.attempt, 0.05),
-    "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler, 0.5),
-    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.1),
-    "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set, 0.5),
-    "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage, 0.2),
-    "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.05),
-    "disks": Fuzzer("full disks", stores.disks, stores.attempt_disk, 0.1),
+    "fits": Fuzzer("fits: tables, labels, weights, parameters", fits.cases(), fits.attempt, 0.32),
+    "teams": Fuzzer("fits of teams, from 75 rows of a class", fits.team_cases, fits.attempt, 0.03),
+    "meta-fits": Fuzzer("meta-training", fits.meta_cases(), fits.attempt_meta, 0.06),
+    "columns": Fuzzer("columns: what is found, kept, left", columns.cases(), columns.attempt, 0.1),
+    "files": Fuzzer("fits on Parquet files and folders", parquet.cases(), parquet.attempt, 0.05),
+    "commands": Fuzzer("command lines", commands.cases(), commands.attempt, 0.06),
+    "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler, 0.12),
+    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.06),
+    "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set, 0.08),
+    "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage, 0.07),
+    "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.02),
+    "disks": Fuzzer("full disks", stores.disks, stores.attempt_disk, 0.03),
 }
 
 
-def run(fuzzer: Fuzzer, n_examples: int, number: int, advance=None) -> Tally:
-    """Attempt so many cases; nothing stops the run, and nothing is learned from earlier runs."""
+def run(fuzzer: Fuzzer, n_examples: int, number: int, before=None) -> Tally:
+    """Attempt so many cases; nothing stops the run, and nothing is learned from earlier runs.
+
+    Parameters
+    ----------
+    fuzzer : Fuzzer
+        What is attempted.
+    n_examples : int
+        How often.
+    number : int
+        The seed.
+    before : callable, default=None
+        Called with every case before it is attempted.
+
+    Returns
+    -------
+    tally : Tally
+    """
     tally = Tally()
 
     @seed(number)
@@ -45,9 +65,9 @@ def run(fuzzer: Fuzzer, n_examples: int, number: int, advance=None) -> Tally:
     )
     @given(fuzzer.cases)
     def attempts(case):
+        if before is not None:
+            before(case)
         tally.add(fuzzer.attempt, case)
-        if advance is not None:
-            advance(tally)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

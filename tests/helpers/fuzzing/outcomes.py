@@ -46,14 +46,22 @@ def judge_error(error: BaseException, *, kinds: tuple, words: str = "", at_once:
         raise Finding(f"of a wrong kind: {what}") from error
     if len(str(error)) < 10 or words not in str(error):
         raise Finding(f"says too little: {what}") from error
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, (ValueError, TypeError)) and not _is_meant(frames[-1]):
+        raise Finding(f"by accident: {what}") from error
     if at_once:
-        frames = traceback.extract_tb(error.__traceback__)
         for frame in frames:
             if frame.name in _AT_WORK and frame.filename.endswith(_WORK):
                 raise Finding(f"after work was done: {what}") from error
         if not any(check in frames[-1].filename for check in _CHECKS):
             raise Finding(f"by nobody's check: {what}") from error
     return CLEAR
+
+
+def _is_meant(frame: traceback.FrameSummary) -> bool:
+    """Return whether somebody wrote down that this is an error, and in which words."""
+    # What compiled code raises has the line that called it.
+    return (frame.line or "").startswith("raise")
 
 
 def _place(error: BaseException) -> str:
@@ -66,7 +74,8 @@ def _place(error: BaseException) -> str:
     return at if not own else f"{at}, from {Path(own[-1].filename).name}:{own[-1].lineno}"
 
 
-def _short(case) -> str:
+def in_words(case) -> str:
+    """Return a case as a finding shows it."""
     if isinstance(case, dict):  # the words for tables tell more than their numbers
         case = {key: value for key, value in case.items() if key not in ("X", "y", "sample_weight")}
     return f"{case!r:.800}"
@@ -88,7 +97,7 @@ class Tally:
             text = str(finding)
             kind = text.rpartition("(")[2]
             if kind not in self.findings:
-                self.findings[kind] = f"{text}\n  case: {_short(case)}"
+                self.findings[kind] = f"{text}\n  case: {in_words(case)}"
                 # At once: a long run may be stopped.
                 print(f"finding: {self.findings[kind]}", file=sys.stderr, flush=True)
 

@@ -85,6 +85,11 @@ _FRAME_COLUMNS = {
     "text": lambda n, rng: rng.choice(["a", "b", "c", ""], n).astype(object),
     "text or None": lambda n, rng: rng.choice(np.array(["a", "b", None], dtype=object), n),
     "identifier": lambda n, rng: np.array([f"row {i}" for i in range(n)], dtype=object),
+    "counted": lambda n, rng: np.arange(n),
+    "huge": lambda n, rng: np.array([10**30 + i for i in range(n)], dtype=object),
+    "date as text": lambda n, rng: np.array(
+        [f"{d:02}.{d % 12 + 1:02}.2023" for d in rng.integers(1, 29, n)], dtype=object
+    ),
     "date": lambda n, rng: np.datetime64("2020-01-01T00:00:00.000") + rng.integers(0, 10**6, n),
     "duration": lambda n, rng: rng.integers(0, 10**6, n).astype("timedelta64[ms]"),
     "all None": lambda n, rng: np.full(n, None),
@@ -123,6 +128,30 @@ def _numbers(n, kinds, rng):
     return np.column_stack([np.asarray(_COLUMNS[kind](n, rng), dtype=float) for kind in kinds])
 
 
+FRAME_KINDS = ("pandas", "pandas", "polars", "same names", "numbers as names")
+
+
+@st.composite
+def frames(draw, n_rows, kinds=FRAME_KINDS, n_columns=4, odd=True):
+    """Draw a data frame, and a word for its kind."""
+    kind = draw(st.sampled_from(kinds))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    known = {**_FRAME_COLUMNS, **(_PANDAS_COLUMNS if kind != "polars" else {})}
+    if not odd:
+        known = {name: make for name, make in known.items() if name not in ("odd", "lists")}
+    names = draw(st.lists(st.sampled_from(list(known)), min_size=1, max_size=n_columns))
+    columns = [known[name](n_rows, rng) for name in names]
+    if kind == "polars":
+        named = {f"{i} {name}": c for i, (name, c) in enumerate(zip(names, columns, strict=True))}
+        return pl.DataFrame(named, strict=False), (kind, names)
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    if kind == "pandas":
+        frame.columns = [f"{i} {name}" for i, name in enumerate(names)]
+    elif kind == "same names":
+        frame.columns = ["same"] * len(names)
+    return frame, (kind, names)
+
+
 @st.composite
 def tables(draw, n_rows, odd=True):
     """Draw a table, and a word for its kind."""
@@ -131,23 +160,8 @@ def tables(draw, n_rows, odd=True):
     plain = st.lists(
         st.sampled_from([kind for kind in _COLUMNS if odd or kind != "odd"]), min_size=1, max_size=4
     )
-    if kind in ("pandas", "polars", "same names", "numbers as names"):
-        known = {**_FRAME_COLUMNS, **(_PANDAS_COLUMNS if kind != "polars" else {})}
-        if not odd:
-            known = {name: make for name, make in known.items() if name not in ("odd", "lists")}
-        names = draw(st.lists(st.sampled_from(list(known)), min_size=1, max_size=4))
-        columns = [known[name](n_rows, rng) for name in names]
-        if kind == "polars":
-            named = {
-                f"{i} {name}": c for i, (name, c) in enumerate(zip(names, columns, strict=True))
-            }
-            return pl.DataFrame(named, strict=False), (kind, names)
-        frame = pd.DataFrame(dict(enumerate(columns)))
-        if kind == "pandas":
-            frame.columns = [f"{i} {name}" for i, name in enumerate(names)]
-        elif kind == "same names":
-            frame.columns = ["same"] * len(names)
-        return frame, (kind, names)
+    if kind in FRAME_KINDS:
+        return draw(frames(n_rows, kinds=(kind,), odd=odd))
     names = draw(plain)
     X = _numbers(n_rows, names, rng)
     makers = {

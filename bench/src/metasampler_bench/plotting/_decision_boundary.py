@@ -176,19 +176,23 @@ class DecisionBoundaryComparisonDisplay:
             )
             threshold = panel.get("threshold", 0.5)
             if threshold is not None and proba.min() < threshold <= proba.max():
-                ax.contour(xx, yy, proba, levels=[threshold], colors="black", linewidths=0.8)
+                line = ax.contour(xx, yy, proba, levels=[threshold], colors="black", linewidths=0.8)
+                line.set_rasterized(True)
         X, y = np.asarray(panel["X"], dtype=float), np.asarray(panel["y"])
         rare = y == _rarest(y)
-        # The rare class last, so that it lies on top.
-        for chosen, color, marker, size in ((~rare, COLORS[0], "o", 5), (rare, "#000000", "^", 12)):
+        # The rare class last, so that it lies on top. Of the other one points without edges and
+        # half-tones, which would be most of the file.
+        looks = ((~rare, COLORS[0], "o", 1.5, 0.0), (rare, "#000000", "^", 12, 0.25))
+        for chosen, color, marker, size, edge in looks:
             ax.scatter(
                 X[chosen, 0],
                 X[chosen, 1],
                 s=size,
                 c=color,
                 marker=marker,
-                edgecolors="white",
-                linewidths=0.25,
+                edgecolors="white" if edge else "none",
+                linewidths=edge,
+                antialiased=bool(edge),
                 rasterized=True,
             )
         if xx is not None:

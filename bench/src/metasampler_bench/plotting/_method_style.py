@@ -7,9 +7,14 @@ __all__ = ["method_style"]
 #: Methods in the order in which looks were given out: add to the end.
 _METHODS = (
     *("mesa-fit", "rusboost-paper", "under-bagging", "spe-paper", "cascade", "mesa-universal"),
-    *("smoteboost", "smotebagging", "ramoboost", "constant-0.5", "constant-0.8", "constant-0.9"),
-    *("constant-1", "mesa-refit", "random-policy", "uniform-draws", "random-mu", "selected-mu"),
+    *("smoteboost", "smotebagging", "ramoboost", "mesa-refit", "random-policy", "selected-mu"),
     *("mesa-alone", "mesa-sampled", "mesa-soft"),
+)
+#: Methods that learn nothing are grey: they stand beside all others.
+_GREY = "#7F7F7F"
+_UNLEARNED = (
+    *("constant-0.5", "constant-0.8", "constant-0.9", "constant-1"),
+    *("uniform-draws", "random-mu"),
 )
 
 
@@ -31,8 +36,16 @@ def method_style(name):
     --------
     >>> from metasampler_bench.plotting import method_style
     >>> method_style("mesa-fit")["marker"], method_style("constant-0.9")["marker"]
-    ('o', 'P')
+    ('o', '^')
     """
+    if name in _UNLEARNED:
+        number = _UNLEARNED.index(name)
+        return {
+            "color": _GREY,
+            "linestyle": DASHES[(number + 1) % len(DASHES)],
+            "marker": MARKERS[number],
+            "markersize": 4.5,
+        }
     if name not in _METHODS:
         return None
     number = _METHODS.index(name)

@@ -1,5 +1,7 @@
 """Draw scores against something that was varied."""
 
+from textwrap import wrap
+
 import numpy as np
 
 from metasampler.plotting.style import legend_below, line_style, make_panels, tidy
@@ -7,6 +9,8 @@ from metasampler.plotting.style import legend_below, line_style, make_panels, ti
 __all__ = ["ScoreCurveDisplay"]
 
 _COLUMNS = 3
+#: Letters above a panel, as many as it is wide.
+_TITLE_LETTERS = 36
 
 
 class ScoreCurveDisplay:
@@ -101,7 +105,8 @@ class ScoreCurveDisplay:
                 self._draw(panel, style, name, x, mean, spread)
             if self.logx:
                 panel.set_xscale("log")
-            panel.set_title(task, fontsize=10, parse_math=False)
+            heading = "\n".join(wrap(task, _TITLE_LETTERS))
+            panel.set_title(heading, fontsize=10, parse_math=False)
             tidy(panel)
             if place % columns == 0:
                 panel.set_ylabel(self.ylabel, parse_math=False)
