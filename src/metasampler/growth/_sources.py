@@ -51,6 +51,7 @@ class _ParquetBlock(NamedTuple):
     groups: tuple[int, ...]
     #: The columns to read; None reads all.
     columns: tuple[str, ...] | None = None
+    n_rows: int = 0
 
     def read(self):
         with _opened_parquet(self.path) as file:
@@ -77,7 +78,7 @@ def open_block(block, label=None, weight=None) -> Opened:
     if isinstance(block, ArrayBlock):
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
         return Opened(block.X, np.asarray(block.y), weights)
-    frame = block.read() if isinstance(block, _ParquetBlock) else block
+    frame = block.read() if hasattr(block, "read") else block
     named = [name for name in (label, weight) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
@@ -171,12 +172,12 @@ class ParquetRows:
                 for number in range(facts.num_row_groups):
                     size = facts.row_group(number).num_rows
                     if groups and n_rows + size > most:
-                        blocks.append(_ParquetBlock(path, tuple(groups), columns))
+                        blocks.append(_ParquetBlock(path, tuple(groups), columns, n_rows))
                         groups, n_rows = [], 0
                     groups.append(number)
                     n_rows += size
                 if groups:
-                    blocks.append(_ParquetBlock(path, tuple(groups), columns))
+                    blocks.append(_ParquetBlock(path, tuple(groups), columns, n_rows))
         if not blocks:
             raise ValueError(f"There are no rows in {self.path}.")
         return blocks
