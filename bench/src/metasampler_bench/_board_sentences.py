@@ -8,7 +8,7 @@ from metasampler_bench._look import Look, listed
 from metasampler_bench._methods import title_of
 from metasampler_bench._rows import per_set_means, select
 from metasampler_bench._statistics import geometric_mean, paired
-from metasampler_bench._summaries import count_sets, methods_of, most_finished
+from metasampler_bench._summaries import ranked_methods
 
 __all__ = ["BOARD_SENTENCES"]
 
@@ -28,7 +28,7 @@ def policies(look: Look) -> str:
         for row in select(look.rows, {"k": 10})
         if row["cell"]["method"] not in ("mesa-fit", "mesa-adapt")
     ]
-    methods = most_finished(count_sets(methods_of(look.spec, rows), rows))
+    methods = ranked_methods(look.spec, rows, {})
     sets, means = per_set_means(rows, methods)
     if "mesa-universal" in methods and sets:
         ranks = dict(zip(methods, rankdata(-means, axis=1).mean(axis=0), strict=True))
@@ -52,7 +52,7 @@ def leaderboard(look: Look) -> str:
             left_out = set(report.get("without", ()))
             break
     rows = [row for row in look.rows if row["cell"]["method"] not in left_out]
-    methods = most_finished(count_sets(methods_of(look.spec, rows), rows))
+    methods = ranked_methods(look.spec, rows, {})
     sets, means = per_set_means(rows, methods)
     if not sets or "mesa" not in methods:
         return ""
