@@ -108,7 +108,11 @@ def test_categories_are_split_as_categories():
     few = LGBMClassifier(n_estimators=1, num_leaves=2, cat_smooth=1, verbose=-1)
     auc = []
     for categories in ([], [0]):
-        proba = BoosterLearner(few, 2, None, categories).fit(X, y, None, 0).predict_proba(X)[:, 1]
+        proba = (
+            BoosterLearner(few, 2, categorical_features=categories)
+            .fit(X, y, None, 0)
+            .predict_proba(X)[:, 1]
+        )
         auc.append(np.mean(proba[y == 1]) - np.mean(proba[y == 0]))
     assert auc[1] > auc[0] + 0.05
 

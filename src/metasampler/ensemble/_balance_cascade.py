@@ -94,15 +94,15 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     [990, 314, 99, 32, 10]
     """
 
-    def _make_policy(self, plan, data, streams):
-        return _Cascade(data, streams, self.n_estimators)
+    def _make_policy(self, plan, data):
+        return _Cascade(data, data.streams, self.n_estimators)
 
     def _repeated(self, policy, growth, data):
         # Pools shrink by the errors of the growth they belong to.
         return _Cascade(data, growth.streams, self.n_estimators)
 
-    def _become(self, plan, teams, final, blend, decision, refits):
-        super()._become(plan, teams, final, blend, decision, refits)
+    def _become(self, plan, teams, final, blend, decision, refits, facts):
+        super()._become(plan, teams, final, blend, decision, refits, facts)
         # The rules hold pools, which are as long as the data.
         self._steps = [step._replace(rule=None) for step in self._steps]
         self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T

@@ -5,7 +5,7 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
-from metasampler.growth._check import check_labels, check_table, make_growth_data
+from metasampler.growth._check import check_labels, check_table, looked_at, make_growth_data
 from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
@@ -90,6 +90,7 @@ __all__ = [
     "join_arrays",
     "join_tables",
     "kinds_of",
+    "looked_at",
     "make_draw",
     "make_growth_data",
     "make_learners",

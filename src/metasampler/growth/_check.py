@@ -1,6 +1,9 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
+import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
 
 import numpy as np
@@ -13,12 +16,15 @@ from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
 from metasampler.growth._kinds import make_table_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._memory import RowsInMemory, join_tables
+from metasampler.growth._parted import LookedAt
+from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
 __all__ = [
     "check_labels",
     "check_table",
+    "looked_at",
     "make_growth_data",
 ]
 
@@ -126,6 +132,31 @@ def _without_unit(weights: np.ndarray) -> np.ndarray:
     check_spread(least, weights.max())
     ratios = ratios_to(weights, least)
     return ratios / (total_of(ratios) / len(ratios))
+
+
+@contextmanager
+def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
+    """Yield the rows as a fit takes them, and how many there are of each class.
+
+    Of rows that are not in memory the labels are read; however the fit ends, what it has written
+    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
+    where rows are made ready.
+    """
+    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
+        source = resolve_source(X, y, sample_weight)
+        with source.make_place() as place:
+            looked = LookedAt(source, place)
+            yield looked, looked.counts
+        return
+    labels = np.asarray(y)
+    if y is not None and sample_weight is not None:
+        counting = np.asarray(sample_weight) != 0
+        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
+    try:
+        counts = np.unique(labels, return_counts=True)[1]
+    except TypeError:  # labels of several types
+        counts = np.array([])
+    yield X, counts
 
 
 def make_growth_data(

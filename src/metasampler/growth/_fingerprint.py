@@ -2,13 +2,13 @@
 
 import numpy as np
 
-__all__ = ["fingerprint"]
+__all__ = ["fingerprint_rows"]
 
 _CHUNK = 1 << 15
 _ALL = (1 << 64) - 1
 
 
-def fingerprint(table, codes: np.ndarray, weights: np.ndarray | None, start: int) -> int:
+def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start: int) -> int:
     """Return a number that other rows, or the same rows in another order, hardly ever have.
 
     It is a sum over the rows, modulo 2 ** 64, so those of all parts can be added up. Each row

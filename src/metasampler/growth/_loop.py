@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from functools import partial
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,6 +159,19 @@ class Growth:
                 self.step(rule)
             yield from self.steps[n_before:]
 
+    def run(
+        self,
+        policy: Policy | None,
+        n_members: int,
+        advance: Callable[[str], None] = lambda note: None,
+        stopped: Event | None = None,
+    ) -> None:
+        """Grow the ensemble to ``n_members``, and tell of every step, until somebody stops it."""
+        for step in self.grow(policy, n_members):
+            advance("" if step.score is None else f"validation score {step.score:.3f}")
+            if stopped is not None and stopped.is_set():
+                return
+
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
         member, subset = self.fit_member(self.n_members, rule)
@@ -196,12 +210,13 @@ class Growth:
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
             known = known and bool(self._n_unseen.all())
+        class_errors = self._class_errors() if known else None
         self.steps.append(
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
                 int(drawn.totals[0].sum()),
-                self._class_errors() if known else None,
+                class_errors,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
                 getattr(rule, "power", None),

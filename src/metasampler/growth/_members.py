@@ -62,13 +62,12 @@ class MemberLearner:
         Threads that score chunks of rows.
     leaf_smoothing : float, default=0.0
         Rows of each class added to every leaf for the scores, see `leaf_values`.
+    categorical_features : list of int, default=()
+        Columns whose numbers are codes, for kinds that know categories.
     """
 
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
     fits_in_threads = False
-
-    #: Whether members stop by rows that they are not trained on.
-    stops_early = False
 
     #: Whether a fit may start threads of its own.
     starts_threads = True
@@ -76,11 +75,19 @@ class MemberLearner:
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
     signal: float | None = None
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+    def __init__(
+        self,
+        estimator,
+        n_classes: int,
+        n_jobs=None,
+        leaf_smoothing: float = 0.0,
+        categorical_features=(),
+    ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        self.categorical_features = list(categorical_features)
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
         #: Whether members can be fitted with sample weights.
@@ -89,6 +96,12 @@ class MemberLearner:
         # the largest numbers have no sum.
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
         self._quiet = of_trees if is_plain_tree(estimator) else {}
+        #: Whether members stop by rows that they are not trained on.
+        self.stops_early = self._patience() is not None
+
+    def _patience(self) -> int | None:
+        """Return the rounds without gain after which a member stops; None if it never does."""
+        return None
 
     def of(self, number: int) -> "MemberLearner":
         """Return the learner of the member with this number: all members are of one kind."""
@@ -341,7 +354,7 @@ def make_learners(
     learners: list[MemberLearner] = []
     for kind in kinds:
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner
         smoothing = leaf_smoothing if has_leaves(kind) else 0.0

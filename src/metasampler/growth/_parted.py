@@ -16,7 +16,7 @@ from metasampler.growth._draw import (
     hold_out_size,
     race_keys_of,
 )
-from metasampler.growth._fingerprint import fingerprint
+from metasampler.growth._fingerprint import fingerprint_rows
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
@@ -128,7 +128,7 @@ class PartedData(GrowthData):
 
 
 def _fingerprint_of(part: Part) -> int:
-    return fingerprint(part.table, part.codes, part.weights, part.start)
+    return fingerprint_rows(part.table, part.codes, part.weights, part.start)
 
 
 def _numbered(cells: list) -> list[int]:
@@ -311,10 +311,6 @@ class LookedAt:
         kinds = example.dtypes if is_frame(example) else [example.dtype]
         kinds = set(map(str, kinds))
         return example.shape[1] * (4 if kinds == {"float32"} else 8)
-
-    def some_labels(self) -> np.ndarray:
-        """Return labels of up to a thousand rows of each class: enough to see which are rare."""
-        return np.repeat(self.classes, np.minimum(self.counts, 1000))
 
 
 def make_parted_data(

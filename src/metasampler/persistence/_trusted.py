@@ -18,8 +18,10 @@ TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
     "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
+    "ensemble._answers": ("FittedTeam",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
+        "Blend",
         "NoCalibration",
         "PriorCalibration",
         "Sigmoid",
@@ -28,7 +30,6 @@ _OWN = {
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
-    "ensemble._teams": ("Blend", "FittedTeam"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
     "growth._boosters": ("BoostedMember",),
     "growth._loop": ("GrowthStep",),

@@ -134,7 +134,7 @@ class Pieces:
         Held-out rows give the signal and the scales; a scout is then as long as those before it.
         """
         first = self.default()
-        blend = _blend(first)
+        blend, held_out = _blend(first)
         signal = _RECIPE.signal(first[0].growth)
         # As long as on average, since every scout has another seed and no rows of its own now.
         lengths = [member.n_rounds_ for member in first[0].growth.members]
@@ -145,7 +145,7 @@ class Pieces:
             whole.trees(signal, _RECIPE.mu_of_trees(signal)),
             *whole.sharp_trees(),
         ]
-        return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
+        return _calibrated(held_out, blend([team.test for team in again])[:, 1])
 
     def _on(self, data: RowsInMemory) -> Pieces:
         twin = object.__new__(Pieces)
@@ -174,11 +174,11 @@ class Pieces:
 
 def blended(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what teams say together, as the default joins and calibrates them."""
-    blend = _blend(teams)
-    return _calibrated(blend.held_out(), blend([team.test for team in teams])[:, 1])
+    blend, held_out = _blend(teams)
+    return _calibrated(held_out, blend([team.test for team in teams])[:, 1])
 
 
-def _blend(teams: Sequence[Grown]) -> Blend:
+def _blend(teams: Sequence[Grown]) -> tuple[Blend, Any]:
     return Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
 
 
@@ -197,9 +197,10 @@ def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
     return alone(max(teams, key=score))
 
 
-def _calibrated(left_out: tuple[Any, ...], test: NDArray[Any]) -> NDArray[Any]:
+def _calibrated(left_out: tuple[Any, ...] | None, test: NDArray[Any]) -> NDArray[Any]:
     """Return a sigmoid of the log-odds, fitted on left-out rows."""
     # All but without a penalty: a steeper or flatter curve, never another order.
+    assert left_out is not None  # some rows are always left out here
     _, proba, codes, _ = left_out
     sigmoid = LogisticRegression(C=1e6).fit(_log_odds([proba[:, 1]]), codes)
     return sigmoid.predict_proba(_log_odds([test]))[:, 1]
