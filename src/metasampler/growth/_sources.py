@@ -164,7 +164,9 @@ class ParquetRows:
                 there = file.schema_arrow.names
                 absent = [name for name in names if name not in there]
                 if labels_only and absent:
-                    raise ValueError(f"There is no column {absent[0]!r}; there are {there}.")
+                    raise ValueError(
+                        f"There is no column {absent[0]!r} in {path}; there are {there[:20]}."
+                    )
                 bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
                 most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))
                 groups: list[int] = []
