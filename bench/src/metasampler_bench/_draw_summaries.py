@@ -54,7 +54,6 @@ _SEEDS = range(3)
 # Members of a team; the first is drawn uniformly and shared.
 _N_MEMBERS = 4
 
-
 # Soft actor-critic is slow to train: so many groups of families are held apart in turn.
 _GROUPS_OF_FAMILIES = 5
 
@@ -115,7 +114,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     for title in where:
         header += [title, "worst", "the first is ahead : behind", "p"]
     counts = "; ".join(
-        f"{len(set(cases.tables.tolist()))} of {title}, {splits_of(cases)}"
+        f"{title}: {len(set(cases.tables.tolist()))}, {splits_of(cases)}"
         for title, cases in where.items()
     )
     return ResultTable.from_texts(
@@ -125,7 +124,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"Relative score: average precision as a part of what the best of {len(CONSTANTS)} "
         "constants has on the same table with hindsight. What is learned is tested on families it "
         "has not learned from; constants are the best in hindsight of the clean tables. p is "
-        f"Wilcoxon's. {counts}.",
+        f"Wilcoxon's. How many: {counts}.",
     )
 
 
