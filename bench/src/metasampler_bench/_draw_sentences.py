@@ -51,7 +51,7 @@ def policies_tables(look: Look) -> str:
         else "",
         _all_places(look.rows, clean, known),
         _where_it_matters(clean),
-        _costs(look.rows, clean),
+        _costs(look.rows, clean, known),
     ]
     return "\n\n".join(text for text in texts if text)
 
@@ -134,19 +134,28 @@ def _where_it_matters(clean: Cases) -> str:
     )
 
 
-def _costs(rows: list[dict[str, Any]], clean: Cases) -> str:
-    found = scores_of_training(rows, clean)
-    texts = [
-        f"{name} {np.mean([mean_of(clean, each) for each in scores]):.4f} ({n_episodes} episodes, "
-        f"{cpu:.2f} CPU hours)"
-        for name, (scores, n_episodes, cpu) in found.items()
-    ]
+def _costs(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
+    mu = max(MUS, key=lambda draw: mean_of(clean, clean.test[draw]))
+    threshold = cross_validated(clean, one_threshold, known)
+    texts = []
+    for name, (scores, n_episodes, cpu) in scores_of_training(rows, clean).items():
+        own = np.mean(scores, axis=0)
+        mean, worst, _, _, sides, p, _, sides_threshold, p_threshold = judged(
+            clean, own, [clean.test[mu], threshold]
+        )
+        of_families = p_over_families(clean, own, clean.test[mu])
+        texts.append(
+            f"- {name}: {mean}, worst table {worst}; against the best mu {sides}, p = {p} (over "
+            f"families {of_families:.2g}); against a learned threshold {sides_threshold}, "
+            f"p = {p_threshold}; seeds: {len(scores)}, episodes: {n_episodes}, CPU hours: {cpu:.2f}"
+        )
     if not texts:
         return ""
-    return (
+    head = (
         "Learners that act on ensembles themselves, trained on one half of the families and tested "
-        f"on the other: {_listed(texts)}."
+        "on the other, with clean labels:"
     )
+    return "\n".join([head, "", *texts])
 
 
 def _listed(texts: list[str]) -> str:
