@@ -25,7 +25,7 @@ def _rule(top: float | None) -> str:
 
 def describe(task: Task) -> str:
     """Describe the data set in one line."""
-    n_rows, n_columns = task.X.shape
+    n_rows, n_columns = len(task.y), task.X.shape[1]
     counts, smallest = task.counts, task.smallest
     left_out = {} if task.cleaner is None else task.cleaner.left_out_
     # What the user dropped is no news.
