@@ -24,5 +24,6 @@ class LearningOrder:
         self.folder = folder
 
     def __call__(self, filename: str) -> tuple:
+        """Return the place of a program."""
         name = filename.removesuffix(".py")
         return (ORDER.index(name) if name in ORDER else len(ORDER), name)
