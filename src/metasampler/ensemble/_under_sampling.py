@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
+from metasampler._unchanged import unchanged_on_error
 from metasampler.ensemble._calibration import CALIBRATIONS
 from metasampler.ensemble._decision import Decision, HeldOut, decide
 from metasampler.ensemble._repr import fit_html
@@ -151,12 +152,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         source = resolve_source(X, y, sample_weight)
-        if source is None:
-            return self._fit(X, y, X_val, y_val, sample_weight)
-        # However it ends, what it has written goes.
-        with source.make_place() as place:
-            looked = LookedAt(source, place)
-            return self._fit(looked, looked.some_labels(), X_val, y_val, sample_weight)
+        with unchanged_on_error(self):
+            if source is None:
+                return self._fit(X, y, X_val, y_val, sample_weight)
+            # However it ends, what it has written goes.
+            with source.make_place() as place:
+                looked = LookedAt(source, place)
+                return self._fit(looked, looked.some_labels(), X_val, y_val, sample_weight)
 
     def _fit(self, X, y, X_val, y_val, sample_weight):
         """Fit on rows in memory, or on rows that have been looked at."""
