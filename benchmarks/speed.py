@@ -39,6 +39,7 @@ from imblearn.ensemble import BalancedBaggingClassifier
 from joblib import effective_n_jobs
 from rich.console import Console
 from rich.table import Table
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -46,7 +47,8 @@ from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.ensemble import _under_sampling
-from metasampler.ensemble._teams import Blend
+from metasampler.ensemble._calibration import Blend
+from metasampler.ensemble._teams import Plan
 from metasampler.growth import Growth, _loop, _members, side_by_side
 from metasampler.growth._boosters import BoosterLearner
 from metasampler_bench import ensemble as bench
@@ -458,7 +460,7 @@ def stages_of(model, X, y):
     stages = Stages()
     # Its own class keeps its place: `patch` restores what was there.
     replaced = {
-        (type(model), "_start"): "checks and encoding",
+        (Plan, "make_data"): "checks and encoding",
         (BoosterLearner, "_dataset"): "binning",
         (Growth, "step"): team_of,
         (_under_sampling, "decide"): "calibration and threshold",
@@ -672,28 +674,45 @@ def threads(repeats):
         )
 
 
+def foreign_kinds():
+    """Members of other packages that are installed, by name; each fit has one thread."""
+    yield "HistGradientBoosting", HistGradientBoostingClassifier()
+    with suppress(ImportError):
+        from xgboost import XGBClassifier
+
+        yield "XGBoost", XGBClassifier(n_jobs=1)
+    with suppress(ImportError):
+        from catboost import CatBoostClassifier
+
+        # A tenth of its rounds: the ratio is the same, and the run ends.
+        options = {"iterations": 100, "thread_count": 1, "allow_writing_files": False}
+        yield "CatBoost, 100 rounds", CatBoostClassifier(verbose=False, **options)
+
+
 def foreign(repeats):
-    """Compare ten HistGradientBoosting members with ten bare fits of them."""
+    """Compare ten members of other packages with ten bare fits on as many rows."""
     X, y = make_classification(5000, weights=[0.9], random_state=0)
     rows = np.flatnonzero(y == 1)
     rows = np.concatenate([rows, np.flatnonzero(y == 0)[: len(rows)]])
-    members = HistGradientBoostingClassifier()
+    for name, members in foreign_kinds():
 
-    def bare():
-        with threadpool_limits(1, user_api="openmp"):
-            for seed in range(10):
-                HistGradientBoostingClassifier(random_state=seed).fit(X[rows], y[rows])
+        def bare(members=members):
+            with threadpool_limits(1, user_api="openmp"):
+                for _ in range(10):
+                    clone(members).fit(X[rows], y[rows])
 
-    functions = {
-        "ten bare fits": bare,
-        "UnderBagging": lambda: ensemble.UnderBaggingClassifier(members).fit(X, y),
-        "MESA, constant mu, no refit": lambda: MesaClassifier(
-            members, 10, meta_sampler=0.9, refit=False
-        ).fit(X, y),
-        "MESA": lambda: MesaClassifier(members, 10).fit(X, y),
-    }
-    times = measure(functions, repeats, warm_up=False)
-    report("Ten members of HistGradientBoosting on 5,000 rows", times, "ten bare fits", {})
+        mesa = partial(MesaClassifier, members, 10)
+        functions = {
+            "ten bare fits": bare,
+            "UnderBagging": ensemble.UnderBaggingClassifier(members).fit,
+            "MESA, constant mu, no refit": mesa(meta_sampler=0.9, refit=False).fit,
+            "MESA": mesa().fit,
+        }
+        functions = {
+            title: fit if fit is bare else partial(fit, X, y) for title, fit in functions.items()
+        }
+        times = measure(functions, repeats, warm_up=False)
+        report(f"Ten members of {name} on 5,000 rows", times, "ten bare fits", {})
 
 
 def wide(repeats):

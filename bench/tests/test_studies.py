@@ -1,6 +1,7 @@
 """Studies: rows that are measured, kept, and shown again."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -237,6 +238,18 @@ def test_teams_are_measured(name, n_tables, data_home):
     made = study.tables(rows)
     assert len(made) == n_tables
     assert "nan" not in "".join(table.markdown() for table in made)
+
+
+def test_figures_of_the_design_are_those_of_the_stored_rows():
+    figure = re.compile(r"[+-]0\.\d{4} ± 0\.\d{4}")
+    named = figure.findall((RESULTS.parent / "design.md").read_text(encoding="utf-8"))
+    assert len(named) >= 10
+    stored = "".join(
+        table.markdown()
+        for study in (STUDIES["teams"], STUDIES["few-positives"])
+        for table in study.tables(read_rows(RESULTS / study.file_name)["rows"])
+    )
+    assert set(named) <= set(figure.findall(stored))
 
 
 def test_thinned_tables_keep_their_test_rows(data_home):

@@ -324,7 +324,7 @@ def test_the_page_begins_with_sentences_that_follow_from_the_rows(tmp_path):
     write_report(load_spec("tables"), make_rows(), tmp_path)
     page = (tmp_path / "tables.md").read_text(encoding="utf-8")
     first = page.split("\n\n")[1]
-    assert "first of 4 methods on 6 tables" in first
+    assert "first of the 4 methods that have all splits of 6 tables" in first
     assert "ahead of LightGBM on 5 of 6 tables and behind on 1" in first
     assert "tuned in the same CPU time on 5 of 6" in first
     assert "takes 2.0 times LightGBM's CPU time" in first
@@ -338,6 +338,18 @@ def test_reports_count_wins_costs_and_groups(tmp_path):
     assert "| gradient boosting | 1.50 | 1.5 |" in page
     assert "| method | below 10,000 (1) | ahead | CPU | 10,000 to 40,000 (1) |" in page
     assert "below 20% (2)" in page
+
+
+def test_methods_with_fewer_splits_are_ranked_apart(tmp_path):
+    rows = make_rows()
+    again = [row for row in make_rows() if row["cell"]["method"] != "gradient-boosting"]
+    rows += [{**row, "cell": {**row["cell"], "run": 1}} for row in again]
+    write_report(load_spec("tables"), rows, tmp_path)
+    page = (tmp_path / "tables.md").read_text(encoding="utf-8")
+    assert "first of the 3 methods that have all splits" in page
+    assert "| gradient boosting | - | - | - | 1.50 | 6 of 12 |" in page
+    # On the split that all have it has a rank.
+    assert "| gradient boosting | 3.83 | 0.4900 | 0 | 1.50 | 6 of 6 |" in page
 
 
 def test_rows_of_the_first_minutes_make_a_report(tmp_path):

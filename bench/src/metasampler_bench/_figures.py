@@ -21,7 +21,7 @@ from metasampler_bench._rows import (
 )
 from metasampler_bench._spec import Spec
 from metasampler_bench._statistics import standard_error
-from metasampler_bench._summaries import count_sets, methods_of, most_finished
+from metasampler_bench._summaries import methods_of, ranked_methods
 from metasampler_bench._tables import keys_on
 
 __all__ = ["FIGURES"]
@@ -264,7 +264,7 @@ def critical_difference(
     from metasampler_bench.plotting import CriticalDifferenceDisplay
 
     chosen = select(rows, {"k": report["k"]}) if "k" in report else rows
-    methods = most_finished(count_sets(methods_of(spec, chosen), chosen))
+    methods = ranked_methods(spec, chosen, report)
     datasets, means = per_set_means(chosen, methods)
     # The tests need three methods and two sets.
     if len(methods) < 3 or len(datasets) < 2:
@@ -278,7 +278,6 @@ def critical_difference(
     )
 
 
-#: By the kind of report; each gives names of files and displays.
 def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Draw the power that is learned from all tables, over the signal."""
     from metasampler.plotting import PolicyDisplay
@@ -292,6 +291,7 @@ def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
     yield "policy", PolicyDisplay.from_sampler(learned, name="learned from all tables")
 
 
+#: By the kind of report; each gives names of files and displays.
 FIGURES = {
     "policy": policy,
     "curve": curve,

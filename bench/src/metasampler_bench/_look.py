@@ -10,7 +10,7 @@ from metasampler_bench._paired import Difference, at, by_split, compare
 from metasampler_bench._rows import Row, axis_order, axis_value, finished, paper_value
 from metasampler_bench._spec import Spec
 
-__all__ = ["Look", "count", "listed", "short"]
+__all__ = ["Look", "count", "listed", "sentence", "short"]
 
 
 class Look:
@@ -84,6 +84,19 @@ def listed(values: Any) -> str:
     if len(texts) < 2:
         return texts[0] if texts else "none"
     return ", ".join(texts[:-1]) + " and " + texts[-1]
+
+
+def sentence(parts: list[str]) -> str:
+    """Join parts by semicolons, with a capital at the beginning and a full stop at the end.
+
+    Examples
+    --------
+    >>> from metasampler_bench._look import sentence
+    >>> sentence(["on isolet MESA is first", "on ecoli SPE"]), sentence([])
+    ('On isolet MESA is first; on ecoli SPE.', '')
+    """
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:] + "." if text else ""
 
 
 def count(part: int, whole: int) -> str:

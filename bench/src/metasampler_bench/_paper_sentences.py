@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler_bench._look import Look, count, listed, short
+from metasampler_bench._look import Look, count, listed, sentence, short
 from metasampler_bench._methods import title_of
 from metasampler_bench._paired import Difference, at, by_split
 from metasampler_bench._rows import row_value, select
@@ -461,7 +461,7 @@ def policy_under_noise(look: Look) -> str:
             ".93 or "
             "more"
         )
-    return "; ".join(texts).capitalize() + ("." if texts else "")
+    return sentence(texts)
 
 
 def meta_training(look: Look) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import wilcoxon
 
-from metasampler_bench._look import Look, count, listed, short
+from metasampler_bench._look import Look, count, listed, sentence, short
 from metasampler_bench._methods import METHODS, title_of
 from metasampler_bench._paired import Difference, by_split
 from metasampler_bench._protocol import n_folds_of
 from metasampler_bench._rows import finished, name_of, per_set_means, row_value, select
 from metasampler_bench._spread import spreads
+from metasampler_bench._statistics import holm
 from metasampler_bench._views import VIEWS
 
 __all__ = ["REVIEW_SENTENCES", "SEARCHES", "gaps_to", "members_ahead"]
@@ -39,9 +41,7 @@ def states(look: Look) -> str:
     mean, low, n = _over_sets(blind)
     text = ""
     if texts:
-        text = (
-            f"What the scores lose if trained samplers see something else, mean over {len(names)} "
-        )
+        text = f"How scores change if trained samplers see something else, mean over {len(names)} "
         text += f"sets: {listed(texts)}."
     if n:
         text += f" Samplers that were meta-trained without seeing anything: {mean:+.3f} (lowest "
@@ -85,12 +85,14 @@ def seeds(look: Look) -> str:
 
 def sensitivity(look: Look) -> str:
     names = look.values("dataset", method=OWN)
-    found = []
+    found, p_values = [], []
     for setting in look.values("setting"):
         places = [{"dataset": name, "method": OWN, "k": 10} for name in names]
-        mean, _, n = _over_sets([look.compare({**p, "setting": setting}, p) for p in places])
+        gaps = [look.compare({**p, "setting": setting}, p) for p in places]
+        mean, _, n = _over_sets(gaps)
         if n == len(names):
             found.append((mean, setting))
+            p_values += [gap.p for gap in gaps]
     if not found:
         return ""
     found.sort()
@@ -98,7 +100,9 @@ def sensitivity(look: Look) -> str:
     worst, best = (f"{name_of('setting', s)} ({m:+.3f})" for m, s in (found[0], found[-1]))
     return (
         f"Mean difference to the paper's settings over {len(names)} sets: from {worst} to {best}; "
-        f"{count(small, len(found))} settings change it by less than .01."
+        f"{count(small, len(found))} settings change it by less than .01. Of the "
+        f"{len(p_values)} differences on one set {sum(p < 0.05 for p in holm(p_values))} are "
+        "significant (t test, Holm's correction over all of them)."
     )
 
 
@@ -133,7 +137,7 @@ def validation_size(look: Look) -> str:
                 "best "
                 f"other {title_of(best)} {short(others[best])}"
             )
-    return "; ".join(texts).capitalize() + ("." if texts else "")
+    return sentence(texts)
 
 
 def members_ahead(look: Look) -> tuple[int, int]:
@@ -189,6 +193,16 @@ def deep(look: Look) -> str:
             f"networks, {name}, {short(float(average[best]))}; MESA is ahead of all networks on "
             f"{count(wins, len(sets))} sets."
         )
+        if len(sets) > 1:
+            ahead = means[:, :1] - means[:, 1:]
+            p_values = holm([float(wilcoxon(gap).pvalue) for gap in ahead.T])
+            parts = [
+                f"{title_of(m)} {gap.mean():+.3f} (p {p:.2g})"
+                for m, gap, p in zip(networks, ahead.T, p_values, strict=True)
+            ]
+            texts.append(
+                f"MESA minus each, Wilcoxon test over the sets, Holm's correction: {listed(parts)}."
+            )
         plain = networks.index("network") + 1 if "network" in networks else None
         if plain is not None:
             gaps = {

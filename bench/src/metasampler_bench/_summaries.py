@@ -23,7 +23,7 @@ from metasampler_bench._spec import Spec
 from metasampler_bench._statistics import standard_error, with_error
 from metasampler_bench._tables import Entry, ResultTable
 
-__all__ = ["SUMMARIES", "count_sets", "methods_of", "most_finished"]
+__all__ = ["SUMMARIES", "methods_of", "ranked_methods"]
 
 
 def methods_of(spec: Spec, rows: Iterable[Row]) -> list[str]:
@@ -31,17 +31,32 @@ def methods_of(spec: Spec, rows: Iterable[Row]) -> list[str]:
     return axis_order(spec, "method", (row["cell"]["method"] for row in finished(rows)))
 
 
-def count_sets(methods: Iterable[str], rows: list[Row]) -> dict[str, int]:
-    """Count the data sets of which each method finished something."""
+def _count_cells(methods: Iterable[str], rows: list[Row], axes: tuple[str, ...]) -> dict[str, int]:
+    """Count what each method finished: cells that differ on some axes."""
     return {
-        method: len({r["cell"]["dataset"] for r in finished(select(rows, {"method": method}))})
+        method: len(
+            {
+                tuple(row["cell"].get(axis) for axis in axes)
+                for row in finished(select(rows, {"method": method}))
+            }
+        )
         for method in methods
     }
 
 
-def most_finished(n_sets: dict[str, int]) -> list[str]:
-    """Return the methods that finished as many sets as the best: ranks need the same sets."""
-    return [method for method, count in n_sets.items() if count == max(n_sets.values())]
+def ranked_methods(spec: Spec, rows: list[Row], report: dict[str, Any]) -> list[str]:
+    """Return the methods that are ranked together: those that finished as much as any.
+
+    Ranks need the same data sets. With ``all_runs`` in the report they are also means of the same
+    runs and folds: methods that have not all of them are left out.
+    """
+    counts = _count_cells(methods_of(spec, rows), rows, _compared_axes(report))
+    return [method for method, count in counts.items() if count == max(counts.values())]
+
+
+def _compared_axes(report: dict[str, Any]) -> tuple[str, ...]:
+    """Return what methods must have finished alike to be ranked together."""
+    return ("dataset", "run", "fold") if report.get("all_runs") else ("dataset",)
 
 
 def _with_error(values: np.ndarray) -> str:
@@ -119,9 +134,10 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
     """Show mean rank, mean score and cost of every method."""
     methods = methods_of(spec, rows)
     reference = report.get("reference", "lightgbm")
-    all_sets = {row["cell"]["dataset"] for row in rows}
-    n_finished = count_sets(methods, rows)
-    ranked = most_finished(n_finished)
+    axes = _compared_axes(report)
+    n_all = len({tuple(row["cell"].get(axis) for axis in axes) for row in rows})
+    n_finished = _count_cells(methods, rows, axes)
+    ranked = ranked_methods(spec, rows, report)
     datasets, means = per_set_means(rows, ranked)
     if datasets:
         ranks = rankdata(-means, axis=1).mean(axis=0)
@@ -140,26 +156,31 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
                 Entry(f"{means[:, number].mean():.4f}"),
                 Entry(f"{wins[number]}"),
                 Entry(_cost(rows, method, reference)),
-                Entry(f"{n_finished[method]} of {len(all_sets)}"),
+                Entry(f"{n_finished[method]} of {n_all}"),
             ]
         )
     for method in methods:
         if method not in ranked:
+            # Unequal numbers have no place in one column.
             blank = [Entry("-")] * 3
-            sets = Entry(f"{n_finished[method]} of {len(all_sets)}")
+            sets = Entry(f"{n_finished[method]} of {n_all}")
             cost = Entry(_cost(rows, method, reference))
             lines.append([Entry(title_of(method)), *blank, cost, sets])
     n_cells = len({(r["cell"]["run"], r["cell"]["fold"]) for r in rows})
+    if report.get("all_runs"):
+        over = f"all {n_cells} runs and folds; methods without a rank have fewer"
+    else:
+        over = f"the runs and folds that all methods have (at most {n_cells})"
     return ResultTable(
         spec.title,
         [
-            *("method", "mean rank", "mean score", "wins"),
-            *(f"CPU, {title_of(reference)} = 1", "sets finished"),
+            *("method", "mean rank", "mean score", "wins", f"CPU, {title_of(reference)} = 1"),
+            "fits finished" if report.get("all_runs") else "sets finished",
         ],
         lines,
-        f"Ranks of {len(ranked)} methods on {len(datasets)} data sets, by mean scores over the "
-        f"runs and folds that all of them have (of {n_cells} at the most). CPU is the geometric "
-        "mean over the sets of the ratio of fit times, meta-training included.",
+        f"Ranks of {len(ranked)} methods on {len(datasets)} data sets; 1 is best. The score of a "
+        f"set is the mean over {over}. CPU is the geometric mean over the sets of the ratio of fit "
+        "times, meta-training included.",
     )
 
 

@@ -13,7 +13,7 @@ from metasampler_bench._methods import title_of
 from metasampler_bench._rows import Row, finished, per_set_means
 from metasampler_bench._spec import Spec
 from metasampler_bench._statistics import geometric_mean, holm
-from metasampler_bench._summaries import count_sets, methods_of, most_finished
+from metasampler_bench._summaries import methods_of, ranked_methods
 from metasampler_bench._tables import Entry, ResultTable
 
 __all__ = ["TABLE_SUMMARIES", "sentences"]
@@ -169,7 +169,7 @@ def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     by, reference = report["by"], "lightgbm"
     value = {r["cell"]["dataset"]: r[by] for r in finished(rows) if by in r}
     edges = [-np.inf, *report["edges"], np.inf]
-    methods = most_finished(count_sets(methods_of(spec, rows), rows))
+    methods = ranked_methods(spec, rows, report)
     datasets, means = per_set_means(rows, methods)
     _, cpu = per_set_means(rows, methods, "cpu")
     header, lines = ["method"], {method: [Entry(title_of(method))] for method in methods}
@@ -217,7 +217,7 @@ def sentences(spec: Spec, rows: list[Row]) -> str:
     datasets, score, other = _pair(rows, own, reference)
     if not datasets:
         return ""
-    ranked = most_finished(count_sets(methods, rows))
+    ranked = ranked_methods(spec, rows, {"all_runs": True})
     common, means = per_set_means(rows, ranked)
     ranks = rankdata(-means, axis=1).mean(axis=0) if common else np.array([])
     order = [ranked[n] for n in np.argsort(ranks)]
@@ -227,8 +227,9 @@ def sentences(spec: Spec, rows: list[Row]) -> str:
         rank_of = dict(zip(ranked, ranks, strict=True))
         rival = next(name for name in order if name != own)
         texts.append(
-            f"By mean rank of average precision MESA's default is {first} of {len(ranked)} methods "
-            f"on {len(common)} tables ({rank_of[own]:.2f}; {title_of(rival)} {rank_of[rival]:.2f}"
+            f"By mean rank of average precision MESA's default is {first} of the {len(ranked)} "
+            f"methods that have all splits of {len(common)} tables ({rank_of[own]:.2f}; "
+            f"{title_of(rival)} {rank_of[rival]:.2f}"
             + ("" if rival == reference else f", LightGBM {rank_of.get(reference, np.nan):.2f}")
             + ")."
         )

@@ -5,6 +5,8 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra deep is not installed")
 
+from scipy.stats import ttest_rel
+from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -53,38 +55,38 @@ def test_what_a_network_does_not_take():
         NetworkClassifier().fit(X, np.arange(9) % 3)
 
 
-def noisy_toy(seed):
-    """Return rows of which three in ten have the wrong label, and a few clean ones."""
+def wrong_digits(seed):
+    """Return digits, odd against even, of which four in ten have the wrong label; a few clean."""
+    X, digits = load_digits(return_X_y=True)
+    y = digits % 2
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(2700, 20))
-    y = (X[:, :4].sum(axis=1) > 0).astype(int)
-    wrong = rng.random(600) < 0.3
-    noisy = np.where(wrong, 1 - y[:600], y[:600])
-    return X[:600], noisy, wrong, X[600:700], y[600:700], X[700:], y[700:]
+    train, valid, test = np.split(rng.permutation(len(y)), [900, 1000])
+    wrong = rng.random(len(train)) < 0.4
+    noisy = np.where(wrong, 1 - y[train], y[train])
+    return X[train], noisy, wrong, X[valid], y[valid], X[test], y[test]
 
 
 def test_learned_weights_help_where_labels_are_wrong():
-    # What both papers show: a small clean set is enough to find the rows whose labels are wrong.
+    # What both papers show: a small clean set is enough to train on labels of which many are wrong.
+    # Data, noise, seeds, settings (those of the benchmark) and the test were fixed before the first
+    # run. It takes two minutes.
     torch = import_torch()
-    gains = {"l2rw": [], "mw-net": []}
-    for seed in range(2):
-        X, y, wrong, X_val, y_val, X_test, y_test = noisy_toy(seed)
-        scores = {}
-        for weighting in ("none", *gains):
-            network = NetworkClassifier(weighting, n_steps=600, batch_size=100, random_state=seed)
-            network.set_params(hidden_layer_sizes=(100,)).fit(X, y, X_val, y_val)
-            scores[weighting] = np.mean(network.predict(X_test) == y_test)
-        for weighting, found in gains.items():
-            found.append(scores[weighting] - scores["none"])
-        # The weight that Meta-Weight-Net has learned falls with the loss.
+    scores = {"none": [], "l2rw": [], "mw-net": []}
+    trust = []
+    for seed in range(6):
+        X, y, wrong, X_val, y_val, X_test, y_test = wrong_digits(seed)
+        for weighting, found in scores.items():
+            network = NetworkClassifier(weighting, random_state=seed).fit(X, y, X_val, y_val)
+            found.append(np.mean(network.predict(X_test) == y_test))
         with torch.no_grad():
-            rising = network._weigher(torch.linspace(0, 4, 9)).numpy()
             rows = network._tensor(X), torch.as_tensor(y, dtype=torch.float32)
             weights = network._weigher(logistic_losses(network._network, *rows)).numpy()
-        assert (np.diff(rising) < 0).all()
-        assert weights[wrong].mean() < weights[~wrong].mean()
-    assert np.mean(gains["l2rw"]) > 0.02, gains
-    assert np.mean(gains["mw-net"]) > 0.005, gains
+        trust.append(weights[~wrong].mean() - weights[wrong].mean())
+    for weighting in ("l2rw", "mw-net"):
+        better = ttest_rel(scores[weighting], scores["none"], alternative="greater")
+        assert better.pvalue < 0.05, scores
+    # Meta-Weight-Net trusts rows whose labels are right more than others.
+    assert np.mean(trust) > 0, trust
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name.startswith("network")])
