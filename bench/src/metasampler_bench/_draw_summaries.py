@@ -102,12 +102,13 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         "uniform draws": lambda cases: cases.test["uniform"],
     }
     lines = []
+    first = {title: ways[own](cases) for title, cases in where.items()}
     for name, scores_of in ways.items():
         texts: list[str] = []
-        for cases in where.values():
-            scores = scores_of(cases)
+        for title, cases in where.items():
+            scores = first[title] if name == own else scores_of(cases)
             mean, worst, *_ = judged(cases, scores, [])
-            *_, sides, p = judged(cases, ways[own](cases), [scores])
+            *_, sides, p = judged(cases, first[title], [scores])
             texts += [mean, worst, *(("-", "-") if name == own else (sides, p))]
         lines.append([name, *texts])
     header = ["draws"]
