@@ -357,7 +357,7 @@ def make_learners(
             learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner
-        smoothing = leaf_smoothing if has_leaves(kind) else 0.0
+        smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
         learners.append(make(kind, n_classes, n_jobs, smoothing))
     return Members(learners) if isinstance(estimator, list) else learners[0]
 

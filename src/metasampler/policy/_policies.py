@@ -192,8 +192,6 @@ class LearnedPolicy:
         # A copy of all arrays.
         self.actor = GaussianPolicy.from_layers(*zip(*actor.layers, strict=True))
         self.encoder = encoder
-        #: What it chooses, which its states tell: ``"mu"`` or ``"power"``.
-        self.action = encoder.action
         self.mu_min = mu_min
         self.sigma = sigma
         self._summary = {} if summary is None else summary
@@ -202,6 +200,11 @@ class LearnedPolicy:
         if self.action == "power":
             return f"LearnedPolicy({self.encoder})"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
+
+    @property
+    def action(self) -> str:
+        """Return what it chooses, which its states tell: ``"mu"`` or ``"power"``."""
+        return self.encoder.action
 
     @property
     def reads_validation_rows(self) -> bool:
@@ -255,8 +258,9 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        value = spread_action(self.actor.choose(state), self.mu_min, self.action)
-        return make_draw(value, self.action, self.sigma, state)
+        kind = self.encoder.action
+        value = spread_action(self.actor.choose(state), self.mu_min, kind)
+        return make_draw(value, kind, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)
