@@ -45,24 +45,9 @@ class Piece(NamedTuple):
 def fit_on_rows(
     data: GrowthData, chosen: list, number: int, learner: "MemberLearner", seed: int
 ) -> tuple:
-    """Fit the member with this number on drawn rows.
+    """Fit the member with this number on drawn rows, as `draw_subset` returns them.
 
-    Parameters
-    ----------
-    data : GrowthData
-    chosen : list
-        The positions of the rows in each part, as `draw_subset` returns them.
-    number : int
-        The number of the member.
-    learner : MemberLearner
-        What fits it.
-    seed : int
-
-    Returns
-    -------
-    member : classifier
-    drawn : Drawn
-        The rows it was fitted on.
+    Return the member, and what is known of its rows (`Drawn`).
     """
     place, parts = data.place, data.drawn_parts
     rows = join_arrays(place.ask(_numbers_of, parts, chosen)) if place.knows_rows else None
@@ -90,23 +75,11 @@ def make_pieces(data: GrowthData, chosen: list, number: int, stops_early: bool) 
 def _make_piece(
     part: Part, rows: np.ndarray, watch: dict, means: dict, stop_by, scales, copied: bool
 ) -> Piece:
-    """Return what a member gets of one part.
+    """Return what a member gets of one part: the rows at these positions.
 
-    Parameters
-    ----------
-    part : Part
-    rows : ndarray of int
-        The positions of the rows it is trained on.
-    watch : dict
-        The watched rows of each role.
-    means : dict of int to float
-        The mean weight of each class that is drawn.
-    stop_by : tuple or None
-        Role and fold of the rows to stop by.
-    scales : ndarray or None
-        How many rows each watched row of a class stands for.
-    copied : bool
-        Whether the piece holds copies of its rows, and no more.
+    ``means`` is the mean weight of each class that is drawn. ``stop_by`` is the role and the fold
+    of the rows to stop by, each of which stands for ``scales`` rows of its class. A piece that is
+    ``copied`` holds its rows and no more.
     """
     weights = unseen = unseen_weights = None
     if part.weights is not None:

@@ -274,8 +274,24 @@ class LearnedPolicy:
         return state
 
 
+class _Around:
+    """A policy around another one, whose states and draws are its own."""
+
+    policy: Any
+
+    @property
+    def sigma(self) -> float:
+        """Return the width of the Gaussian, which is that of the policy."""
+        return self.policy.sigma
+
+    @property
+    def encoder(self) -> StateEncoder:
+        """Return what makes the states."""
+        return self.policy.encoder
+
+
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(_Around):
     """Act by draws of a policy, as Algorithm 2 does, and not by its mean.
 
     The mean can be repeated, and trained policies score the same by it. A policy that has learned
@@ -304,16 +320,6 @@ class Drawn:
     policy: Any
 
     @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states."""
-        return self.policy.encoder
-
-    @property
     def reads_validation_rows(self) -> bool:
         """Return whether the policy needs validation rows."""
         return getattr(self.policy, "reads_validation_rows", False)
@@ -328,7 +334,7 @@ class Drawn:
         return make_draw(policy.sample(state, rng), action, policy.sigma, state)
 
 
-class WithRivals:
+class WithRivals(_Around):
     """Let constants take a policy's place if they are clearly better on the validation rows.
 
     A policy that was learned on other data may be wrong for this data. Where the validation rows
@@ -393,16 +399,6 @@ class WithRivals:
 
     def __repr__(self):
         return f"WithRivals({self.policy!r}, rivals={self.rivals})"
-
-    @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states, also those of the rivals."""
-        return self.policy.encoder
 
     @property
     def reads_validation_rows(self) -> bool:
