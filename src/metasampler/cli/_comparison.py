@@ -25,7 +25,7 @@ def _rule(top: float | None) -> str:
 
 def describe(task: Task) -> str:
     """Describe the data set in one line."""
-    n_rows, n_columns = task.X.shape
+    n_rows, n_columns = len(task.y), task.X.shape[1]
     counts, smallest = task.counts, task.smallest
     parts = [f"{n_rows:,} rows", f"{n_columns:,} columns"]
     if len(task.labels) > 2:

@@ -112,7 +112,8 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
                 advance()
                 _judge(results, task, test, clf, rival)
         advance("all rows", steps=0)
-        clf = _classifier(preset, settings).fit(task.X, y)
+        clf = _classifier(preset, settings)
+        clf.fit(*((task.X, y) if task.source is None else (task.source,)))
         advance()
     for warning in caught:
         if issubclass(warning.category, UserWarning):
