@@ -143,7 +143,7 @@ class Actor:
     """
 
     def __init__(self, policy: GaussianPolicy) -> None:
-        self.network = MLP(policy.network.sizes, parameters=policy.parameters)
+        self.network = MLP(policy.network.sizes, parameters=policy.network.parameters)
 
     def draw(self, states: np.ndarray, noise: np.ndarray) -> Draw:
         """Return actions and log densities for n states and as many standard normal numbers."""

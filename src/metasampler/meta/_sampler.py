@@ -318,10 +318,10 @@ class MetaSampler(FittedSampler):
                 "state='signal' is for the boosters of a recipe, which scouts go before: pass "
                 f"estimator=Boosters(), got {self.estimator!r}."
             )
-        streams = RandomStreams.from_random_state(self.random_state)
         # Boosters of a recipe make rows and learners themselves: scouts go before them.
         makes_rows = hasattr(self.estimator, "prepare_task")
         kinds = None if makes_rows else resolve_kinds(self.estimator)
+        streams = RandomStreams.from_random_state(self.random_state)
         prepared: list[tuple] = []
         for number, task in enumerate(tasks):
             rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
