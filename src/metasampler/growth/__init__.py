@@ -5,7 +5,7 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
-from metasampler.growth._check import check_labels, check_table, looked_at, make_growth_data
+from metasampler.growth._check import check_table, looked_at, make_growth_data
 from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
@@ -26,6 +26,7 @@ from metasampler.growth._kinds import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
+from metasampler.growth._labels import check_labels
 from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
