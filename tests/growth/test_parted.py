@@ -25,6 +25,12 @@ CASES = {
     "rows a member": (MesaClassifier("fast", 3, max_rows=90), {}, "weight"),
     "own trees": (MesaClassifier(DecisionTreeClassifier(max_depth=5), 5, refit=False), {}, None),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=4), {}, None),
+    "self-paced draws": (ensemble.SelfPacedEnsembleClassifier(n_estimators=5), {}, "weight"),
+    "self-paced, three classes": (
+        ensemble.SelfPacedEnsembleClassifier(n_estimators=4, hardness="cross-entropy"),
+        {"n_classes": 3},
+        None,
+    ),
 }
 
 
@@ -54,6 +60,7 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
     monkeypatch.setattr(_data, "MAX_WATCHED", 150)
     monkeypatch.setattr(_data, "MANY_ROWS", 150)
     monkeypatch.setattr("metasampler.growth._weights.MANY_ROWS", 150)
+    monkeypatch.setattr("metasampler.growth._merging.MANY_ROWS", 150)
     monkeypatch.setattr(_draw, "MAX_DEALT", 150)
     monkeypatch.setattr("metasampler.growth._parted.MAX_DEALT", 150)
     from lightgbm import LGBMClassifier
@@ -69,6 +76,10 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
         in_memory = type(clf)(**clf.get_params(deep=False))
         in_memory.fit(X, frame["label"], sample_weight=frame["weight"])
         assert_same_fit(in_memory, clf.fit(rows), X)
+    self_paced = ensemble.SelfPacedEnsembleClassifier(random_state=0)
+    in_memory = ensemble.SelfPacedEnsembleClassifier(random_state=0)
+    in_memory.fit(X, frame["label"], sample_weight=frame["weight"])
+    np.testing.assert_array_equal(self_paced.fit(rows).predict_proba(X), in_memory.predict_proba(X))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +163,7 @@ def test_errors_are_clear_and_come_first(tmp_path):
     with pytest.raises(ValueError, match="must be scikit-learn's trees, LightGBM's"):
         MesaClassifier(RandomForestClassifier()).fit(tmp_path, "label")
     with pytest.raises(ValueError, match="needs all of them in memory"):
-        ensemble.SelfPacedEnsembleClassifier(n_estimators=3).fit(tmp_path, "label")
+        ensemble.BalanceCascadeClassifier(n_estimators=3).fit(tmp_path, "label")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1 cut"])

@@ -41,6 +41,7 @@ from metasampler.growth._rules import (
     PowerDraw,
     Rule,
     gaussian_log_weights,
+    join_choices,
     make_draw,
     spread_action,
 )
@@ -52,6 +53,7 @@ from metasampler.growth._sources import (
     resolve_source,
 )
 from metasampler.growth._threads import side_by_side
+from metasampler.growth._weights import group_sums
 
 __all__ = [
     "DEFAULT_SIGMA",
@@ -86,9 +88,11 @@ __all__ = [
     "draw_rows",
     "fingerprint",
     "gaussian_log_weights",
+    "group_sums",
     "is_plain_booster",
     "is_plain_tree",
     "join_arrays",
+    "join_choices",
     "join_tables",
     "kinds_of",
     "looked_at",
