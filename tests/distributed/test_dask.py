@@ -92,6 +92,7 @@ CASES = {
     "few rows": (MesaClassifier(n_estimators=3, random_state=0), {"rare": 0.03}, None),
     "rows a member": (MesaClassifier("fast", 3, max_rows=90, random_state=0), {}, "weight"),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
+    "self-paced": (ensemble.SelfPacedEnsembleClassifier(n_estimators=3, random_state=0), {}, None),
 }
 
 

@@ -113,6 +113,14 @@ def test_a_tiny_part_of_few_rows_is_left_out(tmp_path):
     assert_same_fit(in_memory, clf.fit(write_parquet(frame, tmp_path, 3), "label"), X)
 
 
+def test_a_table_in_a_file_takes_both_precisions(tmp_path):
+    single, double = np.ones((2, 3), np.float32), np.full((1, 3), 0.1)
+    for order in ([single, double, single], [double, single, single]):
+        table = FileTable.write(tmp_path / "table", order)
+        np.testing.assert_array_equal(table[:], np.concatenate(order))
+        assert table.dtype == np.float64
+
+
 def test_a_table_in_a_file_goes_with_its_object(tmp_path):
     table = FileTable.write(tmp_path / "table", [np.zeros((3, 2), np.float32)])
     table.remove_when_unused()
@@ -162,7 +170,7 @@ def test_errors_are_clear_and_come_first(tmp_path):
         clf.fit(tmp_path, "label", X, ["no"] * len(X))
     with pytest.raises(ValueError, match="must be scikit-learn's trees, LightGBM's"):
         MesaClassifier(RandomForestClassifier()).fit(tmp_path, "label")
-    with pytest.raises(ValueError, match="needs all of them in memory"):
+    with pytest.raises(ValueError, match="BalanceCascadeClassifier needs all rows in memory"):
         ensemble.BalanceCascadeClassifier(n_estimators=3).fit(tmp_path, "label")
 
 

@@ -22,7 +22,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    classifier : MesaClassifier or UnderBaggingClassifier, default=None
+    classifier : MesaClassifier, UnderBaggingClassifier or SelfPacedEnsembleClassifier, default=None
         What is fitted; None means ``MesaClassifier()``. Its members must be a recipe,
         scikit-learn's trees or LightGBM's classifiers.
 

@@ -198,7 +198,7 @@ def _keys_in_bin(keys: np.ndarray, errors: np.ndarray, k: int, *bins) -> np.ndar
 
 
 def bin_numbers(hardness: np.ndarray, least: float, greatest: float, k_bins: int) -> np.ndarray:
-    """Return the bin of each row; bins are equally wide, from the least hardness to the greatest."""
+    """Return the bin of each row; all are equally wide, from the least to the greatest hardness."""
     bins = ((hardness - least) / (greatest - least) * k_bins).astype(np.intp)
     return np.minimum(bins, k_bins - 1, out=bins)
 

@@ -220,24 +220,32 @@ def _ask_frame(block, label, weight, question, args):
 
 def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
     """Return blocks as one part: its table as members take it, classes and ratios of weights."""
-    read = []
-    for block in blocks:
-        X, y, weights = open_block(block, label, weight)
-        assert y is not None
-        rows = np.arange(passed, passed + len(y))
-        passed += len(y)
-        if weights is not None:
-            keep = weights > 0
-            X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
-        table = form(X) if X.shape[0] else np.empty((0, X.shape[1]), np.float32)
-        codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
-        read.append((table, codes, weights, rows))
-    # A block without rows says nothing of the type of the numbers.
-    read = [each for each in read if len(each[1])] or read[:1]
-    table, codes, weights, rows = map(join_arrays, zip(*read, strict=True))
+    known: list[tuple] = []
+
+    def tables():
+        # One after the other: where they are written to a file, only one is in memory.
+        first = passed
+        for block in blocks:
+            X, y, weights = open_block(block, label, weight)
+            assert y is not None
+            rows = np.arange(first, first + len(y))
+            first += len(y)
+            if weights is not None:
+                keep = weights > 0
+                X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
+            codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
+            known.append((codes, weights, rows))
+            # A block without rows says nothing of the type of the numbers.
+            if len(y) or (block is blocks[-1] and not sum(len(each) for each, *_ in known)):
+                yield form(X) if len(y) else np.empty((0, X.shape[1]), np.float32)
+
+    if paths is None:
+        table = join_arrays(list(tables()))
+    else:
+        table = FileTable.write(paths[number], tables())
+    codes, weights, rows = map(join_arrays, zip(*known, strict=True))
     original = None if weights is None else rows
-    part = Part(table, codes, start, weights=weights, original=original)
-    return part if paths is None else part.with_(table=FileTable.write(paths[number], [table]))
+    return Part(table, codes, start, weights=weights, original=original)
 
 
 def _make_validation_part(start: int, table, codes, passed: int, weighted: bool, paths) -> Part:
