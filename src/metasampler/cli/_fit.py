@@ -44,9 +44,9 @@ def fit(
     threshold: Annotated[
         str,
         typer.Option(
-            help="When the class is called: balanced, f1, mcc, a probability (0.3), recall=0.9, "
-            "precision=0.8, top=200 or top=1% (what a team can look at), cost=50:1 (a miss : a "
-            "false alarm).",
+            help="How to decide: balanced, f1, mcc, a probability (0.3), recall=0.9, "
+            "precision=0.8, top=200 or top=1% (rows that your team can check), cost=50:1 (what a "
+            "miss costs : what a false alarm costs).",
         ),
     ] = "balanced",
     folds: Annotated[
@@ -69,10 +69,10 @@ def fit(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Fit MESA on a file, and store the model.
+    """Fit MESA on a file, and save the model.
 
-    Prints what was found in the file, cross-validated scores beside a plain LightGBM, and what the
-    threshold promises. `metasampler predict` then scores new rows.
+    Prints what was found in the file, cross-validated scores beside those of a plain LightGBM, and
+    what to expect of the threshold. `metasampler predict` then scores new rows.
 
     Example: metasampler fit claims.csv --target fraud --threshold recall=0.9 --output fraud.skops
     """
