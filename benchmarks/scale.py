@@ -291,27 +291,27 @@ def render(rows: list[dict]) -> str:
         lines += [
             f"{n_rows:,} rows, `{recipe}`{limit}:",
             "",
-            "| rows are | CPU s | idle s | ratio | peak MB | MB to the driver a member | average "
-            "precision |",
-            "|---|---|---|---|---|---|---|",
+            "| rows are | CPU s | idle s | ratio | ratio with idle | peak MB | MB to the driver a "
+            "member | average precision |",
+            "|---|---|---|---|---|---|---|---|",
         ]
         for way, title in WAYS.items():
             if way not in ways:
                 continue
             row = ways[way]
-            net = net_seconds(row)
             idle = f"{row['idle']:.1f}" if "idle" in row else ""
-            ratio = "" if first is None else f"{net / first['cpu']:.2f}"
-            sent = (
-                "" if row.get("bytes") is None else f"{row['bytes'] / 2**20 / row['members']:.2f}"
-            )
+            ratios = [
+                "" if first is None else f"{seconds / first['cpu']:.2f}"
+                for seconds in (net_seconds(row), row["cpu"])
+            ]
+            sent = row.get("bytes")
             cells = [
                 title,
-                f"{net:.1f}",
+                f"{net_seconds(row):.1f}",
                 idle,
-                ratio,
+                *ratios,
                 f"{row['peak']:.0f}",
-                sent,
+                "" if sent is None else f"{sent / 2**20 / row['members']:.2f}",
                 f"{row['ap']:.3f}",
             ]
             lines.append(f"| {' | '.join(cells)} |")
