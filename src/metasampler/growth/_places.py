@@ -126,10 +126,27 @@ class FileTable:
 
     @classmethod
     def write(cls, path, blocks: Iterable[np.ndarray]) -> "FileTable":
-        """Write arrays below each other and return them as a table in a file."""
-        n_rows = 0
+        """Write arrays below each other and return them as a table in a file.
+
+        Arrays of single and of double precision become one of double precision.
+        """
+        n_rows, n_columns, dtype = 0, 0, None
         with open(path, "wb") as file:
             for block in blocks:
-                np.ascontiguousarray(block).tofile(file)
-                n_rows += block.shape[0]
-        return cls(path, (n_rows, block.shape[1]), block.dtype)
+                if dtype is not None and block.dtype != dtype:
+                    dtype = cls(path, (n_rows, n_columns), dtype)._widened(file, block.dtype)
+                dtype = block.dtype if dtype is None else dtype
+                np.ascontiguousarray(block, dtype).tofile(file)
+                n_rows, n_columns = n_rows + block.shape[0], block.shape[1]
+        return cls(path, (n_rows, n_columns), dtype)
+
+    def _widened(self, file, other: np.dtype) -> np.dtype:
+        """Write what is there once more, in a type that holds another one too; return the type."""
+        wide = np.promote_types(self.dtype, other)
+        if wide != self.dtype:
+            file.flush()
+            table = self[:].astype(wide)
+            file.seek(0)
+            table.tofile(file)
+            file.truncate()
+        return wide
