@@ -15,10 +15,12 @@ from metasampler_bench._paper_sentences import transfer_losses
 from metasampler_bench._sentences import SENTENCES, say
 from metasampler_bench._spec import list_specs
 from metasampler_bench._statistics import holm
+from metasampler_bench._store import ResultStore, cell_key, row_key
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 BOARDS = ("policies", "leaderboard", "leaderboard-large")
 PAPER = [name for name in list_specs() if load_spec(name).paper]
+REVIEW = ("seeds", "sensitivity", "validation-size", "own-members", "deep")
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +65,17 @@ def test_no_number_stands_outside_of_what_is_written():
 
 def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
     text = (RESULTS / "README.md").read_text(encoding="utf-8")
-    for name in (*PAPER, "seeds", "sensitivity", "validation-size", "own-members", "deep", *BOARDS):
+    for name in (*PAPER, *REVIEW, *BOARDS):
         assert name in SENTENCES
         assert f"<!-- rows: {name} -->" in text
         assert any(report["kind"] == "sentences" for report in load_spec(name).reports)
+
+
+@pytest.mark.parametrize("name", [*PAPER, *REVIEW])
+def test_the_bare_command_has_nothing_left_to_compute(name):
+    wanted = {cell_key(cell) for job in load_spec(name).jobs() for cell in job.cells}
+    stored = {row_key(row) for row in ResultStore(RESULTS / f"{name}.jsonl").rows()}
+    assert not wanted - stored, sorted(wanted - stored)[:3]
 
 
 def test_pages_that_are_linked_are_there():
@@ -199,3 +208,18 @@ def test_kinds_of_members_are_counted():
         rows.append(row(0.5, method="under-bagging", base=base, **place))
     assert verdict("own-members", "any kind of member", rows[:2]) == "confirmed"
     assert verdict("own-members", "any kind of member", rows) == "not confirmed"
+
+
+def test_costs_of_the_families_are_said_with_meta_training_and_networks():
+    place = {"dataset": "protein_homo", "fraction": 0.4}
+    rows = []
+    for method, more in (
+        ("mesa-fit", {"resampling_cpu": 0.1, "meta_cpu": 61.0}),
+        ("smote", {"resampling_cpu": 3.0}),
+        ("network-l2rw", {"resampling_cpu": 0.0, "cpu": 7.5}),
+    ):
+        rows.append({**row(0.5, method=method, **place), **more})
+    said = say(load_spec("methods"), rows)
+    assert "MESA's draws take 0.1 CPU seconds, SMOTE 3." in said
+    assert "takes 61." in said
+    assert "L2RW 7.5." in said
