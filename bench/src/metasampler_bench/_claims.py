@@ -338,8 +338,9 @@ def _reliable(look: Look) -> Verdict:
     verdict = YES if fallen < 0.05 * total else PARTLY if fallen < 0.2 * total else NO
     worst = max(each.worst for each in found)
     return verdict, (
-        f"{count(fallen, total)} meta-trainings end below random mu on the same rows, the worst by "
-        f"{worst:.3f}"
+        f"{count(fallen, total)} meta-trainings end below a fit with random mu on the same rows, "
+        f"the worst by {worst:.3f}, and {sum(each.below_uniform for each in found)} below one with "
+        "uniform draws"
     )
 
 
