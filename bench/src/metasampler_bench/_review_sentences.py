@@ -194,8 +194,11 @@ def deep(look: Look) -> str:
         best = int(np.argmax(average[1:])) + 1
         wins = int((means[:, 0] > means[:, 1:].max(axis=1)).sum())
         name = title_of(networks[best - 1])
+        folds = [len(select(rows, {"dataset": n, "method": networks[0]})) for n in sets]
+        fits = f"{min(folds)}" if min(folds) == max(folds) else f"{min(folds)} to {max(folds)}"
         texts.append(
-            f"Mean over {len(sets)} sets: MESA of ten trees {short(float(average[0]))}, the best "
+            f"Mean over {len(sets)} sets, {fits} split{'s' if max(folds) > 1 else ''} of each: MESA "
+            f"of ten trees {short(float(average[0]))}, the best "
             "of the "
             f"networks, {name}, {short(float(average[best]))}; MESA is ahead of all networks on "
             f"{count(wins, len(sets))} sets."
