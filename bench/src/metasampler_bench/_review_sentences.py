@@ -197,8 +197,8 @@ def deep(look: Look) -> str:
         folds = [len(select(rows, {"dataset": n, "method": networks[0]})) for n in sets]
         fits = f"{min(folds)}" if min(folds) == max(folds) else f"{min(folds)} to {max(folds)}"
         texts.append(
-            f"Mean over {len(sets)} sets, {fits} split{'s' if max(folds) > 1 else ''} of each: MESA "
-            f"of ten trees {short(float(average[0]))}, the best "
+            f"Mean over {len(sets)} sets, {fits} split{'s' if max(folds) > 1 else ''} of each: "
+            f"MESA of ten trees {short(float(average[0]))}, the best "
             "of the "
             f"networks, {name}, {short(float(average[best]))}; MESA is ahead of all networks on "
             f"{count(wins, len(sets))} sets."

@@ -78,7 +78,7 @@ class Cluster(Memory):
         made = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
-            if any(isinstance(cell, Delayed) for cell in each):
+            if any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
                 # Read where it is used, and not kept.
                 task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
                 made.append(self.client.compute(task))
@@ -89,12 +89,6 @@ class Cluster(Memory):
     def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return the answer of each part."""
         return self._answers(self.make(function, *cells, args=args))
-
-    def run(self, function: Callable, cells: list, args: tuple = ()):
-        """Return what one worker makes of the cells of all parts together."""
-        arguments = [self._argument(arg) for arg in args]
-        future = self.client.submit(function, cells, *arguments, key=self._key(function))
-        return self._answers([future])[0]
 
     def _key(self, function: Callable) -> str:
         # The dashboard groups tasks by what stands before the token.
@@ -160,10 +154,20 @@ class Cluster(Memory):
             "smaller partitions, a smaller max_rows, or a folder that workers share."
         )
 
+    def n_threads(self) -> int:
+        """Return the threads of all workers."""
+        return sum(self.client.nthreads().values())
+
     def memory_limits(self) -> list[int]:
         """Return the memory of each worker; those without a limit are left out."""
+        # A worker may have been lost just now; its nanny starts it again.
+        self.client.wait_for_workers(1, timeout=self.timeout)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
+
+
+def _flat(cell) -> list:
+    return cell if isinstance(cell, list) else [cell]
 
 
 def _size_of(answer) -> int:

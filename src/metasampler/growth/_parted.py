@@ -2,19 +2,29 @@
 
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from metasampler.growth import _parts
-from metasampler.growth._candidates import Candidates
-from metasampler.growth._data import GrowthData, sum_of_parts
-from metasampler.growth._draw import MAX_DEALT, Stream, deal, deal_alone, hold_out_size
-from metasampler.growth._parts import Part, Request
+from metasampler.growth._data import GrowthData, count_classes, join_arrays, sum_of_parts
+from metasampler.growth._draw import (
+    MAX_DEALT,
+    Stream,
+    deal,
+    deal_alone,
+    hold_out_size,
+    race_keys_of,
+)
+from metasampler.growth._fingerprint import fingerprint_rows
+from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._labels import check_labels, encode_labels
+from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
+from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, check_weights, ratios_to
-from metasampler.tables import TableForm, is_frame
+from metasampler.tables import TreeTable, is_frame
 
 __all__ = ["LookedAt", "PartedData", "make_parted_data"]
 
@@ -32,64 +42,46 @@ class PartedData(GrowthData):
         Rows of all parts.
     table : ndarray of shape (1, n_features)
         A row like those of the table, by which learners are chosen; NaN if values are missing.
-    classes, roles, counts, n_folds, has_weights, minority, sampling_ratio, scoring, streams
-        See `GrowthData`.
-    form, table_maker, max_rows
-        See `GrowthData`.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    n_apart : int, default=0
+        Rows of the last part, if it holds validation rows that are a table of their own.
+    **settings
+        Those of `GrowthData`, from `roles` on.
     """
 
-    _ARGUMENTS = (
-        "place",
-        "parts",
-        "n_rows",
-        "table",
-        "classes",
-        "roles",
-        "counts",
-        "n_folds",
-        "has_weights",
-        "minority",
-        "sampling_ratio",
-        "scoring",
-        "streams",
-        "form",
-        "table_maker",
-        "max_rows",
-    )
-
-    # Each part knows its own.
-    original_rows = None
-    validation_is_apart = False
-
-    def __init__(
-        self, place, parts, n_rows, table, classes, *, roles, has_weights, table_maker=None, **facts
-    ):
-        self._n_rows = n_rows
-        self._has_weights = has_weights
+    def __init__(self, place, parts, n_rows, table, classes, *, n_apart=0, **settings):
+        self._arguments = {
+            "place": place,
+            "parts": parts,
+            "n_rows": n_rows,
+            "table": table,
+            "classes": classes,
+            "n_apart": n_apart,
+            **settings,
+        }
         self.table = table
-        self.tables = [table]
-        self.n_train_table = n_rows
-        self._describe(place, parts, classes, roles=roles, table_maker=table_maker, **facts)
+        super().__init__(
+            place,
+            parts,
+            [table, table] if n_apart else [table],
+            classes,
+            n_rows=n_rows,
+            n_train_table=n_rows - n_apart,
+            n_drawn_parts=len(parts) - (n_apart > 0),
+            validation_is_apart=n_apart > 0,
+            **settings,
+        )
 
-    @property
-    def n_rows(self) -> int:
-        """Rows of all parts."""
-        return self._n_rows
+    def fingerprints(self) -> dict:
+        """Return what tells these rows from others, however they are cut into parts."""
+        return {"X": self.fingerprint}
 
-    @property
-    def has_weights(self) -> bool:
-        """Whether rows have weights."""
-        return self._has_weights
-
-    @property
-    def _drawn_from(self) -> list:
-        return self.parts
-
-    def fingerprints(self, make) -> dict:
-        """Return what tells these rows from others, part by part."""
-        found = self.place.ask(_fingerprints, self.parts, args=(make,))
-        names = ("y", "sample_weight", "X")
-        return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that other rows, labels and weights hardly ever have."""
+        total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
+        return f"{total:016x}"
 
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
@@ -104,14 +96,15 @@ class PartedData(GrowthData):
         counts = self.role_counts("train")
         if self.has_validation and not self.n_folds:
             counts = counts + self.role_counts("valid")
-        return self._with(parts=parts, roles=("train",), counts=counts, n_folds=0)
+        return self._with(parts=parts, roles=("train",), counts=counts, n_folds=0, n_apart=0)
 
     def holding_out(self, rows) -> GrowthData:
         """Return the same task with these rows of each part as its validation rows."""
         parts = self.place.make(_holding_out, self.parts, rows)
         arguments = (self.n_classes, "train")
-        counts = np.sum(self.place.ask(_parts.count_classes, parts, args=arguments), axis=0)
-        return self._with(parts=parts, roles=("train", "valid"), counts=counts, n_folds=0)
+        counts = np.sum(self.place.ask(count_classes, parts, args=arguments), axis=0)
+        changes = {"roles": ("train", "valid"), "counts": counts, "n_folds": 0, "n_apart": 0}
+        return self._with(parts=parts, **changes)
 
     def holding_out_a_fold(self) -> GrowthData:
         """Return the same task with one fold held out from all members, instead of rotation."""
@@ -124,23 +117,24 @@ class PartedData(GrowthData):
         key = streams.row_key(Stream.SPLIT)
         # Number 0 was the split into training and validation rows.
         folds = deal_parts(self.place, self.parts, self.counts, key, 1, n_parts)
+        # Rows are dealt like cards: with fewer rows the last parts get none.
+        n_parts = min(n_parts, int(self.counts.max()))
         return [self.place.make(_equal_to, folds, args=(number,)) for number in range(n_parts)]
 
-    def for_team(self, sampling_ratio, table_maker=None):
-        """Return the same rows with other draws and, if need be, in another form."""
-        parts, table = self.parts, self.table
-        if table_maker is not None:
-            arguments = (table_maker, self.place.new_paths(len(parts)))
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> GrowthData:
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+        parts, table, maker = self.parts, self.table, None
+        if trees:
+            maker = TreeTable(self.lowest_values())
+            arguments = (maker, self.place.new_paths(len(parts)))
             parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
-            table = table_maker(table)
-        return self._with(
-            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=table_maker
-        )
+            table = maker(table)
+        changes = {"sampling_ratio": sampling_ratio, "table_maker": maker}
+        return self._with(parts=parts, table=table, same_rows_as=self, **changes)
 
 
-def _fingerprints(part: Part, make) -> tuple:
-    blocks = [make(part.table[rows]) for rows in _slices(part.n_rows)]
-    return make(part.codes), None if part.weights is None else make(part.weights), blocks
+def _fingerprint_of(part: Part) -> int:
+    return fingerprint_rows(part.table, part.codes, part.weights, part.start)
 
 
 def _numbered(cells: list) -> list[int]:
@@ -189,15 +183,13 @@ def has_missing(part: Part) -> bool:
 
 
 def _look_at_block(block, label, weight) -> dict:
-    """Return what has to be known of a block before its rows can be read."""
-    X, y, weights = open_block(block, label, weight)
+    """Return what has to be known of the labels and weights of a block."""
+    _, y, weights = open_block(block, label, weight)
     if y is None:
         raise ValueError("label must name the column of labels, got None.")
-    if len(y) != X.shape[0]:
-        raise ValueError(f"A block has {X.shape[0]} rows and {len(y)} labels.")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
         raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
-    facts: dict = {"n_passed": len(y), "shape": X.shape, "least": np.inf, "most": 0.0}
+    facts: dict = {"n_passed": len(y), "least": np.inf, "most": 0.0}
     if weights is not None:
         check_weights(weights)
         y = y[weights > 0]
@@ -205,8 +197,11 @@ def _look_at_block(block, label, weight) -> dict:
             facts |= {"least": weights[weights > 0].min(), "most": weights.max()}
     facts["labels"], facts["counts"] = np.unique(y, return_counts=True)
     facts["n_rows"] = len(y)
-    facts["example"] = X[:1]
     return facts
+
+
+def _first_row(block, label, weight):
+    return open_block(block, label, weight).X[:1]
 
 
 def _lacks(y: np.ndarray) -> bool:
@@ -223,19 +218,44 @@ def _ask_frame(block, label, weight, question, args):
     return question(X, *args)
 
 
-def _make_part(block, start, passed, number, label, weight, form, classes, least, paths) -> Part:
-    """Return a block as a part: its table as members take it, classes and ratios of weights."""
-    X, y, weights = open_block(block, label, weight)
-    original = None
-    if weights is not None:
-        keep = weights > 0
-        original = passed + np.flatnonzero(keep)
-        X, y, weights = X[keep], np.asarray(y)[keep], ratios_to(weights[keep], least)
-    n_columns = X.shape[1]
-    table = form(X) if X.shape[0] else np.empty((0, n_columns), np.float32)
-    codes = np.searchsorted(classes, np.asarray(y)).astype(np.min_scalar_type(len(classes) - 1))
-    part = Part(table, codes, start, weights=weights, original=original)
-    return part if paths is None else part.with_(table=FileTable.write(paths[number], [table]))
+def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
+    """Return blocks as one part: its table as members take it, classes and ratios of weights."""
+    known: list[tuple] = []
+
+    def tables():
+        # One after the other: where they are written to a file, only one is in memory.
+        first = passed
+        for block in blocks:
+            X, y, weights = open_block(block, label, weight)
+            assert y is not None
+            rows = np.arange(first, first + len(y))
+            first += len(y)
+            if weights is not None:
+                keep = weights > 0
+                X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
+            codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
+            known.append((codes, weights, rows))
+            # A block without rows says nothing of the type of the numbers.
+            if len(y) or (block is blocks[-1] and not sum(len(each) for each, *_ in known)):
+                yield form(X) if len(y) else np.empty((0, X.shape[1]), np.float32)
+
+    if paths is None:
+        table = join_arrays(list(tables()))
+    else:
+        table = FileTable.write(paths[number], tables())
+    codes, weights, rows = map(join_arrays, zip(*known, strict=True))
+    original = None if weights is None else rows
+    return Part(table, codes, start, weights=weights, original=original)
+
+
+def _make_validation_part(start: int, table, codes, passed: int, weighted: bool, paths) -> Part:
+    """Return validation rows of their own as a part; each counts one."""
+    codes = codes.astype(np.min_scalar_type(int(codes.max())))
+    extra: dict = {}
+    if weighted:
+        extra = {"weights": np.ones(len(codes)), "original": passed + np.arange(len(codes))}
+    table = table if paths is None else FileTable.write(paths[0], [table])
+    return Part(table, codes, start, roles={"valid": slice(None)}, **extra)
 
 
 def _as_type(part: Part, number: int, dtype, paths) -> Part:
@@ -245,22 +265,19 @@ def _as_type(part: Part, number: int, dtype, paths) -> Part:
     return part.with_(table=table if paths is None else FileTable.write(paths[number], [table]))
 
 
-def _n_columns(part: Part) -> int:
-    return part.table.shape[1]
-
-
-def _dtype_of(part: Part):
-    return part.table.dtype if part.n_rows else None
+def _table_facts(part: Part) -> tuple:
+    """Return what has to be known of a table: type, number of columns, whether values lack."""
+    return part.table.dtype if part.n_rows else None, part.table.shape[1], has_missing(part)
 
 
 def _ratios_of(part: Part, k=None) -> np.ndarray:
     assert part.weights is not None
-    return part.weights
+    return part.weights if "train" in part.roles else np.empty(0)
 
 
 def _of_mean_one(part: Part, mean: float) -> Part:
     assert part.weights is not None
-    return part.with_(weights=part.weights / mean)
+    return part.with_(weights=part.weights / mean) if "train" in part.roles else part
 
 
 class LookedAt:
@@ -277,9 +294,9 @@ class LookedAt:
     def __init__(self, source, place):
         self.source = source
         self.place = place
-        self.blocks = source.make_blocks()
         self.columns = (source.label, source.weight)
-        self.facts = self.place.ask(_look_at_block, self.blocks, args=self.columns)
+        self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
+        self.facts = self.place.ask(_look_at_block, labels_only, args=self.columns)
         labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
         if not len(labels):
             raise ValueError(f"{source!r} has no rows, or none with a weight.")
@@ -293,11 +310,23 @@ class LookedAt:
         for each in self.facts:
             if each["n_rows"]:
                 self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
+        with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
+        #: Blocks that hold rows.
+        self.kept = [self.blocks[number] for number in with_rows]
 
-    @property
+    @cached_property
     def example(self):
-        """Rows like all others: they show the number and the names of the columns."""
-        return next(each["example"] for each in self.facts if each["n_rows"])
+        """A row like all others: it shows the number and the names of the columns."""
+        return self.place.ask(_first_row, self.kept[:1], args=self.columns)[0]
+
+    def ask(self, question: Callable, *args) -> list:
+        """Return what ``question(frame, *args)`` gives for the rows of each block."""
+        return self.place.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
+
+    def grouped(self) -> list[list[int]]:
+        """Return the numbers of the blocks that are to become one part."""
+        sizes = [each["n_rows"] for each in self.facts]
+        return self.source.group_blocks(sizes, self.bytes_a_row)
 
     @property
     def bytes_a_row(self) -> int:
@@ -307,23 +336,31 @@ class LookedAt:
         kinds = set(map(str, kinds))
         return example.shape[1] * (4 if kinds == {"float32"} else 8)
 
-    def some_labels(self) -> np.ndarray:
-        """Return labels of up to a thousand rows of each class: enough to see which are rare."""
-        return np.repeat(self.classes, np.minimum(self.counts, 1000))
-
 
 def make_parted_data(
     looked: LookedAt,
+    y=None,
+    X_val=None,
+    y_val=None,
     *,
-    form: TableForm,
+    estimator,
     validation_fraction: float | None,
     streams,
     must_hold_out: bool,
     rotate: bool,
     max_rows: int | None,
+    sample_weight=None,
+    owner=None,
     **settings,
 ) -> PartedData:
-    """Bring the rows of a source into the form the growth loop takes; see `make_growth_data`."""
+    """Bring the rows of a source into the form the growth loop takes, as `make_growth_data` does.
+
+    Labels and weights are columns of the source. Validation rows that are a table of their own are
+    in memory, and become the last part.
+    """
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together.")
+    form = unfitted_form(estimator)
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
     classes, counts, columns = looked.classes, looked.counts, looked.columns
     if len(classes) < 2:
@@ -337,30 +374,49 @@ def make_parted_data(
         2.5 * int(limit.max()) * looked.bytes_a_row, int(counts.sum()) * looked.bytes_a_row
     )
 
-    def ask(question, *args):
-        kept = [block for block, each in zip(blocks, facts, strict=True) if each["n_rows"]]
-        return place.ask(_ask_frame, kept, args=(*columns, question, args))
-
     if is_frame(looked.example):
-        form.fit_blocks(ask)
+        form.fit_blocks(looked.ask, source.plain_names())
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:
         check_spread(least, most)
-    starts = np.cumsum([0, *(each["n_rows"] for each in facts)]).tolist()
-    numbers, paths = _numbered(blocks), place.new_paths(len(blocks))
+    groups = looked.grouped()
+    starts = _starts_of(groups, [each["n_rows"] for each in facts])
+    passed = _starts_of(groups, [each["n_passed"] for each in facts])
+    numbers, paths = _numbered(groups), place.new_paths(len(groups))
     arguments: tuple = (*columns, form, classes, least, paths)
-    passed = np.cumsum([0, *(each["n_passed"] for each in facts)]).tolist()
-    parts = place.make(_make_part, blocks, starts[:-1], passed[:-1], numbers, args=arguments)
-    kinds = {dtype for dtype in place.ask(_dtype_of, parts) if dtype is not None}
+    cells = [[blocks[number] for number in group] for group in groups]
+    parts = place.make(_make_part, cells, starts[:-1], passed[:-1], numbers, args=arguments)
+    n_train = n_rows = starts[-1]
+    if X_val is not None:
+        X_val = form(form.ordered(X_val), name="X_val", owner=owner)
+        if X_val.shape[1] != looked.example.shape[1]:
+            raise ValueError(
+                f"X_val has {X_val.shape[1]} columns, but X has {looked.example.shape[1]}."
+            )
+        y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
+        codes = encode_labels(y_val, classes, "y_val")
+        weighted = source.weight is not None
+        arguments = (X_val, codes, passed[-1], weighted, place.new_paths(1))
+        parts = [*parts, *place.make(_make_validation_part, [n_train], args=arguments)]
+        numbers, n_rows = _numbered(parts), n_train + len(codes)
+    found, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
+    kinds = {dtype for dtype in found if dtype is not None}
     dtype = np.result_type(*kinds)
-    parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(blocks))))
+    if any(kind != dtype for kind in found):
+        parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(parts))))
+    table = np.full((1, widths[0]), np.nan if any(lacks) else 0.0, dtype)
+    # Nobody needs the blocks any more: they may take as much memory as the parts.
+    looked.blocks, looked.kept = [], []
+    del blocks, cells
     if source.weight is not None:
-        total = sum_of_parts(place, _ratios_of, parts, None, starts[-1])
-        parts = place.make(_of_mean_one, parts, args=(total / starts[-1],))
+        total = sum_of_parts(place, _ratios_of, parts, None, n_train)
+        parts = place.make(_of_mean_one, parts, args=(total / n_train,))
     minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
     roles: tuple[str, ...] = ("train",)
     train_counts, n_folds = counts, 0
-    if validation_fraction is not None and counts.min() < 2:
+    if X_val is not None:
+        roles = ("train", "valid")
+    elif validation_fraction is not None and counts.min() < 2:
         rare = classes.tolist()[int(np.argmin(counts))]
         lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
         if must_hold_out:
@@ -369,7 +425,7 @@ def make_parted_data(
     elif validation_fraction is not None:
         roles, key = ("train", "valid"), streams.row_key(Stream.SPLIT)
         if rotate:
-            n_folds = max(2, round(1 / validation_fraction))
+            n_folds = max(2, round(min(1 / validation_fraction, n_train)))
             folds = deal_parts(place, parts, counts, key, 0, n_folds)
             parts = place.make(_with_folds, parts, folds)
         else:
@@ -378,19 +434,17 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = place.make(_parts.join_rows, parts, *held)
+            rows = join_choices(held).found(place, parts)
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
-    missing = any(place.ask(has_missing, parts))
-    table = np.full((1, place.ask(_n_columns, parts)[0]), np.nan if missing else 0.0, dtype)
-    # Nobody needs the blocks any more: they may take as much memory as the parts.
-    looked.blocks = []
-    return PartedData(
+    data = PartedData(
         place,
         parts,
-        starts[-1],
+        n_rows,
         table,
         classes,
+        # Members that stop by validation rows find them in the table they are trained on.
+        n_apart=0 if rotate else n_rows - n_train,
         roles=roles,
         has_weights=source.weight is not None,
         counts=train_counts,
@@ -401,6 +455,15 @@ def make_parted_data(
         max_rows=max_rows,
         **settings,
     )
+    if place.journal is not None:
+        place.journal.check_rows(data.fingerprint)
+    return data
+
+
+def _starts_of(groups: list[list[int]], sizes: list[int]) -> list[int]:
+    """Return how many rows there are before each group of blocks, and in all."""
+    of_groups = [sum(sizes[number] for number in group) for group in groups]
+    return np.cumsum([0, *of_groups]).tolist()
 
 
 def _with_folds(part: Part, folds: np.ndarray) -> Part:
@@ -426,7 +489,7 @@ def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds
 
 def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
     rows = part.rows_of(k)
-    return rows + part.start, part.race(rows, key, number)
+    return rows + part.start, race_keys_of(key, number, rows + part.start)
 
 
 def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
@@ -435,7 +498,7 @@ def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.nd
     for k, of_class in enumerate(dealt):
         rows = part.rows_of(k)
         if of_class is None:
-            folds[rows] = deal_alone(part.race(rows, key, number), n_folds)
+            folds[rows] = deal_alone(race_keys_of(key, number, rows + part.start), n_folds)
         elif len(rows):
             numbers, found = of_class
             folds[rows] = found[np.searchsorted(numbers, rows + part.start)]

@@ -1,9 +1,4 @@
-"""Places for parts: in memory, or in files. `metasampler.distributed` has a third, Dask.
-
-A place holds one *cell* a part, for each thing that is known of the parts. It has three verbs:
-``make`` fills new cells, ``ask`` brings answers to the loop, and ``run`` computes one result from
-all cells. In memory a cell is the thing itself.
-"""
+"""The place of parts in files, and tables in files."""
 
 import os
 import shutil
@@ -16,47 +11,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from metasampler.growth._journal import Journal
+from metasampler.growth._parts import Memory
 
-__all__ = ["FileTable", "Files", "Memory"]
-
-
-class Memory:
-    """Parts in memory."""
-
-    #: Whether questions may change sums where they are, instead of making new ones.
-    in_place = True
-
-    #: Whether the loop may ask for the numbers of all rows that members were trained on.
-    knows_rows = True
-
-    #: Whether a piece for a member holds copies of its rows.
-    copies_rows = False
-
-    #: Remembers members for whoever begins the fit again.
-    journal: Journal | None = None
-
-    def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return a cell for each part: what the function makes of the cells given."""
-        return [function(*each, *args) for each in zip(*cells, strict=True)]
-
-    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return the answer of each part."""
-        return self.make(function, *cells, args=args)
-
-    def run(self, function: Callable, cells: list, args: tuple = ()):
-        """Return what the function makes of the cells of all parts together."""
-        return function(cells, *args)
-
-    def new_paths(self, n_paths: int) -> list[Path] | None:
-        """Return paths of files for the tables of parts; None keeps them where the parts are."""
-        return None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error) -> None:
-        """Leave nothing behind: a fit is over, or has failed."""
+__all__ = ["FileTable", "Files"]
 
 
 class Files(Memory):
@@ -98,13 +55,12 @@ class Files(Memory):
         """Return the answer of each part."""
         return [function(*map(_loaded, each), *args) for each in zip(*cells, strict=True)]
 
-    def run(self, function: Callable, cells: list, args: tuple = ()):
-        """Return what the function makes of the cells of all parts together."""
-        return function([_loaded(cell) for cell in cells], *args)
-
     def _stored(self, made):
         # Parts have their tables in files, and few bytes a row besides.
-        if made is None or hasattr(made, "rows_of"):
+        if made is None:
+            return made
+        if hasattr(made, "rows_of"):
+            made.table.remove_when_unused()
             return made
         cell = _Stored(self.folder / f"cell-{next(self._numbers)}")
         joblib.dump(made, cell.path)
@@ -126,6 +82,8 @@ def _remove_file(path: str) -> None:
 
 def _loaded(cell):
     """Return what a cell holds; its arrays are mapped, and what is written to them is not kept."""
+    if isinstance(cell, list):
+        return [_loaded(each) for each in cell]
     return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, _Stored) else cell
 
 
@@ -150,9 +108,16 @@ class FileTable:
         self.path = os.fspath(path)
         self.shape = shape
         self.dtype = np.dtype(dtype)
+        self._is_removed = False
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def remove_when_unused(self) -> None:
+        """Remove the file when this object goes. Only for tables that have no copies elsewhere."""
+        if not self._is_removed:
+            self._is_removed = True
+            weakref.finalize(self, _remove_file, self.path)
 
     def __getitem__(self, rows) -> np.ndarray:
         if not self.shape[0]:
@@ -161,10 +126,27 @@ class FileTable:
 
     @classmethod
     def write(cls, path, blocks: Iterable[np.ndarray]) -> "FileTable":
-        """Write arrays below each other and return them as a table in a file."""
-        n_rows = 0
+        """Write arrays below each other and return them as a table in a file.
+
+        Arrays of single and of double precision become one of double precision.
+        """
+        n_rows, n_columns, dtype = 0, 0, None
         with open(path, "wb") as file:
             for block in blocks:
-                np.ascontiguousarray(block).tofile(file)
-                n_rows += block.shape[0]
-        return cls(path, (n_rows, block.shape[1]), block.dtype)
+                if dtype is not None and block.dtype != dtype:
+                    dtype = cls(path, (n_rows, n_columns), dtype)._widened(file, block.dtype)
+                dtype = block.dtype if dtype is None else dtype
+                np.ascontiguousarray(block, dtype).tofile(file)
+                n_rows, n_columns = n_rows + block.shape[0], block.shape[1]
+        return cls(path, (n_rows, n_columns), dtype)
+
+    def _widened(self, file, other: np.dtype) -> np.dtype:
+        """Write what is there once more, in a type that holds another one too; return the type."""
+        wide = np.promote_types(self.dtype, other)
+        if wide != self.dtype:
+            file.flush()
+            table = self[:].astype(wide)
+            file.seek(0)
+            table.tofile(file)
+            file.truncate()
+        return wide
