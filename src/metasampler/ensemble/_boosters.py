@@ -116,4 +116,4 @@ class Boosters(BaseEstimator):
         scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
         for _ in scouts.grow(None, recipe.n_scouts):
             pass
-        return data, recipe.booster_learner(learner, scouts)
+        return data, recipe.booster_learner(learner, scouts, data)

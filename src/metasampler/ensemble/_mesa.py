@@ -399,7 +399,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         policies, teams = self._team_policies(plan, signal, data, streams), []
         if recipe.n_boosters:
             rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = recipe.booster_learner(learner, scouts)
+            learner = recipe.booster_learner(learner, scouts, rows)
             growth = Growth(rows, learner, seeds[1])
             teams.append(Team("boosters", growth, policy, recipe.n_boosters))
         if recipe.n_trees:

@@ -128,6 +128,9 @@ class Recipe:
         The round after which a scout's learning rate doubles: by then there is much to learn.
     max_rounds : int
         The most rounds of a booster.
+    max_passes : float
+        How often a booster may go over as many rows as the table has: where it gets a large part of
+        them, it has fewer rounds.
     penalty : float
         LightGBM's ``reg_lambda`` of scouts and boosters.
     round_counts : float
@@ -145,6 +148,7 @@ class Recipe:
     patience: int = 20
     doubles_after: int = 50
     max_rounds: int = 75
+    max_passes: float = np.inf
     penalty: float = 5.0
     round_counts: float = 1.0
     n_few: int = 50
@@ -191,17 +195,20 @@ class Recipe:
         learner.doubles_after = self.doubles_after
         return learner
 
-    def booster_learner(self, learner, scouts: Growth):
+    def booster_learner(self, learner, scouts: Growth, rows: GrowthData):
         """Return what fits boosters, given that of the scouts, with whom they share the bins."""
         signal = self.signal(scouts)
-        twin = learner.alike(self.booster(signal))
+        twin = learner.alike(self.booster(signal, rows.drawn_part()))
         twin.signal = signal
         return twin
 
-    def booster(self, signal: float):
-        """Return the base learner of the boosters."""
+    def booster(self, signal: float, part: float = 0.0):
+        """Return the base learner of the boosters, which get a part of all rows."""
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
-        n_rounds = int(np.clip(round(n_rounds), min(20, self.max_rounds), self.max_rounds))
+        least, most = min(20, self.max_rounds), self.max_rounds
+        if part:
+            most = max(least, min(most, self.max_passes / part))
+        n_rounds = int(np.clip(round(n_rounds), least, most))
         return _booster(
             n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
         )
@@ -233,6 +240,8 @@ RECIPES = {
         patience=8,
         doubles_after=80,
         max_rounds=40,
+        # A scout takes up to 72 of the 100 passes that LightGBM takes; two boosters get the rest.
+        max_passes=12.5,
         penalty=1.0,
         round_counts=1.25,
         n_few=12,

@@ -474,6 +474,10 @@ class GrowthData:
         limits[self.minority] = counts[self.minority]
         return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
 
+    def drawn_part(self) -> float:
+        """Return the part of the training rows that one member gets."""
+        return float(self._limits(self.counts).sum() / self.counts.sum())
+
     def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray | None:
         """Return the numbers of the rows that `draw_parts` draws."""
         return self.numbers(self.draw_parts(key, number, rule))
