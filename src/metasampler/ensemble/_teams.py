@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 # With fewer rows of the smallest class trees take the place of teams. From a hundred on teams are
-# ahead of them on tables and level on small clean sets; at fifty they are level on both, and scouts
-# leave out five of them (`metasampler study few-positives`).
+# ahead of them; at fifty they may be on tables, are not on small clean sets, and scouts stop by five
+# rows (`metasampler study few-positives`).
 _ENOUGH_ROWS = 75
 
-# With fewer rows of the smallest class scouts take signal for noise, and what they find makes trees
-# too blunt: sharp ones join the teams.
+# With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
+# trees too blunt: sharp ones join the teams.
 _ENOUGH_FOR_SIGNAL = 200
 
 # What takes the place of the signal where scouts have no rows to stop by.
