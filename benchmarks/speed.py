@@ -47,7 +47,8 @@ from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler.ensemble import _under_sampling
-from metasampler.ensemble._teams import Blend
+from metasampler.ensemble._calibration import Blend
+from metasampler.ensemble._teams import Plan
 from metasampler.growth import Growth, _loop, _members, side_by_side
 from metasampler.growth._boosters import BoosterLearner
 from metasampler_bench import ensemble as bench
@@ -459,7 +460,7 @@ def stages_of(model, X, y):
     stages = Stages()
     # Its own class keeps its place: `patch` restores what was there.
     replaced = {
-        (type(model), "_start"): "checks and encoding",
+        (Plan, "make_data"): "checks and encoding",
         (BoosterLearner, "_dataset"): "binning",
         (Growth, "step"): team_of,
         (_under_sampling, "decide"): "calibration and threshold",

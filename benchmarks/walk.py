@@ -30,7 +30,7 @@ LATER_MODULES = {
         *("_report", "_score_writer", "_scoring", "_threshold_option"),
     ),
     "datasets": ("_claims", "_files"),
-    "growth": ("_candidates", "_parted", "_parts", "_places", "_sources"),
+    "growth": ("_merging", "_parted", "_parts", "_pieces", "_places", "_sources"),
     "tables": ("_cleaner", "_dates", "_sense"),
 }
 

@@ -8,21 +8,21 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler.ensemble import UnderBaggingClassifier, _decision
-from metasampler.growth import GrowthData
+from metasampler.ensemble import UnderBaggingClassifier, _calibration
+from metasampler.growth import RowsInMemory
 
 
 @pytest.fixture
 def seen(monkeypatch):
     """What calibrations are fitted on."""
     calls = []
-    make = _decision.make_calibration
+    make = _calibration.make_calibration
 
     def spy(method, **options):
         calls.append(options)
         return make(method, **options)
 
-    monkeypatch.setattr(_decision, "make_calibration", spy)
+    monkeypatch.setattr(_calibration, "make_calibration", spy)
     return calls
 
 
@@ -31,9 +31,9 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
     X, y = imbalanced
     X = X.astype(np.float32)
     parts = []
-    make = GrowthData.parts_of_training
+    make = RowsInMemory.parts_of_training
     monkeypatch.setattr(
-        GrowthData, "parts_of_training", lambda *args: parts.extend(make(*args)) or parts
+        RowsInMemory, "parts_of_training", lambda *args: parts.extend(make(*args)) or parts
     )
     given = (X[:400], y[:400], X[400:], y[400:]) if own else (X, y)
     clf = tree_mesa(

@@ -14,11 +14,11 @@ from sklearn.metrics import average_precision_score, brier_score_loss, log_loss
 from sklearn.model_selection import cross_val_predict
 
 from metasampler import MesaClassifier
-from metasampler.ensemble._calibration import SigmoidCalibration
-from metasampler.ensemble._teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.ensemble._calibration import Blend, SigmoidCalibration
+from metasampler.ensemble._teams import RECIPES, Recipe
 from metasampler.growth import Growth
 from metasampler.policy import ConstantPolicy, load_policy, signal_state
-from metasampler.tables import lowest_values
+from metasampler.tables import TreeTable, lowest_values
 
 
 def mesa(n_estimators=6, **options):
@@ -115,12 +115,14 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
     grown = {}
 
     class Spy(MesaClassifier):
-        def _become(self, plan, teams, final, blend, decision, refits):
+        def _become(self, plan, teams, final, blend, decision, refits, facts):
             grown.update(teams=teams, blend=blend)
-            super()._become(plan, teams, final, blend, decision, refits)
+            super()._become(plan, teams, final, blend, decision, refits, facts)
 
     clf = Spy(n_estimators=6, random_state=0).fit(X, y)
-    rows, proba, codes, weights = grown["blend"].held_out()
+    blend, held_out = Blend.of([team.growth for team in grown["teams"]])
+    assert blend.scales == grown["blend"].scales
+    rows, proba, codes, weights = held_out
     assert weights is None
     assert_array_equal(codes, y[rows])
     judged = [team.growth.held_out() for team in grown["teams"]]
@@ -139,8 +141,6 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
             team.growth.learner.of(number).add_scores(member, table, total)
         parts.append(total / len(of_team))
     assert_allclose(clf.predict_proba(X), clf.calibration_(grown["blend"](parts)), atol=1e-9)
-    # Nothing of the rows is kept.
-    assert clf._blend._left_out is None
 
 
 def test_a_class_that_is_all_but_certain_has_finite_log_odds():

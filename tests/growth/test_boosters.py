@@ -11,8 +11,14 @@ from scipy import sparse
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.growth import MemberLearner, RandomStreams, make_growth_data, make_learners
-from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
+from metasampler.growth import (
+    MemberLearner,
+    RandomStreams,
+    is_plain_booster,
+    make_growth_data,
+    make_learners,
+)
+from metasampler.growth._boosters import BoostedMember, BoosterLearner
 
 QUICK = {"n_estimators": 8, "num_leaves": 7, "min_child_samples": 5, "verbose": -1}
 
@@ -102,7 +108,11 @@ def test_categories_are_split_as_categories():
     few = LGBMClassifier(n_estimators=1, num_leaves=2, cat_smooth=1, verbose=-1)
     auc = []
     for categories in ([], [0]):
-        proba = BoosterLearner(few, 2, None, categories).fit(X, y, None, 0).predict_proba(X)[:, 1]
+        proba = (
+            BoosterLearner(few, 2, categorical_features=categories)
+            .fit(X, y, None, 0)
+            .predict_proba(X)[:, 1]
+        )
         auc.append(np.mean(proba[y == 1]) - np.mean(proba[y == 0]))
     assert auc[1] > auc[0] + 0.05
 

@@ -1,16 +1,12 @@
 """The rows an ensemble grows on, their draws, and the same task with other rows."""
 
-import inspect
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metasampler.growth import GrowthData, RandomStreams, Stream
+from metasampler.growth import RandomStreams, Stream
 from metasampler.growth._draw import hold_out_rows
-
-FIELDS = [name for name in inspect.signature(GrowthData.__init__).parameters if name != "self"]
 
 
 @settings(max_examples=50)
@@ -80,22 +76,23 @@ def with_every_field(imbalanced, make):
     }
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
     data = data._with(folds=np.arange(len(data.codes)) % 3, table_maker=np.abs)
-    assert all(getattr(data, name) is not None for name in FIELDS)
+    assert all(value is not None for value in data._arguments.values())
     return data
 
 
 def test_one_constructor_keeps_every_field(with_every_field):
     data = with_every_field
+    fields = list(data._arguments)
+    assert len(fields) == 14
     twin = data._with()
-    assert type(twin) is GrowthData
-    for name in FIELDS:
+    assert type(twin) is type(data)
+    for name in fields:
         assert getattr(twin, name) is getattr(data, name), name
-    for name in FIELDS:
-        if name in ("minority", "sampling_ratio", "scoring"):
-            changed = data._with(**{name: {"minority": 0, "sampling_ratio": 0.5}.get(name, "f1")})
-            kept = [other for other in FIELDS if other != name]
-            assert all(getattr(changed, other) is getattr(data, other) for other in kept)
-            assert getattr(changed, name) != getattr(data, name)
+    for name, value in {"minority": 0, "sampling_ratio": 0.5, "scoring": "f1"}.items():
+        changed = data._with(**{name: value})
+        kept = [other for other in fields if other != name]
+        assert all(getattr(changed, other) is getattr(data, other) for other in kept)
+        assert getattr(changed, name) == value != getattr(data, name)
 
 
 @pytest.mark.parametrize("copied", ["thinned", "whole", "holding_out"])

@@ -11,8 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
-from metasampler.growth import Memory, RandomStreams, _candidates, _data, _draw, _parts, race_keys
-from metasampler.growth._parts import Part, Request
+from metasampler.growth import Candidates, Memory, RandomStreams, _data, _draw, race_keys
+from metasampler.growth._parts import Part
+from metasampler.growth._rules import Request, Sums
 from metasampler.growth._sources import memory_in_bytes
 from metasampler.growth._weights import exact_sum
 
@@ -201,12 +202,12 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
 
     for tied in (False, True):
         sums = [
-            _parts.Sums(1 - own[part.start : part.start + part.n_rows] / 1e6, {})
+            Sums(1 - own[part.start : part.start + part.n_rows] / 1e6, {})
             for part in cut(codes, n_parts, 1)
         ]
         parts = cut(codes, n_parts, 1)
         request = request._replace(n_members=1)
-        candidates = _candidates.Candidates(Memory(), parts, request, lambda sums=sums: sums)
+        candidates = Candidates(Memory(), parts, request, lambda sums=sums: sums)
         chosen = candidates.smallest(size, adjust, tied)
         found = np.concatenate(
             [rows + part.start for part, rows in zip(parts, chosen, strict=True)]

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler.growth import GaussianDraw, Growth, RandomStreams, make_learners
 from metasampler.growth._draw import deal_folds
 from metasampler.growth._members import leaf_probabilities
+from metasampler.growth._pieces import make_pieces
 
 
 def grown(make, X, y, n_members=7, *, fraction=0.25, smoothing=0.0, rule=None, **options):
@@ -53,7 +54,7 @@ def test_no_member_sees_its_fold(make, imbalanced, rule):
         visible = data.parts[0].rows_of(data.minority, number % 4)
         counts = np.bincount(data.codes[subset])
         assert counts.tolist() == [len(visible)] * 2
-        (piece,) = data.pieces([subset], number, stops_early=True)
+        (piece,) = make_pieces(data, [subset], number, stops_early=True)
         assert_array_equal(piece.unseen, np.flatnonzero(data.folds == number % 4))
 
 
@@ -161,7 +162,7 @@ def test_validation_rows_of_ones_own_are_not_rotated(make, imbalanced):
     assert data.n_folds == 0
     assert len(data.tables) == 1
     subset = data.draw(RandomStreams(0).row_key(1), 0)
-    (piece,) = data.pieces([subset], 3, stops_early=True)
+    (piece,) = make_pieces(data, [subset], 3, stops_early=True)
     assert_array_equal(piece.unseen, np.arange(400, 600))
     assert subset.max() < 400
 

@@ -22,7 +22,10 @@ def policies(look: Look) -> str:
             texts.append(f"{gain:+.3f} ± {error:.3f} with {k} members ({len(sets)} sets)")
     text = ""
     if texts:
-        text = f"MESA that was meta-trained on the task against SPE: {listed(texts)}."
+        text = (
+            "Average precision of MESA, meta-trained on the task, minus that of SPE: "
+            f"{listed(texts)}."
+        )
     rows = [
         row
         for row in select(look.rows, {"k": 10})
@@ -36,11 +39,11 @@ def policies(look: Look) -> str:
         ahead = [m for m in sorted(ranks, key=lambda m: ranks[m]) if ranks[m] < own]
         place = sum(rank <= own for rank in ranks.values())
         text += (
-            f" By mean rank over {len(sets)} sets, ten members, the universal sampler is number "
-            f"{place} of {len(methods)} ({own:.2f})"
+            f" With ten members on {len(sets)} sets, the universal sampler has the mean rank "
+            f"{own:.2f} and is number {place} of {len(methods)}"
         )
         if ahead:
-            text += "; ahead of it are " + listed(f"{title_of(m)} ({ranks[m]:.2f})" for m in ahead)
+            text += "; ahead of it: " + listed(f"{title_of(m)} ({ranks[m]:.2f})" for m in ahead)
         text += "."
     return text.strip()
 
@@ -58,22 +61,22 @@ def leaderboard(look: Look) -> str:
         return ""
     ranks = dict(zip(methods, rankdata(-means, axis=1).mean(axis=0), strict=True))
     best = sorted(ranks, key=lambda m: ranks[m])[:5]
-    texts = []
-    for name in dict.fromkeys(["mesa", "mesa-fast", "lightgbm", *best]):
-        if name not in ranks:
-            continue
-        text = f"{title_of(name)} {ranks[name]:.2f}"
-        if name.startswith("mesa") and "lightgbm" in methods:
+    named = [n for n in dict.fromkeys(["mesa", "mesa-fast", "lightgbm", *best]) if n in ranks]
+    named.sort(key=lambda m: ranks[m])
+    costs = []
+    if "lightgbm" in methods:
+        for name in (n for n in named if n.startswith("mesa")):
             _, cpu = per_set_means(rows, [name, "lightgbm"], "total_cpu")
-            text += f" at {geometric_mean(cpu[:, 0] / cpu[:, 1]):.2f} times LightGBM's CPU time"
-        texts.append((ranks[name], text))
-    ordered = [text for _, text in sorted(texts)]
+            costs.append(f"{title_of(name)} {geometric_mean(cpu[:, 0] / cpu[:, 1]):.2f}")
     fits = [look.fits(dataset=name, method="mesa", rows="train+valid") for name in sets]
-    return (
-        f"Mean ranks of {len(methods)} methods on {len(sets)} sets, with {min(fits)} to "
-        f"{max(fits)} "
-        f"fits of the default a set: {listed(ordered)}."
+    span = f"{min(fits)}" if min(fits) == max(fits) else f"{min(fits)} to {max(fits)}"
+    text = (
+        f"Mean ranks of {len(methods)} methods on {len(sets)} sets, 1 is best: "
+        f"{listed(f'{title_of(name)} {ranks[name]:.2f}' for name in named)}."
     )
+    if costs:
+        text += f" CPU time of a fit, LightGBM's is 1: {listed(costs)}."
+    return f"{text} The default was fitted {span} times on each set."
 
 
 #: By the name of the spec.

@@ -199,7 +199,7 @@ def _rounded(values: dict[str, Any]) -> dict[str, float]:
 
 def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
     """Return the candidates of a state: all that is known when the second draw is due."""
-    data = first.data
+    data: Any = first.data
     minority = data.codes == data.minority
     rows, proba, *_ = scouts.held_out()
     truth, said = minority[rows], proba[:, data.minority]

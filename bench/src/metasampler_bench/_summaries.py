@@ -170,7 +170,7 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
     if report.get("all_runs"):
         over = f"all {n_cells} runs and folds; methods without a rank have fewer"
     else:
-        over = f"the runs and folds that all of them have (of {n_cells} at the most)"
+        over = f"the runs and folds that all methods have (at most {n_cells})"
     return ResultTable(
         spec.title,
         [
@@ -178,9 +178,9 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
             "fits finished" if report.get("all_runs") else "sets finished",
         ],
         lines,
-        f"Ranks of {len(ranked)} methods on {len(datasets)} data sets, by mean scores over {over}. "
-        "CPU is the geometric mean over the sets of the ratio of fit times, meta-training "
-        "included.",
+        f"Ranks of {len(ranked)} methods on {len(datasets)} data sets; 1 is best. The score of a "
+        f"set is the mean over {over}. CPU is the geometric mean over the sets of the ratio of fit "
+        "times, meta-training included.",
     )
 
 

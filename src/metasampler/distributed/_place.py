@@ -90,12 +90,6 @@ class Cluster(Memory):
         """Return the answer of each part."""
         return self._answers(self.make(function, *cells, args=args))
 
-    def run(self, function: Callable, cells: list, args: tuple = ()):
-        """Return what one worker makes of the cells of all parts together."""
-        arguments = [self._argument(arg) for arg in args]
-        future = self.client.submit(function, cells, *arguments, key=self._key(function))
-        return self._answers([future])[0]
-
     def _key(self, function: Callable) -> str:
         # The dashboard groups tasks by what stands before the token.
         return f"{function.__name__.strip('_')}-{self._token}-{next(self._numbers)}"

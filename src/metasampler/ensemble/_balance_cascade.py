@@ -7,8 +7,8 @@ from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import (
     Candidates,
     Growth,
-    GrowthData,
     RandomStreams,
+    RowsInMemory,
     Stream,
     draw_rows,
     race_keys,
@@ -93,15 +93,15 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     [990, 314, 99, 32, 10]
     """
 
-    def _make_policy(self, plan, data, streams):
-        return _Cascade(data, streams, self.n_estimators)
+    def _make_policy(self, plan, data):
+        return _Cascade(data, data.streams, self.n_estimators)
 
     def _repeated(self, policy, growth, data):
         # Pools shrink by the errors of the growth they belong to.
         return _Cascade(data, growth.streams, self.n_estimators)
 
-    def _become(self, plan, teams, final, blend, decision, refits):
-        super()._become(plan, teams, final, blend, decision, refits)
+    def _become(self, plan, teams, final, blend, decision, refits, facts):
+        super()._become(plan, teams, final, blend, decision, refits, facts)
         # The rules hold pools, which are as long as the data.
         self._steps = [step._replace(rule=None) for step in self._steps]
         self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T
@@ -129,7 +129,7 @@ def hardest(errors: np.ndarray, ties: np.ndarray, size: int) -> np.ndarray:
     return np.flatnonzero(kept)
 
 
-def _all_pool_sizes(data: GrowthData, n_members: int) -> list[np.ndarray]:
+def _all_pool_sizes(data: RowsInMemory, n_members: int) -> list[np.ndarray]:
     """Return the pool sizes of every class."""
     return [pool_sizes(len(rows), data.draw_size, n_members) for rows in data.class_rows]
 
@@ -137,7 +137,7 @@ def _all_pool_sizes(data: GrowthData, n_members: int) -> list[np.ndarray]:
 class _Cascade:
     """The policy and the rule: rows come from pools that shrink with every member."""
 
-    def __init__(self, data: GrowthData, streams: RandomStreams, n_members: int):
+    def __init__(self, data: RowsInMemory, streams: RandomStreams, n_members: int):
         self.sizes = _all_pool_sizes(data, n_members)
         self.pools = [np.arange(len(rows)) for rows in data.class_rows]
         # Not the keys of the draw: rows that were kept for their small keys would then be drawn

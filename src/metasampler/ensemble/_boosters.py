@@ -114,6 +114,8 @@ class Boosters(BaseEstimator):
             )
         learner: Any = recipe.scout_learner(data, None)
         scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
-        for _ in scouts.grow(None, recipe.n_scouts):
-            pass
-        return data, recipe.booster_learner(learner, scouts, data)
+        scouts.run(None, recipe.n_scouts)
+        signal = recipe.signal(scouts)
+        learner = learner.alike(recipe.booster(signal, data.drawn_part()))
+        learner.signal = signal
+        return data, learner

@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
-from metasampler.ensemble._teams import RECIPES, Plan, Team, TreeTable, has_few_rows
-from metasampler.ensemble._threshold import needs_held_out_rows
+from metasampler.ensemble._checks import needs_held_out_rows
+from metasampler.ensemble._teams import RECIPES, Plan, has_few_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Growth, Stream, make_learners, resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
@@ -32,9 +32,6 @@ _N_MEMBERS = 50
 
 #: The sampler that comes with the package and is the default.
 _UNIVERSAL = "universal"
-
-#: Its like for the boosters of teams.
-_BOOSTERS = "boosters"
 
 
 def preset_settings(name: str) -> dict[str, Any]:
@@ -356,7 +353,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         """
         return cls(**{**preset_settings(name), **overrides})
 
-    def _plan(self, y):
+    def _plan(self, counts):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         # The default has to work where nothing can be held out.
         must = not universal
@@ -365,14 +362,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
             resolve_leaf_smoothing(self.leaf_smoothing, kinds)
-            return Plan(
-                kinds, n_members or _N_MEMBERS, 0.2 if part == "auto" else part, False, must
-            )
+            part = 0.2 if part == "auto" else part
+            return Plan(kinds, n_members or _N_MEMBERS, part, False, must)
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
         recipe = RECIPES[name].scaled(n_members)
-        if has_few_rows(y):
+        if has_few_rows(counts):
             # A fast fit of few rows has none to spare, unless a setting needs them.
             spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
             if part == "auto":
@@ -385,69 +381,34 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             rotates=True,
             must_hold_out=must,
             recipe=recipe,
+            universal=universal,
         )
 
-    def _recipe_teams(self, plan, data, streams):
-        """Yield scouts, then boosters and trees; what scouts find sets the others."""
-        recipe = plan.recipe
-        seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
-        learner: Any = recipe.scout_learner(data, self.n_jobs)
-        all_rows = data.for_team(np.inf)
-        scouts = Growth(all_rows, learner, seeds[0])
-        yield [Team("scouts", scouts, None, recipe.n_scouts)]
-        signal = recipe.signal(scouts)
-        policies, teams = self._team_policies(plan, signal, data, streams), []
-        if recipe.n_boosters:
-            rows, policy = data.for_team(3 * self.sampling_ratio), policies["boosters"]
-            learner = recipe.booster_learner(learner, scouts, rows)
-            growth = Growth(rows, learner, seeds[1])
-            teams.append(Team("boosters", growth, policy, recipe.n_boosters))
-        if recipe.n_trees:
-            rows = data.for_team(self.sampling_ratio, TreeTable(data.lowest_values()))
-            numbers = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
-            for (name, n_trees), seed in zip(numbers.items(), seeds[2:], strict=True):
-                trees = recipe.trees(signal if name == "trees" else np.inf)
-                smoothing = resolve_leaf_smoothing(self.leaf_smoothing, trees)
-                learner = make_learners(trees, rows.tables, data.n_classes, self.n_jobs, smoothing)
-                # Sharp trees are asked where the others may be wrong, and have as many votes.
-                n_votes = 1 if name == "trees" else 3
-                if n_trees:
-                    growth = Growth(rows, learner, seed)
-                    teams.append(Team(name, growth, policies[name], n_trees, n_votes))
-        yield teams
+    def _policies_of_teams(self, plan, trees: list, data) -> dict:
+        """Return what draws the rows of each team where the user says it; the rest is drawn as is.
 
-    def _team_policies(self, plan, signal: float, data, streams) -> dict:
-        """Return what draws the rows of each team: by the signal, or as the user says."""
-        recipe = plan.recipe
-        mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
-        of_trees = {
-            name: None if mu is None else ConstantPolicy(mu, encoder=None)
-            for name, mu in mus.items()
-        }
-        if isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL:
-            return {"boosters": load_policy(_BOOSTERS), **of_trees}
+        ``trees`` are the kinds of trees that the signal asks for.
+        """
         if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
-            return {**of_trees, **deepcopy(self._policies)}
+            return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
-        table = TreeTable(data.lowest_values())
-        rows = data.for_team(self.sampling_ratio, table).holding_out_a_fold()
-        trees = recipe.trees(signal)
-        policy = self._make_policy(plan._replace(kinds=trees), rows, streams)
+        rows = data.for_team(self.sampling_ratio, trees=True).holding_out_a_fold()
+        policy = self._make_policy(plan._replace(kinds=trees), rows)
         if _reads_the_signal(policy):
-            return {"boosters": policy, **of_trees}
-        return {name: deepcopy(policy) for name in ("boosters", *mus)}
+            return {"boosters": policy}
+        return {name: deepcopy(policy) for name in ("boosters", "trees", "sharp trees")}
 
-    def _make_policy(self, plan, data, streams):
+    def _make_policy(self, plan, data):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
         if isinstance(given, Drawn):
-            policy = self._resolve_policy(given.policy, plan, data, streams)
+            policy = self._resolve_policy(given.policy, plan, data)
             if not hasattr(policy, "sample"):
                 raise TypeError(f"meta_sampler={given!r}: {policy!r} has nothing to draw from.")
             return Drawn(policy)
-        return self._resolve_policy(given, plan, data, streams)
+        return self._resolve_policy(given, plan, data)
 
-    def _resolve_policy(self, given, plan, data, streams):
+    def _resolve_policy(self, given, plan, data):
         """Return the policy that a `meta_sampler` names or is."""
         if isinstance(given, str) and given == _UNIVERSAL:
             return WithRivals(load_policy(_UNIVERSAL)) if data.has_validation else blind_policy()
@@ -463,7 +424,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
             given = MetaSampler(verbose=self.verbose)
         if hasattr(given, "fit_growth_data"):
-            policy = self._fitted_sampler(given, plan, data, streams)
+            policy = self._fitted_sampler(given, plan, data)
         elif isinstance(given, (str, os.PathLike)):
             policy = load_policy(given)
         elif callable(given):
@@ -483,7 +444,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             warn_of_other_kind(policy, _drawn_for(policy, plan))
         return policy
 
-    def _fitted_sampler(self, given, plan, data, streams):
+    def _fitted_sampler(self, given, plan, data):
         """Return a copy of a `MetaSampler`, which is meta-trained first if need be."""
         # A copy, so that a later fit of the one given leaves the classifier alone.
         sampler = clone(given)
@@ -494,7 +455,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             sampling_ratio=self.sampling_ratio,
             validation_fraction=plan.held_out_part or sampler.validation_fraction,
             scoring=self.scoring,
-            random_state=streams.entropy,
+            random_state=data.streams.entropy,
         )
         sampler.fit_growth_data([data])
         if sampler.summary_["interrupted"]:
@@ -503,8 +464,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, plan, teams, final, blend, decision, refits):
-        super()._become(plan, teams, final, blend, decision, refits)
+    def _become(self, plan, teams, final, blend, decision, refits, facts):
+        learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
+        super()._become(plan, teams, final, blend, decision, refits, facts)
         policy = self._policy = teams[-1].policy
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
@@ -518,7 +480,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)
-        learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
         self.meta_sampler_ = learned[0] if learned else getattr(policy, "policy", policy)
 
 

@@ -141,7 +141,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_policy(self, plan, data, streams):
+    def _make_policy(self, plan, data):
         def policy(growth):
             alpha = self_paced_factor(growth.n_members, self.n_estimators)
             return _SelfPacedDraw(alpha, self.hardness, self.k_bins)

@@ -1,4 +1,4 @@
-"""The default ensemble: teams of members, set by how much there is to learn.
+"""What a fit is going to grow: one team of members, or the teams of the default.
 
 *Scouts* are LightGBM members on all rows. Each stops by the log-loss of rows it leaves out, and the
 round at which it stops tells noise from signal: where labels are mostly noise it stops early. The
@@ -9,31 +9,29 @@ noise, draws are uniform, and members are blunt and short. The teams answer toge
 their calibrated log-odds. `metasampler bench tables` has the figures.
 """
 
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
-from scipy.special import expit, softmax
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from metasampler.ensemble._calibration import fit_sigmoid
-from metasampler.growth import Growth, GrowthData, Policy, make_learners
-from metasampler.tables import as_float32, values_for_missing
+from metasampler.growth import (
+    Growth,
+    GrowthData,
+    LookedAt,
+    Policy,
+    RandomStreams,
+    Stream,
+    make_growth_data,
+    make_learners,
+    make_parted_data,
+    resolve_leaf_smoothing,
+)
+from metasampler.policy import ConstantPolicy, load_policy
 
-__all__ = [
-    "RECIPES",
-    "Blend",
-    "FittedTeam",
-    "Plan",
-    "Recipe",
-    "Team",
-    "TreeTable",
-    "has_few_rows",
-    "signal_is_uncertain",
-]
+__all__ = ["RECIPES", "Plan", "Recipe", "Team", "has_few_rows"]
 
 # With fewer rows of the smallest class trees take the place of teams. From a hundred on teams are
 # ahead of them; at fifty they may be on tables, are not on small clean sets, and scouts stop by five
@@ -53,25 +51,24 @@ _MANY_COLUMNS = 20
 # Below this signal hard rows are noise.
 _NOISY = 45.0
 
-# With fewer left-out rows of a class a team's scale would be chance.
-_ENOUGH_LEFT_OUT = 20
-
-# Log-odds beyond these say nothing more.
-_LEAST = 1e-12
+#: The sampler that comes with the package for the boosters of teams.
+_BOOSTERS = "boosters"
 
 
-def signal_is_uncertain(data: GrowthData) -> bool:
-    """Return whether the smallest class has too few rows for scouts to be sure."""
-    return bool(data.counts[data.minority] < _ENOUGH_FOR_SIGNAL)
-
-
-def has_few_rows(y) -> bool:
+def has_few_rows(counts: np.ndarray) -> bool:
     """Return whether the smallest class has too few rows for scouts."""
-    try:
-        _, counts = np.unique(np.asarray(y), return_counts=True)
-    except TypeError:  # labels of several types; they are refused with a message later
-        return False
-    return len(counts) > 0 and int(counts.min()) < _ENOUGH_ROWS
+    return bool(len(counts) and counts.min() < _ENOUGH_ROWS)
+
+
+class Team(NamedTuple):
+    """One part of an ensemble: what grows, how, and how far."""
+
+    name: str
+    growth: Growth
+    policy: Policy | None
+    n_members: int
+    #: How often its answer counts.
+    n_votes: int = 1
 
 
 class Plan(NamedTuple):
@@ -91,25 +88,99 @@ class Plan(NamedTuple):
         Whether a class with a single row, of which none can be held out, is an error.
     recipe : Recipe or None
         What the teams are made of; None for one team of the given kinds.
+    universal : bool
+        Whether rows are drawn by the samplers that come with the package.
     """
 
-    kinds: object
+    kinds: Any
     n_members: int
     held_out_part: float | None
     rotates: bool = False
     must_hold_out: bool = True
     recipe: "Recipe | None" = None
+    universal: bool = False
 
+    def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
+        """Check what `fit` got and return the rows as members take them.
 
-class Team(NamedTuple):
-    """One part of an ensemble: what grows, how, and how far."""
+        ``entropy`` is what their random streams come from: a ``random_state``.
+        """
+        make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
+        return make(
+            X,
+            y,
+            X_val,
+            y_val,
+            sample_weight=sample_weight,
+            estimator=self.kinds,
+            validation_fraction=self.held_out_part,
+            sampling_ratio=ensemble.sampling_ratio,
+            scoring=ensemble.scoring,
+            streams=RandomStreams.from_random_state(entropy),
+            owner=ensemble,
+            must_hold_out=self.must_hold_out,
+            rotate=self.rotates,
+            max_rows=ensemble.max_rows,
+        )
 
-    name: str
-    growth: Growth
-    policy: Policy | None
-    n_members: int
-    #: How often its answer counts.
-    n_votes: int = 1
+    def teams(self, ensemble, data: GrowthData) -> Iterator[list[Team]]:
+        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
+        if self.recipe is not None:
+            yield from self._teams_of_recipe(ensemble, data, self.recipe)
+            return
+        smoothing = resolve_leaf_smoothing(ensemble.leaf_smoothing, self.kinds)
+        categories = data.form.categorical_features
+        learner = make_learners(
+            self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
+        )
+        growth = Growth(data, learner, data.streams)
+        if ensemble._resumes():
+            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
+            policy = deepcopy(ensemble._policy)
+        else:
+            policy = ensemble._make_policy(self, data)
+        yield [Team("members", growth, policy, self.n_members)]
+
+    def _teams_of_recipe(self, ensemble, data: GrowthData, recipe: "Recipe"):
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
+        ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
+        learner: Any = recipe.scout_learner(data, n_jobs)
+        rows = data.for_team(np.inf)
+        scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
+        # Read before the work: a sampler that is not there is found now.
+        learned = load_policy(_BOOSTERS) if self.universal else None
+        yield [Team("scouts", scouts, None, recipe.n_scouts)]
+        signal = recipe.signal(scouts)
+        trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
+        n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
+        mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
+        policies: dict[str, Any] = {
+            name: None if mu is None else ConstantPolicy(mu, encoder=None)
+            for name, mu in mus.items()
+        }
+        if learned is not None:
+            policies["boosters"] = learned
+        else:
+            policies |= ensemble._policies_of_teams(self, trees["trees"], data)
+        teams = []
+        if recipe.n_boosters:
+            rows = data.for_team(3 * ratio)
+            learner = learner.alike(recipe.booster(signal, rows.drawn_part()))
+            learner.signal = signal
+            growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
+            teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
+        if recipe.n_trees:
+            rows = data.for_team(ratio, trees=True)
+            smoothing = resolve_leaf_smoothing(ensemble.leaf_smoothing, trees["trees"])
+            for number, name in enumerate(trees, start=2):
+                if not n_trees[name]:
+                    continue
+                learner = make_learners(trees[name], rows.tables, data.n_classes, n_jobs, smoothing)
+                growth = Growth(rows, learner, streams.child(Stream.TEAM, number))
+                # Sharp trees are asked where the others may be wrong, and have as many votes.
+                n_votes = 1 if name == "trees" else 3
+                teams.append(Team(name, growth, policies[name], n_trees[name], n_votes))
+        yield teams
 
 
 @dataclass(frozen=True)
@@ -195,19 +266,11 @@ class Recipe:
         learner.doubles_after = self.doubles_after
         return learner
 
-    def booster_learner(self, learner, scouts: Growth, rows: GrowthData):
-        """Return what fits boosters, given that of the scouts, with whom they share the bins."""
-        signal = self.signal(scouts)
-        twin = learner.alike(self.booster(signal, rows.drawn_part()))
-        twin.signal = signal
-        return twin
-
-    def booster(self, signal: float, part: float = 0.0):
-        """Return the base learner of the boosters, which get a part of all rows."""
+    def booster(self, signal: float, part: float = 1.0):
+        """Return the base learner of the boosters, each of which gets a part of all rows."""
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
-        least, most = min(20, self.max_rounds), self.max_rounds
-        if part:
-            most = max(least, min(most, self.max_passes / part))
+        least = min(20, self.max_rounds)
+        most = max(least, min(self.max_rounds, self.max_passes / part))
         n_rounds = int(np.clip(round(n_rounds), least, most))
         return _booster(
             n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
@@ -215,7 +278,9 @@ class Recipe:
 
     def n_sharp_trees(self, data: GrowthData) -> int:
         """Return how many sharp trees join the teams."""
-        return 2 * self.n_trees if signal_is_uncertain(data) else 0
+        # Of fewer rows scouts cannot be sure.
+        uncertain = data.counts[data.minority] < _ENOUGH_FOR_SIGNAL
+        return 2 * self.n_trees if uncertain else 0
 
     @staticmethod
     def trees(signal: float) -> list:
@@ -265,186 +330,3 @@ def _booster(**settings):
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(cat_smooth=20, verbose=-1, **settings)
-
-
-class TreeTable:
-    """Bring a table of numbers into the form that trees take fastest: float32, nothing missing.
-
-    A missing value becomes a number below all others of its column, which a tree can split off.
-
-    Parameters
-    ----------
-    lowest : ndarray of shape (n_features,)
-        The lowest number of each column; of a sparse table that of all.
-    """
-
-    def __init__(self, lowest: np.ndarray):
-        self.fill = as_float32(values_for_missing(lowest))
-
-    def __call__(self, X):
-        """Return a table in this form; it may be the same one."""
-        is_plain = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.flags.c_contiguous
-        if is_plain and not np.isnan(np.min(X, initial=0)):
-            return X
-        X = as_float32(X)
-        if issparse(X):
-            X.data[np.isnan(X.data)] = self.fill
-            return X
-        rows, columns = np.nonzero(np.isnan(X))
-        X[rows, columns] = self.fill[columns]
-        return np.ascontiguousarray(X)
-
-
-class FittedTeam(NamedTuple):
-    """What prediction needs of a team."""
-
-    estimator: object
-    n_members: int
-    leaf_smoothing: float
-    #: Brings tables into the form that the members take, if it is another than that of the rest.
-    table: TreeTable | None = None
-    n_votes: int = 1
-
-    def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
-        """Yield the sum over the first members of the team; the array is the same in each step."""
-        X = X if self.table is None else self.table(X)
-        learner = make_learners(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
-        total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        for number, member in enumerate(members):
-            learner.of(number).add_scores(member, X, total)
-            yield total
-
-
-class Blend:
-    """Join the answers of several teams: the mean of their calibrated log-odds.
-
-    Each team's log-odds are scaled by what left-out rows say of them, because a team that is too
-    sure of itself would drown the others. The teams then count alike, but for sharp trees, which
-    have as many votes as the others together: weights that were learned from left-out rows did no
-    better.
-
-    Parameters
-    ----------
-    answers : sequence of ndarray
-        For each team the mean probabilities of some rows: of class 1 only, if there are two
-        classes.
-    codes : ndarray of int, default=None
-        The classes of the rows, if members have not seen them.
-    shares : sequence of ndarray, default=None
-        For each team the share of each class in what it was trained on: log-odds are counted from
-        there, so that the joint answer is that of a balanced world. None counts from their mean.
-    votes : sequence of int, default=None
-        How often each team counts; None counts all alike.
-    """
-
-    def __init__(
-        self,
-        answers: Sequence[np.ndarray],
-        codes: np.ndarray | None = None,
-        shares: Sequence[np.ndarray] | None = None,
-        votes: Sequence[int] | None = None,
-    ):
-        self.votes = [1] * len(answers) if votes is None else list(votes)
-        self.centres, self.scales = [], []
-        for number, answer in enumerate(answers):
-            odds = _log_odds(answer)
-            if shares is None:
-                self.centres.append(odds.mean(axis=0))
-            else:
-                share = shares[number]
-                self.centres.append(
-                    _log_odds(share[1:] if len(share) == 2 else share[np.newaxis])[0]
-                )
-            self.scales.append(_scale(odds, codes, 1.0 if shares is not None else None))
-        self._left_out: tuple | None = None
-        self._each: list[np.ndarray] = []
-
-    @classmethod
-    def of(cls, growths: Sequence[Growth], votes: Sequence[int] | None = None) -> "Blend":
-        """Return the blend of grown teams, by the rows that all can judge."""
-        data = growths[0].data
-        shares = [growth.drawn_shares() for growth in growths]
-        if not data.has_validation:
-            answers = [_vector(growth.proba("train")) for growth in growths]
-            return cls(answers, shares=shares, votes=votes)
-        rows, answers, codes, weights = _left_out_answers(growths)
-        blend = cls(answers, codes, shares, votes)
-        blend._left_out = rows, blend(answers), codes, weights
-        blend._each = answers
-        return blend
-
-    def held_out(self) -> tuple:
-        """Return the rows that all teams can judge: numbers, joint answers, classes, weights."""
-        assert self._left_out is not None
-        return self._left_out
-
-    def drawn_shares(self) -> np.ndarray:
-        """Return equal shares of the classes: calibrated log-odds have no prior of their own."""
-        n_classes = max(2, np.size(self.centres[0]))
-        return np.full(n_classes, 1 / n_classes)
-
-    def without_rows(self) -> "Blend":
-        """Return a blend that holds nothing of the rows."""
-        twin = copy(self)
-        twin._left_out, twin._each = None, []
-        return twin
-
-    def scores(self, data: GrowthData) -> list[float]:
-        """Return the score of each team on the rows that all can judge; the joint one is last."""
-        _, joint, codes, weights = self.held_out()
-        if np.bincount(codes, minlength=data.n_classes).min() == 0:
-            return []  # no score speaks of a class that has no rows
-        score = data.score_function(codes, weights)
-        return [score(answer) for answer in (*self._each, _vector(joint))]
-
-    def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
-        """Return the joint probability of each class; teams without an answer do not count."""
-        given = [
-            (n_votes * (_log_odds(answer) - centre) * scale, n_votes * (scale > 0))
-            for answer, centre, scale, n_votes in zip(
-                answers, self.centres, self.scales, self.votes, strict=True
-            )
-            if answer is not None
-        ]
-        # A team that says the same of all rows adds nothing, and must not water down the rest.
-        mean = sum(part for part, _ in given) / max(1, sum(counts for _, counts in given))
-        if mean.ndim == 1:
-            return np.column_stack([expit(-mean), expit(mean)])
-        return softmax(mean, axis=1)
-
-
-def _scale(odds: np.ndarray, codes: np.ndarray | None, usual: float | None) -> float:
-    """Return what a team's log-odds are multiplied by; ``usual`` where rows cannot tell."""
-    spread = float(odds.std())
-    if spread < 1e-9:
-        return 0.0  # a team that says the same of all rows says nothing
-    if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
-        return 1 / spread if usual is None else usual
-    if odds.ndim > 1:
-        return 1 / spread
-    # At least a little, whatever the rows say: a team is never ignored or turned round.
-    return max(fit_sigmoid(odds / spread, codes == 1).slope, 0.05) / spread
-
-
-def _vector(proba: np.ndarray) -> np.ndarray:
-    """Return the probabilities of class 1 only, if there are two classes."""
-    return proba[:, 1] if proba.shape[1] == 2 else proba
-
-
-def _left_out_answers(growths: Sequence[Growth]) -> tuple:
-    """Return the rows that all teams can judge, what each says of them, classes and weights."""
-    judged = [growth.held_out() for growth in growths]
-    common, _, codes, weights = judged[0]
-    for rows, *_ in judged[1:]:
-        common = np.intersect1d(common, rows, assume_unique=True)
-    answers = [_vector(proba[np.searchsorted(rows, common)]) for rows, proba, *_ in judged]
-    of_first = np.searchsorted(judged[0][0], common)
-    return common, answers, codes[of_first], None if weights is None else weights[of_first]
-
-
-def _log_odds(proba: np.ndarray) -> np.ndarray:
-    """Return log-odds of class 1, or for many classes the logarithms less their mean."""
-    if proba.ndim == 1:
-        return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(1 - proba, _LEAST))
-    logs = np.log(np.maximum(proba, _LEAST))
-    return logs - logs.mean(axis=1, keepdims=True)

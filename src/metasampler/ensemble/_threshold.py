@@ -1,26 +1,12 @@
 """From probabilities to decisions: the threshold, and what to expect at it."""
 
-import sys
 import warnings
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "Threshold",
-    "called_rows",
-    "check_threshold",
-    "choose_threshold",
-    "needs_held_out_rows",
-]
-
-_GOALS = ("f1", "mcc")
-_GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2, "top": 1}
-_ALLOWED = (
-    "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p), "
-    "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
-)
+__all__ = ["Threshold", "called_rows", "choose_threshold"]
 
 
 class Threshold(NamedTuple):
@@ -29,53 +15,6 @@ class Threshold(NamedTuple):
     value: float
     precision: float | None
     recall: float | None
-
-
-def check_threshold(threshold: Any, n_classes: int) -> None:
-    """Refuse a threshold that means nothing, before any work."""
-    if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
-        return
-    if isinstance(threshold, str):
-        good = threshold in _GOALS
-    elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = _between(threshold, 1) and threshold != 1
-    elif isinstance(threshold, (tuple, list)) and threshold:
-        name, *values = threshold
-        n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
-        good = n_values == len(values) and all(_is_good(name, value) for value in values)
-    else:
-        good = False
-    if not good:
-        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
-    if n_classes > 2:
-        raise ValueError(
-            f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
-            "work for any number."
-        )
-
-
-def _is_good(name: str, value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    if name == "top" and isinstance(value, Integral):
-        return int(value) > 0
-    if name == "top":
-        return _between(value, 1) and value != 1
-    return _between(value, sys.float_info.max if name == "cost" else 1)
-
-
-def _between(value: Any, largest: float) -> bool:
-    # Compared as it is: a whole number may be too large for a float.
-    return 0 < value <= largest
-
-
-def needs_held_out_rows(threshold) -> bool:
-    """Return whether a threshold that passed `check_threshold` is tuned on held-out rows."""
-    return not (
-        threshold is None
-        or isinstance(threshold, Real)
-        or (isinstance(threshold, str) and threshold == "balanced")
-    )
 
 
 def choose_threshold(

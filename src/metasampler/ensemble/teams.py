@@ -1,6 +1,7 @@
 """The parts of `MesaClassifier`'s default ensemble, for studies that take it to pieces."""
 
 from metasampler.ensemble._boosters import Boosters
-from metasampler.ensemble._teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.ensemble._calibration import Blend
+from metasampler.ensemble._teams import RECIPES, Recipe
 
-__all__ = ["RECIPES", "Blend", "Boosters", "Recipe", "TreeTable"]
+__all__ = ["RECIPES", "Blend", "Boosters", "Recipe"]

@@ -4,49 +4,44 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._actions import PowerDraw, make_draw, spread_action
-from metasampler.growth._boosters import BoostedMember, BoosterLearner, is_plain_booster
-from metasampler.growth._candidates import Candidates
-from metasampler.growth._check import (
-    check_labels,
-    check_table,
-    make_growth_data,
-    make_table_form,
-)
-from metasampler.growth._data import GrowthData, join_arrays, join_tables
+from metasampler.growth._boosters import BoostedMember, BoosterLearner
+from metasampler.growth._check import check_labels, check_table, looked_at, make_growth_data
+from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     RandomStreams,
     Stream,
     draw_rows,
-    gaussian_log_weights,
     race_keys,
     race_keys_of,
 )
 from metasampler.growth._journal import Journal
-from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
-from metasampler.growth._loop import (
-    GaussianDraw,
-    Growth,
-    GrowthStep,
-    Policy,
-    Rule,
-    replay,
-)
-from metasampler.growth._members import (
-    MemberLearner,
-    Members,
+from metasampler.growth._kinds import (
     copy_input_tags,
+    is_plain_booster,
     is_plain_tree,
     kinds_of,
-    make_learners,
+    make_table_form,
     resolve_estimator,
     resolve_kinds,
     resolve_leaf_smoothing,
-    weight_argument,
 )
-from metasampler.growth._parted import LookedAt
-from metasampler.growth._places import FileTable, Memory
+from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
+from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
+from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
+from metasampler.growth._memory import RowsInMemory, fingerprint, join_tables
+from metasampler.growth._parted import LookedAt, make_parted_data
+from metasampler.growth._parts import Memory
+from metasampler.growth._places import FileTable
+from metasampler.growth._rules import (
+    Candidates,
+    GaussianDraw,
+    PowerDraw,
+    Rule,
+    gaussian_log_weights,
+    make_draw,
+    spread_action,
+)
 from metasampler.growth._scoring import average_precision, running_mean
 from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
 from metasampler.growth._threads import side_by_side
@@ -73,6 +68,7 @@ __all__ = [
     "Policy",
     "PowerDraw",
     "RandomStreams",
+    "RowsInMemory",
     "Rule",
     "Stream",
     "average_precision",
@@ -80,15 +76,18 @@ __all__ = [
     "check_table",
     "copy_input_tags",
     "draw_rows",
+    "fingerprint",
     "gaussian_log_weights",
     "is_plain_booster",
     "is_plain_tree",
     "join_arrays",
     "join_tables",
     "kinds_of",
+    "looked_at",
     "make_draw",
     "make_growth_data",
     "make_learners",
+    "make_parted_data",
     "make_table_form",
     "race_keys",
     "race_keys_of",

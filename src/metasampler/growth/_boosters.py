@@ -1,5 +1,9 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
+from copy import copy
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse
@@ -7,7 +11,7 @@ from scipy.special import expit, softmax
 
 from metasampler.growth._members import MemberLearner
 
-__all__ = ["BoostedMember", "BoosterLearner", "is_plain_booster"]
+__all__ = ["BoostedMember", "BoosterLearner"]
 
 # Up to so many columns LightGBM's histograms by rows are the faster ones, by 10 to 25 %.
 _FEW_COLUMNS = 50
@@ -17,21 +21,6 @@ _PATIENCE = ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change"
 
 # What is not LightGBM's business, or set here.
 _NOT_PASSED_ON = ("class_weight", "importance_type", "n_jobs", "random_state", *_PATIENCE)
-
-
-def is_plain_booster(estimator) -> bool:
-    """Return whether members are LightGBM's own, without what needs its own `fit`."""
-    kind = type(estimator)
-    if kind.__name__ != "LGBMClassifier" or not kind.__module__.startswith("lightgbm"):
-        return False
-    settings = estimator.get_params()
-    return (
-        settings["objective"] is None
-        and settings["class_weight"] is None
-        and settings["boosting_type"] in ("gbdt", "rf", "dart")
-        # Linear leaves need the raw rows, which a subset of a binned table has not.
-        and not settings.get("linear_tree")
-    )
 
 
 def _known_table(X):
@@ -127,31 +116,30 @@ class BoosterLearner(MemberLearner):
     fits_in_threads = True
     starts_threads = False
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
-        super().__init__(estimator, n_classes, n_jobs)
-        self.categorical_features = list(categorical_features)
-        # Read once: scikit-learn looks at the signature every time.
-        self._given = estimator.get_params()
-        #: Rounds without gain after which a member stops, if it has rows to judge that by.
-        self.patience: int | None = next(filter(None, map(self._given.get, _PATIENCE)), None)
-        self.stops_early = self.patience is not None
-        #: The round after which the learning rate doubles; None leaves it as it is.
-        self.doubles_after: int | None = None
-        #: The sample of rows by which columns are cut into bins; None: the table itself.
-        self.edges = None
-        self._seen: object = None
-        self._reference: tuple = (None, None)
-        self._binned: tuple = (None, None)
+    #: The round after which the learning rate doubles; None leaves it as it is.
+    doubles_after: int | None = None
+
+    #: The sample of rows by which columns are cut into bins; None: the table itself.
+    edges: Any = None
+
+    # Pairs of a table and what was made of it.
+    _seen: object = None
+    _reference: tuple = (None, None)
+    _binned: tuple = (None, None)
+
+    def __copy__(self):
+        # As it is, not as it is stored: no fit changes the binned table.
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
 
     def alike(self, estimator) -> "BoosterLearner":
         """Return a learner of other members that shares the binned table."""
-        twin = BoosterLearner(estimator, self.n_classes, self.n_jobs, self.categorical_features)
-        twin._share(self)
+        twin = copy(self)
+        twin.__dict__.pop("_given", None)
+        twin.estimator, twin.doubles_after = estimator, None
+        twin.stops_early = twin._patience() is not None
         return twin
-
-    def _share(self, other: "BoosterLearner") -> None:
-        self.edges, self._seen = other.edges, other._seen
-        self._reference, self._binned = other._reference, other._binned
 
     def __getstate__(self):
         # The binned table lives outside of Python; another process bins it again.
@@ -164,11 +152,13 @@ class BoosterLearner(MemberLearner):
             n_rows = self._given["subsample_for_bin"]
             self.edges, self._seen = data.edge_rows(n_rows), data.tables[0]
 
-    def own_copy(self):
-        """Return a copy that shares the binned table, which no fit changes."""
-        twin = super().own_copy()
-        twin._share(self)
-        return twin
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        # Read once: scikit-learn looks at the signature every time.
+        return self.estimator.get_params()
+
+    def _patience(self):
+        return next(filter(None, map(self._given.get, _PATIENCE)), None)
 
     def prepare(self, X, codes):
         """Bin the table."""
@@ -226,12 +216,13 @@ class BoosterLearner(MemberLearner):
         if self.doubles_after is not None:
             rates = self._rates(settings["learning_rate"])
             options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
-        if self.patience is not None and unseen is not None and len(unseen):
+        patience = self._patience()
+        if patience is not None and unseen is not None and len(unseen):
             judging = binned.subset(unseen.tolist()).construct()
             if unseen_weight is not None:
                 judging.set_weight(unseen_weight)
             options["valid_sets"] = [judging]
-            options["callbacks"].append(lightgbm.early_stopping(self.patience, verbose=False))
+            options["callbacks"].append(lightgbm.early_stopping(patience, verbose=False))
         settings["random_state"] = seed
         # Kept as it is: LightGBM would write the model to a text and read it again.
         booster = lightgbm.train(

@@ -1,69 +1,32 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
+import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
 
 import numpy as np
-from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier, RandomForestClassifier
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import check_sample_weight, take_rows
-from metasampler.growth._boosters import is_plain_booster
-from metasampler.growth._data import GrowthData, join_tables
 from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
-from metasampler.growth._lightgbm_frames import is_lightgbm, is_polars, refuse_polars_texts
-from metasampler.growth._members import PLAIN_TREES
-from metasampler.growth._parted import LookedAt, make_parted_data
+from metasampler.growth._kinds import make_table_form
+from metasampler.growth._lightgbm_frames import refuse_polars_texts
+from metasampler.growth._memory import RowsInMemory, join_tables
+from metasampler.growth._parted import LookedAt
+from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
-from metasampler.tables import TableForm, is_frame
+from metasampler.tables import is_frame
 
 __all__ = [
     "check_labels",
     "check_table",
+    "looked_at",
     "make_growth_data",
-    "make_table_form",
 ]
-
-
-def make_table_form(estimator, X) -> TableForm:
-    """Return the form in which members take tables like X.
-
-    scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
-    what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
-    alternate, one table serves all: the trees convert its rows themselves, to the same trees.
-    """
-    form = _unfitted_form(estimator, X).fit(X)
-    # Forests take frames of numbers as they are.
-    return TableForm("as it is") if form.fill_missing and form.encoder is None else form
-
-
-def _unfitted_form(estimator, X=None) -> TableForm:
-    """Return the form for members of some kinds, before it learns from X, or from X in parts."""
-    kinds = estimator if isinstance(estimator, list) else [estimator]
-    if all(type(kind) in PLAIN_TREES for kind in kinds):
-        allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
-        return TableForm("float32", allow_nan=allow_nan)
-    if all(type(kind) in PLAIN_TREES or is_plain_booster(kind) for kind in kinds):
-        return TableForm("numbers")
-    if all(type(kind) in PLAIN_TREES or is_lightgbm(kind) for kind in kinds) and is_polars(X):
-        return TableForm("numbers")
-    if X is None:
-        raise ValueError(
-            f"estimator={estimator!r}: members on rows in files or on a cluster must be "
-            "scikit-learn's trees, LightGBM's classifiers, or a recipe."
-        )
-    if all(_is_forest(kind) for kind in kinds):
-        return TableForm("numbers", fill_missing=True)
-    return TableForm("as it is")
-
-
-def _is_forest(estimator) -> bool:
-    """Return whether members are scikit-learn's own ensembles of trees, which know numbers only."""
-    if type(estimator) is AdaBoostClassifier:
-        return estimator.estimator is None or type(estimator.estimator) in PLAIN_TREES
-    return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
 
 
 def check_table(X, estimator, *, name: str = "X", owner=None):
@@ -171,6 +134,31 @@ def _without_unit(weights: np.ndarray) -> np.ndarray:
     return ratios / (total_of(ratios) / len(ratios))
 
 
+@contextmanager
+def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
+    """Yield the rows as a fit takes them, and how many there are of each class.
+
+    Of rows that are not in memory the labels are read; however the fit ends, what it has written
+    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
+    where rows are made ready.
+    """
+    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
+        source = resolve_source(X, y, sample_weight)
+        with source.make_place() as place:
+            looked = LookedAt(source, place)
+            yield looked, looked.counts
+        return
+    labels = np.asarray(y)
+    if y is not None and sample_weight is not None:
+        counting = np.asarray(sample_weight) != 0
+        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
+    try:
+        counts = np.unique(labels, return_counts=True)[1]
+    except TypeError:  # labels of several types
+        counts = np.array([])
+    yield X, counts
+
+
 def make_growth_data(
     X,
     y,
@@ -189,7 +177,7 @@ def make_growth_data(
     must_hold_out: bool = True,
     rotate: bool = False,
     max_rows: int | None = None,
-) -> GrowthData:
+) -> RowsInMemory:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
@@ -198,20 +186,6 @@ def make_growth_data(
     and no validation rows. With ``rotate`` no rows are held out from all members: each member
     leaves out another part of them.
     """
-    if isinstance(X, LookedAt):
-        if X_val is not None or y_val is not None:
-            raise ValueError("X_val and y_val need training rows in memory.")
-        return make_parted_data(
-            X,
-            form=_unfitted_form(estimator),
-            validation_fraction=validation_fraction,
-            sampling_ratio=sampling_ratio,
-            scoring=scoring,
-            streams=streams,
-            must_hold_out=must_hold_out,
-            rotate=rotate,
-            max_rows=max_rows,
-        )
     y = check_labels(y, X, owner=owner)
     form = make_table_form(estimator, _weighted_rows(X, sample_weight))
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
@@ -283,7 +257,7 @@ def make_growth_data(
     if original_rows is not None:
         others = np.arange(n_passed, n_passed + start - X.shape[0])
         original_rows = np.concatenate([original_rows, others])
-    data = GrowthData(
+    data = RowsInMemory(
         tables,
         # In as few bytes as they need: there is one for every row.
         np.concatenate(all_codes).astype(np.min_scalar_type(len(classes) - 1)),

@@ -1,26 +1,31 @@
-"""The rows an ensemble grows on."""
+"""The rows an ensemble grows on, wherever they are: what the loop knows and asks of them.
 
+`_memory` has rows in memory, `_parted` rows in files or on a cluster.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from metasampler import tables
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth import _parts
-from metasampler.growth._candidates import Candidates
-from metasampler.growth._draw import RandomStreams, Stream, deal, draw_rows, race_keys_of
-from metasampler.growth._parts import Part, Request
-from metasampler.growth._places import Memory
+from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._parts import Part, Selector
+from metasampler.growth._rules import Candidates, Request, join_rows
 from metasampler.growth._scoring import bind_scorer
-from metasampler.growth._weights import MANY_ROWS
-from metasampler.tables import is_frame
+from metasampler.growth._weights import MANY_ROWS, exact_sum
 
-__all__ = ["MAX_WATCHED", "GrowthData", "Watched", "join_tables"]
+__all__ = ["MAX_WATCHED", "GrowthData", "Watched", "count_classes", "join_arrays", "sum_of_parts"]
 
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
 MAX_WATCHED = 300_000
+
+# Rows whose lowest values are looked for at once.
+_CHUNK = 1 << 20
 
 
 class Watched(NamedTuple):
@@ -53,7 +58,7 @@ class Watched(NamedTuple):
         return factors if self.own_weights is None else self.own_weights * factors
 
 
-class GrowthData:
+class GrowthData(ABC):
     """The rows an ensemble grows on: fixed, and shared by all episodes on one task.
 
     Their numbers run through all tables. What is done with them is done by parts (`Part`), and
@@ -61,14 +66,27 @@ class GrowthData:
 
     Parameters
     ----------
+    place : Memory or alike
+        Where the parts are.
+    parts : list
+        The parts, as the place knows them.
     tables : list of table
-        Training rows first, then validation and test rows if they are tables of their own.
-    codes : ndarray of shape (n_rows,)
-        Class of every row of every table, as a position in `classes`.
+        Training rows first, then validation and test rows if they are tables of their own; of
+        rows that are not in memory one row like them, by which learners are chosen.
     classes : ndarray of shape (n_classes,)
         The labels.
-    rows : dict of str to slice or ndarray
-        Row numbers, or mask, of ``"train"`` and, where there are any, ``"valid"`` and ``"test"``.
+    n_rows, n_train_table : int
+        Rows of all tables, and of the first, from which rows are drawn.
+    n_drawn_parts : int
+        So many parts, the first ones, make up the first table.
+    roles : tuple of str
+        ``"train"`` and, where there are any such rows, ``"valid"`` and ``"test"``.
+    counts : ndarray of int of shape (n_classes,)
+        Training rows of each class.
+    n_folds : int
+        Folds that members leave out in rotation, or 0.
+    has_weights : bool
+        Whether rows have weights.
     minority : int
         The smallest class, as a position in `classes`.
     sampling_ratio : float
@@ -77,110 +95,58 @@ class GrowthData:
         How validation and test rows are scored.
     streams : RandomStreams
         Where samples of rows come from.
-    weights : ndarray of shape (n_rows,), default=None
-        Positive weights of all rows.
-    original_rows : ndarray of int, default=None
-        For each row its number among the rows the user passed, if some of them were left out.
-    folds : ndarray of int of shape (n_rows,), default=None
-        The fold of every training row. Members then leave the folds out in rotation: member i
-        does not see fold ``i % n_folds``, and the training rows are validation rows too, each for
-        the members that have not seen it.
     form : TableForm, default=None
         How tables were brought into the form that members take.
     table_maker : callable, default=None
-        How the table was made from that form, if members take it in yet another.
+        How the tables were made from that form, if members take them in yet another.
     max_rows : int, default=None
         The most rows of a class that a member gets; None sets no limit.
+    validation_is_apart : bool, default=False
+        Whether validation rows are a table of their own, which the user passed.
     """
 
-    _ARGUMENTS: tuple[str, ...] = (
-        "tables",
-        "codes",
-        "classes",
-        "rows",
-        "minority",
-        "sampling_ratio",
-        "scoring",
-        "streams",
-        "weights",
-        "original_rows",
-        "folds",
-        "form",
-        "table_maker",
-        "max_rows",
-    )
+    #: What the constructor of a subclass was called with.
+    _arguments: dict[str, Any]
 
     def __init__(
         self,
-        tables,
-        codes,
-        classes,
-        rows,
-        *,
-        minority,
-        sampling_ratio,
-        scoring,
-        streams,
-        weights=None,
-        original_rows=None,
-        folds=None,
-        form=None,
-        table_maker=None,
-        max_rows=None,
-    ):
-        self.tables = tables
-        self.codes = codes
-        self.rows = rows
-        self.weights = weights
-        self.original_rows = original_rows
-        self.folds = folds
-        # Only rows of the first table can be drawn, and their numbers are their positions there.
-        self.n_train_table = tables[0].shape[0]
-        train = np.arange(len(codes))[rows["train"]]
-        self.class_rows = [train[codes[train] == k] for k in range(len(classes))]
-        self._describe(
-            Memory(),
-            self._make_parts(),
-            classes,
-            roles=tuple(rows),
-            counts=np.array([len(of) for of in self.class_rows]),
-            n_folds=0 if folds is None else int(folds.max()) + 1,
-            minority=minority,
-            sampling_ratio=sampling_ratio,
-            scoring=scoring,
-            streams=streams,
-            form=form,
-            table_maker=table_maker,
-            max_rows=max_rows,
-        )
-
-    def _describe(
-        self,
         place,
         parts: list,
-        classes,
+        tables: list,
+        classes: np.ndarray,
         *,
+        n_rows: int,
+        n_train_table: int,
+        n_drawn_parts: int,
         roles: tuple[str, ...],
         counts: np.ndarray,
         n_folds: int,
-        minority,
-        sampling_ratio,
+        has_weights: bool,
+        minority: int,
+        sampling_ratio: float,
         scoring,
-        streams,
-        form,
-        table_maker,
-        max_rows,
-    ) -> None:
-        """Set what the loop knows of rows, wherever they are."""
+        streams: RandomStreams,
+        form=None,
+        table_maker=None,
+        max_rows: int | None = None,
+        validation_is_apart: bool = False,
+    ):
         self.place = place
         self.parts = parts
+        #: The parts that hold training rows.
+        self.drawn_parts = parts[:n_drawn_parts]
+        self.tables = tables
         self.classes = classes
         self.n_classes = len(classes)
+        self.n_rows = n_rows
+        self.n_train_table = n_train_table
         self.roles = roles
-        #: Training rows of each class.
+        #: Whether there are validation rows.
+        self.has_validation = "valid" in roles
+        self.validation_is_apart = validation_is_apart
         self.counts = counts
-        #: Folds that members leave out in rotation, or 0.
         self.n_folds = n_folds
+        self.has_weights = has_weights
         self.minority = minority
         self.sampling_ratio = sampling_ratio
         self.scoring = scoring
@@ -188,207 +154,118 @@ class GrowthData:
         self.form = form
         self.table_maker = table_maker
         self.max_rows = max_rows
+        #: Rows of each larger class that a member gets, if it may see all rows.
         self.draw_size = self._draw_size(int(counts[minority]))
-        #: Whether there are validation rows.
-        self.has_validation = "valid" in roles
-        self._fold_counts: np.ndarray | None = None
-        self._class_weights: np.ndarray | None = None
+        limits = self.limits(counts)
+        #: Rows of each class and fold.
+        self.fold_counts: np.ndarray | None = None
+        if n_folds:
+            answers = place.ask(_count_folds, self.drawn_parts, args=(self.n_classes, n_folds))
+            self.fold_counts = np.sum(answers, axis=0)
+        #: The total weight of each class in the training rows.
+        self.class_weights = counts.astype(float)
+        #: The mean weight of each class that is drawn. There the rows' own weights have done their
+        #: work in the draw: each drawn row stands for rows of the mean weight of its class.
+        self.mean_weights: dict[int, float] = {}
+        if has_weights:
+            for k, count in enumerate(counts):
+                total = sum_of_parts(place, _weights_of_class, self.drawn_parts, k, count)
+                self.class_weights[k] = total
+                if count > limits[k]:
+                    self.mean_weights[k] = total / count
+        #: For each part the watched rows in the roles that were asked for so far.
+        self.watches: list = [{} for _ in parts]
         self._watched: dict[str, Watched] = {}
-        self._watches: list | None = None
         self._positions: dict = {}
+        self._scorers: dict = {}
         # An unknown scorer is found before any member is fitted.
-        self.scorers = {role: self._bind(role) for role in roles if role != "train"}
-
-    def _make_parts(self) -> list:
-        """Return one part a table."""
-        parts, start = [], 0
-        numbers = {
-            role: which if isinstance(which, slice) else np.arange(len(self.codes))[which]
-            for role, which in self.rows.items()
-        }
-        for table in self.tables:
-            stop = start + table.shape[0]
-            roles = {}
-            for role, which in numbers.items():
-                if isinstance(which, slice):
-                    if which.start <= start and stop <= which.stop:
-                        roles[role] = slice(None)
-                    continue
-                inside = which[np.searchsorted(which, start) : np.searchsorted(which, stop)]
-                if len(inside):
-                    roles[role] = inside - start
-            part = Part(
-                table,
-                self.codes[start:stop],
-                start,
-                weights=None if self.weights is None else self.weights[start:stop],
-                folds=None if self.folds is None else self.folds[start:stop],
-                roles=roles,
-                remembers=True,
-            )
-            if start == 0:
-                part.remember("train", self.class_rows)
-            parts.append(part)
-            start = stop
-        return parts
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all tables."""
-        return len(self.codes)
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of the tables."""
-        return self.tables[0].shape[1]
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether rows have weights."""
-        return self.weights is not None
-
-    @property
-    def validation_is_apart(self) -> bool:
-        """Whether validation rows are a table of their own, which the user passed."""
-        if not self.has_validation:
-            return False
-        return bool(np.arange(self.n_rows)[self.rows["valid"]][0] >= self.n_train_table)
-
-    @property
-    def _drawn_from(self) -> list:
-        """The parts that hold training rows."""
-        return self.parts[:1]
-
-    def fingerprints(self, make) -> dict:
-        """Return what tells these rows from others: ``make(array)`` gives a short text."""
-        return {
-            "y": make(self.codes),
-            "sample_weight": None if self.weights is None else make(self.weights),
-            "X": [make(table) for table in self.tables],
-        }
+        for role in roles:
+            if role != "train":
+                self.scorer(role)
 
     # ------------------------------------------------------------------ other rows, same task
 
-    def _with(self, **changes) -> "GrowthData":
+    def _with(self, **changes):
         """Return the same task with some of the constructor's arguments changed."""
-        same = {name: getattr(self, name) for name in self._ARGUMENTS}
-        return type(self)(**{**same, **changes})
+        return type(self)(**{**self._arguments, **changes})
 
+    @abstractmethod
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
-        """Return the same task with a part of the training rows of each class, at least one.
+        """Return the same task with a part of the training rows of each class, at least one."""
 
-        The rows left out are not even scored: this is what makes meta-training on a part cheap.
-        """
-        key = streams.row_key(Stream.SUBSET)
-        keep = np.ones(len(self.codes), dtype=bool)
-        keep[self.rows["train"]] = False
-        for rows in self.class_rows:
-            size = max(1, round(ratio * len(rows)))
-            keep[rows[draw_rows(race_keys_of(key, 0, rows), size)]] = True
-        number = np.cumsum(keep) - 1
-        old = np.arange(len(self.codes))
-        table = take_rows(self.tables[0], np.flatnonzero(keep[: self.n_train_table]))
-        return self._with(
-            tables=[table, *self.tables[1:]],
-            codes=self.codes[keep],
-            rows={role: number[old[which][keep[old[which]]]] for role, which in self.rows.items()},
-            weights=None if self.weights is None else self.weights[keep],
-            original_rows=None,
-            folds=None if self.folds is None else self.folds[keep],
-        )
-
+    @abstractmethod
     def whole(self) -> "GrowthData":
-        """Return the same task with the validation rows among the training rows.
+        """Return the same task with the validation rows among the training rows."""
 
-        The rows keep their numbers. Validation rows that are a table of their own are put below
-        the others, in a copy of both.
-        """
-        table = self.tables[0]
-        if self.validation_is_apart:
-            table = join_tables(table, self.tables[1])
-        n_rows = table.shape[0]
-        return self._with(
-            tables=[table],
-            codes=self.codes[:n_rows],
-            rows={"train": slice(0, n_rows)},
-            weights=None if self.weights is None else self.weights[:n_rows],
-            folds=None,
-        )
-
+    @abstractmethod
     def holding_out(self, rows) -> "GrowthData":
         """Return the same task with these rows of the only table as its validation rows."""
-        train = np.ones(len(self.codes), dtype=bool)
-        train[rows] = False
-        return self._with(rows={"train": train, "valid": rows}, folds=None)
 
+    @abstractmethod
     def holding_out_a_fold(self) -> "GrowthData":
         """Return the same task with one fold held out from all members, instead of rotation."""
-        return self if self.folds is None else self.holding_out(np.flatnonzero(self.folds == 0))
 
-    def parts_of_training(self, n_parts: int, streams: RandomStreams) -> list[np.ndarray]:
+    @abstractmethod
+    def parts_of_training(self, n_parts: int, streams: RandomStreams) -> list:
         """Return the training rows in parts, each with its share of every class."""
-        folds = np.full(self.n_rows, n_parts)
-        key = streams.row_key(Stream.SPLIT)
-        for rows in self.class_rows:
-            # Number 0 was the split into training and validation rows.
-            folds[rows] = deal(race_keys_of(key, 1, rows), n_parts)
-        parts = [np.flatnonzero(folds == number) for number in range(n_parts)]
-        return [rows for rows in parts if len(rows)]
 
-    def for_team(self, sampling_ratio: float, table_maker=None) -> "GrowthData":
-        """Return the same rows with other draws and, if need be, in another form."""
-        tables = self.tables
-        if table_maker is not None:
-            tables = [table_maker(table) for table in tables]
-        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=table_maker)
+    @abstractmethod
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "GrowthData":
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+
+    @abstractmethod
+    def fingerprints(self) -> dict[str, Any]:
+        """Return short texts that tell these rows, labels and weights from others."""
+
+    # ------------------------------------------------------------------ sizes of draws
+
+    def _draw_size(self, n_smallest: int) -> int:
+        if np.isinf(self.sampling_ratio):
+            return self.n_rows
+        return max(1, round(self.sampling_ratio * n_smallest))
+
+    def limits(self, counts: np.ndarray) -> np.ndarray:
+        """Return how many rows of each class a member gets, of so many that it may see."""
+        limits = np.minimum(counts, self._draw_size(int(counts[self.minority])))
+        limits[self.minority] = counts[self.minority]
+        return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
+
+    def drawn_part(self) -> float:
+        """Return the part of the training rows that a member gets."""
+        return float(self.limits(self.counts).sum() / self.counts.sum())
 
     # ------------------------------------------------------------------ questions
 
     def watched(self, role: str) -> Watched:
         """Return the rows of a role that are looked at one by one."""
-        if role not in self._watched:
-            self._watch(role)
-        return self._watched[role]
-
-    def watches(self, role: str | None = None) -> list:
-        """Return for each part which rows are watched, in the roles that were asked for so far."""
-        if role is not None:
-            self.watched(role)
-        if self._watches is None:
-            self._watches = [{} for _ in self.parts]
-        return self._watches
-
-    def _watch(self, role: str) -> None:
-        place, parts = self.place, self.parts
+        if role in self._watched:
+            return self._watched[role]
+        place, parts, scales = self.place, self.parts, None
         counts = self.role_counts(role)
-        key, number = self.streams.row_key(Stream.WATCH), ("train", "valid", "test").index(role)
-        scales = None
         if counts.max() <= MAX_WATCHED:
-            chosen = place.make(_parts.role_rows, parts, args=(role,))
+            chosen = place.make(_role_rows, parts, args=(role,))
         else:
+            key, number = self.streams.row_key(Stream.WATCH), ("train", "valid", "test").index(role)
             scales = np.maximum(counts, 1) / np.clip(counts, 1, MAX_WATCHED)
             of_class = []
             for k, count in enumerate(counts):
                 request = Request(k, None, role, key, number, weighted=False)
                 candidates = Candidates(place, parts, request)
-                of_class.append(
-                    candidates.all() if count <= MAX_WATCHED else candidates.smallest(MAX_WATCHED)
-                )
-            chosen = place.make(_parts.join_rows, parts, *of_class)
-        found = zip(*place.ask(_parts.look_at, parts, chosen), strict=True)
-        rows, codes, weights, folds = (join_arrays(arrays) for arrays in found)
-        self._watches = place.make(_parts.add_watch, self.watches(), chosen, args=(role,))
+                few = count <= MAX_WATCHED
+                of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
+            chosen = place.make(join_rows, parts, *of_class)
+        found = zip(*place.ask(_look_at, parts, chosen), strict=True)
+        rows, codes, weights, folds = map(join_arrays, found)
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
+        self.watches = place.make(_add_watch, self.watches, chosen, args=(role,))
+        return self._watched[role]
 
     def role_counts(self, role: str) -> np.ndarray:
         """Return the number of rows of each class in a role, or of ``"all"`` rows."""
-        answers = self.place.ask(_parts.count_classes, self.parts, args=(self.n_classes, role))
-        return np.sum(answers, axis=0)
+        return np.sum(self.place.ask(count_classes, self.parts, args=(self.n_classes, role)), 0)
 
-    def positions(self, role: str, part: str):
-        """Return which of the watched rows are a part ("all", "minority", "majority") of them."""
-        if part == "all":
-            return slice(None)
+    def positions(self, role: str, part: str) -> np.ndarray:
+        """Return which of the watched rows are a part ("minority" or "majority") of them."""
         if (role, part) not in self._positions:
             is_minority = self.watched(role).codes == self.minority
             self._positions[role, part] = np.flatnonzero(is_minority == (part == "minority"))
@@ -396,174 +273,93 @@ class GrowthData:
 
     def scorer(self, role: str):
         """Return the function that scores the probabilities of the rows in a role."""
-        if role not in self.scorers:
-            self.scorers[role] = self._bind(role)
-        return self.scorers[role]
-
-    def _bind(self, role: str):
-        rows = self.watched(role)
-        return self.score_function(rows.codes, rows.weights)
+        if role not in self._scorers:
+            rows = self.watched(role)
+            self._scorers[role] = self.score_function(rows.codes, rows.weights)
+        return self._scorers[role]
 
     def score_function(self, codes: np.ndarray, weights: np.ndarray | None):
         """Return what scores the probabilities of rows with these classes and weights."""
         return bind_scorer(self.scoring, codes, self.classes, self.minority, weights)
 
-    def to_original(self, subset: np.ndarray) -> np.ndarray:
-        """Return row numbers among the rows the user passed."""
-        return subset if self.original_rows is None else self.original_rows[subset]
-
-    def from_original(self, rows: np.ndarray) -> np.ndarray:
-        """Return row numbers here, given those of rows the user passed."""
-        return rows if self.original_rows is None else np.searchsorted(self.original_rows, rows)
-
-    def class_weights(self) -> np.ndarray:
-        """Return the total weight of each class in the training rows."""
-        if not self.has_weights:
-            return self.counts.astype(float)
-        if self._class_weights is None:
-            self._class_weights = np.array(
-                [
-                    sum_of_parts(self.place, _parts.weights_of_class, self._drawn_from, k, count)
-                    for k, count in enumerate(self.counts)
-                ]
-            )
-        return self._class_weights
-
     def lowest_values(self) -> np.ndarray:
         """Return the lowest number of each column of the training table."""
-        return np.min(self.place.ask(_parts.lowest_values, self._drawn_from), axis=0)
+        return np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
 
     def edge_rows(self, n_rows: int):
         """Return a sample of the rows, by which columns are cut into bins.
 
         None if it is all rows, and these are one table: they need not be copied.
         """
-        place, parts = self.place, self._drawn_from
+        place, parts = self.place, self.drawn_parts
         if self.n_train_table <= n_rows:
             if not place.copies_rows:
                 return None
-            chosen = place.make(_parts.role_rows, parts, args=("all",))
+            chosen = place.make(_role_rows, parts, args=("all",))
         else:
             key = self.streams.row_key(Stream.EDGES)
             request = Request(None, None, "all", key, 0, weighted=False)
             chosen = Candidates(place, parts, request).smallest(n_rows)
-        tables = place.ask(_parts.take_part_rows, parts, chosen)
-        return tables[0] if len(tables) == 1 else np.concatenate(tables)
+        return join_arrays(place.ask(_take_rows, parts, chosen))
 
-    # ------------------------------------------------------------------ draws
 
-    def _draw_size(self, n_smallest: int) -> int:
-        """Return how many rows of each larger class a member gets."""
-        if np.isinf(self.sampling_ratio):
-            return self.n_rows
-        return max(1, round(self.sampling_ratio * n_smallest))
+# ---------------------------------------------------------------------- the questions
 
-    def _visible_counts(self, number: int) -> np.ndarray:
-        """Return the rows of each class that a member may be trained on."""
-        if not self.n_folds:
-            return self.counts
-        if self._fold_counts is None:
-            arguments = (self.n_classes, self.n_folds)
-            answers = self.place.ask(_parts.count_folds, self._drawn_from, args=arguments)
-            self._fold_counts = np.sum(answers, axis=0)
-        return self.counts - self._fold_counts[:, number % self.n_folds]
 
-    def _limits(self, counts: np.ndarray) -> np.ndarray:
-        """Return how many rows of each class a member gets, of so many that it may see."""
-        limits = np.minimum(counts, self._draw_size(int(counts[self.minority])))
-        limits[self.minority] = counts[self.minority]
-        return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
+def count_classes(part: Part, n_classes: int, role: str) -> np.ndarray:
+    """Return the number of rows of each class in a role."""
+    which = slice(None) if role == "all" else part.roles.get(role, slice(0))
+    return np.bincount(part.codes[which], minlength=n_classes)
 
-    def drawn_part(self) -> float:
-        """Return the part of the training rows that one member gets."""
-        return float(self._limits(self.counts).sum() / self.counts.sum())
 
-    def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray | None:
-        """Return the numbers of the rows that `draw_parts` draws."""
-        return self.numbers(self.draw_parts(key, number, rule))
+def _count_folds(part: Part, n_classes: int, n_folds: int) -> np.ndarray:
+    """Return the number of rows of each class and fold."""
+    assert part.folds is not None
+    pairs = part.codes.astype(np.intp) * n_folds + part.folds
+    return np.bincount(pairs, minlength=n_classes * n_folds).reshape(n_classes, n_folds)
 
-    def draw_parts(self, key: np.ndarray, number: int, rule=None, growth=None) -> list:
-        """Draw the smallest class and as many rows of each larger one (Algorithm 1).
 
-        Parameters
-        ----------
-        key : ndarray
-            Key of the row-addressed random numbers.
-        number : int
-            Number of the draw.
-        rule : callable, default=None
-            ``rule(growth, candidates, size)`` chooses ``size`` of the `Candidates`, the rows of one
-            larger class. None draws uniformly.
-        growth : Growth, default=None
-            Whose member the rows are for; without it rules know no errors.
+def _role_rows(part: Part, role: str) -> Selector:
+    """Return the positions of the rows in a role."""
+    if role == "all" or isinstance(part.roles.get(role), slice):
+        return slice(None)
+    return part.rows_of(None, None, role)
 
-        Returns
-        -------
-        chosen : list
-            The positions of the rows in each part, in ascending order, as the place keeps them.
-        """
-        place, parts = self.place, self._drawn_from
-        fold = number % self.n_folds if self.n_folds else None
-        counts = self._visible_counts(number)
-        # With many classes all rows are needed in the end: their keys are computed once.
-        whole = (
-            place.make(_parts.all_keys, parts, args=(key, number)) if self.n_classes > 2 else None
-        )
-        n_members, sums = (0, None) if growth is None else (growth.n_members, growth.sums)
-        chosen = []
-        for k, (count, limit) in enumerate(zip(counts, self._limits(counts), strict=True)):
-            request = Request(k, fold, "train", key, number, n_members)
-            candidates = Candidates(place, parts, request, sums, whole)
-            if count <= limit:
-                chosen.append(candidates.all())
-            elif rule is None or k == self.minority:
-                chosen.append(candidates.smallest(int(limit)))
-            else:
-                chosen.append(rule(growth, candidates, int(limit)))
-        return place.make(_parts.join_rows, parts, *chosen)
 
-    def numbers(self, chosen: list) -> np.ndarray | None:
-        """Return the numbers of drawn rows; None where they are too many to be brought here."""
-        if not self.place.knows_rows:
-            return None
-        numbers = self.place.ask(_parts.numbers_of, self._drawn_from, chosen)
-        return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+def _look_at(part: Part, rows: Selector) -> tuple:
+    """Return numbers, classes, weights and folds of rows."""
+    numbers = np.arange(part.start, part.start + part.n_rows)[rows]
+    weights = None if part.weights is None else part.weights[rows]
+    return numbers, part.codes[rows], weights, None if part.folds is None else part.folds[rows]
 
-    def pieces(self, chosen: list, number: int, *, stops_early: bool) -> list:
-        """Return what a member is fitted on, part by part."""
-        stop_by: tuple | None = None
-        scales = None
-        if stops_early and self.n_folds:
-            stop_by = ("valid", number % self.n_folds)
-        elif stops_early and self.has_validation and not self.validation_is_apart:
-            stop_by = ("valid", None)
-        if stop_by is not None:
-            scales = self.watched("valid").scales
-        arguments = (self._mean_weights(), stop_by, scales, self.place.copies_rows)
-        watches = self.watches()[: len(self._drawn_from)]
-        return self.place.make(_parts.make_piece, self._drawn_from, chosen, watches, args=arguments)
 
-    def _mean_weights(self) -> dict[int, float]:
-        """Return the mean weight of each class that is drawn.
+def _add_watch(watch: dict, rows: Selector, role: str) -> dict:
+    """Return the watched rows with those of one more role."""
+    return {**watch, role: rows}
 
-        There the rows' own weights have done their work in the draw: each drawn row stands for
-        rows of the mean weight of its class.
-        """
-        if not self.has_weights:
-            return {}
-        sums, limits = self.class_weights(), self._limits(self.counts)
-        return {k: sums[k] / count for k, count in enumerate(self.counts) if count > limits[k]}
 
-    def member_weights(self, subset: np.ndarray) -> np.ndarray | None:
-        """Return the weights with which rows in memory enter a member."""
-        if self.weights is None:
-            return None
-        return _parts.member_weights(self.weights[subset], self.codes[subset], self._mean_weights())
+def _take_rows(part: Part, rows: np.ndarray):
+    """Return rows of the table."""
+    return take_rows(part.table, rows)
+
+
+def _lowest_values(part: Part) -> np.ndarray:
+    """Return the lowest number of each column; infinity if it has none."""
+    blocks = (slice(start, start + _CHUNK) for start in range(0, max(part.n_rows, 1), _CHUNK))
+    return np.min([tables.lowest_values(take_rows(part.table, rows)) for rows in blocks], axis=0)
+
+
+def _weights_of_class(part: Part, k: int) -> np.ndarray:
+    """Return the weights of the training rows of a class."""
+    assert part.weights is not None
+    return part.weights[part.rows_of(k)]
 
 
 def join_arrays(arrays: Sequence) -> Any:
     """Return the arrays of all parts as one; None if there are none."""
-    return None if arrays[0] is None else np.concatenate(arrays)
+    if arrays[0] is None or len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays)
 
 
 def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> float:
@@ -574,32 +370,9 @@ def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> flo
     """
     if count <= MANY_ROWS:
         return float(np.concatenate(place.ask(function, parts, args=(k,))).sum())
-    return float(sum(place.ask(_parts.exact_sum_of, parts, args=(function, k))))
+    return float(sum(place.ask(_exact_sum_of, parts, args=(function, k))))
 
 
-def join_tables(X, below):
-    """Return two tables of one kind as one, the rows of the first above those of the second."""
-    if sparse.issparse(X) and sparse.issparse(below):
-        return sparse.vstack([X, below], format="csr")
-    if isinstance(X, np.ndarray) and isinstance(below, np.ndarray):
-        return np.concatenate([X, below])
-    if is_frame(X) and type(X) is type(below):
-        if hasattr(X, "vstack"):  # polars
-            import polars
-
-            return polars.concat([X, below], how="vertical_relaxed")
-        if hasattr(X, "iloc"):
-            import pandas
-
-            joined = pandas.concat([X, below], ignore_index=True)
-            for name, kind in X.dtypes.items():
-                if kind == "category" and joined[name].dtype != "category":
-                    raise ValueError(
-                        f"X and X_val are put into one table, but the categories of column "
-                        f"{name!r} differ between them; give both the same."
-                    )
-            return joined
-    raise ValueError(
-        f"X and X_val are put into one table; X is a {type(X).__name__} and X_val a "
-        f"{type(below).__name__}. Pass both as the same kind of table."
-    )
+def _exact_sum_of(part: Part, function, *args) -> Fraction:
+    """Return the exact sum of the numbers that a question is answered with."""
+    return exact_sum(function(part, *args))

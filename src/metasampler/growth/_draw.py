@@ -1,4 +1,4 @@
-"""Randomness and draws: named streams, a key for every row, Gaussian weights, the smallest keys.
+"""Randomness and draws: named streams, a key for every row, the smallest keys.
 
 A stream is found by *what it serves* and *which step it serves*, never by how much randomness was
 used before it. So a result does not depend on ``n_jobs``, a warm start continues as one longer fit,
@@ -19,7 +19,6 @@ __all__ = [
     "deal_alone",
     "deal_folds",
     "draw_rows",
-    "gaussian_log_weights",
     "hold_out_rows",
     "hold_out_size",
     "race_keys",
@@ -101,52 +100,6 @@ class RandomStreams:
     def row_key(self, stream: Stream) -> np.ndarray:
         """Return the key of a counter-based generator whose numbers are addressed by row."""
         return self._sequence(stream, 0).generate_state(2, np.uint64)
-
-
-def gaussian_log_weights(
-    errors: np.ndarray,
-    mu: float,
-    sigma: float,
-    out: np.ndarray | None = None,
-    least: float | None = None,
-) -> np.ndarray:
-    """Return the logarithm of the sampling weight of each row, relative to the largest.
-
-    The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
-    (Eq. 3). Its logarithm cannot underflow, however narrow the Gaussian, and the draw needs
-    nothing else.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (n_rows,)
-        Errors in [0, 1].
-    mu : float
-        The error that the draw favours.
-    sigma : float
-        Width of the Gaussian.
-    out : ndarray of shape (n_rows,), default=None
-        Where to put the result; it may be `errors`. None makes a new array.
-    least : float, default=None
-        The smallest squared distance to ``mu``, if these are not all rows.
-
-    Returns
-    -------
-    log_weights : ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.growth import gaussian_log_weights
-    >>> np.exp(gaussian_log_weights(np.array([0.5, 0.0, 0.5]), mu=1.0, sigma=0.5)).round(3)
-    array([1.   , 0.223, 1.   ])
-    """
-    log_weights = np.subtract(errors, mu, out=out)
-    log_weights *= log_weights
-    # Relative to the best row: equal rows then have weight 1, whatever the width.
-    log_weights -= log_weights.min() if least is None else least
-    # Divided twice, and bounded: the square of the width may be too small or large for a float.
-    log_weights *= -min(0.5 / sigma / sigma, 1e300)
-    return log_weights
 
 
 def race_keys(key: np.ndarray, draw: int, start: int, stop: int) -> np.ndarray:

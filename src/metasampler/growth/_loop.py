@@ -3,76 +3,26 @@
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from functools import partial
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from metasampler.growth import _parts
-from metasampler.growth._candidates import Candidates
-from metasampler.growth._data import GrowthData
-from metasampler.growth._draw import DEFAULT_SIGMA, RandomStreams, Stream, gaussian_log_weights
-from metasampler.growth._members import MemberLearner, Members, fit_on_pieces
+from metasampler._sklearn_compat import take_rows
+from metasampler.growth._data import GrowthData, join_arrays
+from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._members import MemberLearner, Members
+from metasampler.growth._parts import Part
+from metasampler.growth._pieces import Drawn, fit_on_rows
+from metasampler.growth._rules import Rule, Sums, draw_subset
 from metasampler.growth._scoring import running_mean
 from metasampler.growth._threads import side_by_side
 
-__all__ = [
-    "GaussianDraw",
-    "Growth",
-    "GrowthStep",
-    "Policy",
-    "Rule",
-    "replay",
-]
-
-#: Chooses rows of one larger class: ``rule(growth, candidates, size)``; see `GaussianDraw`.
-Rule = Callable[["Growth", Candidates, int], list]
+__all__ = ["Growth", "GrowthStep", "Policy", "replay"]
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
-
-
-class GaussianDraw(NamedTuple):
-    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
-
-    This is the rule that a policy returns: a growth calls it once for every larger class.
-
-    Parameters
-    ----------
-    mu : float
-        The error that the draw favours, in [0, 1].
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    state : ndarray, default=None
-        What the policy saw when it chose mu.
-
-    Examples
-    --------
-    >>> from metasampler.growth import GaussianDraw
-    >>> GaussianDraw(0.9).sigma
-    0.2
-    """
-
-    mu: float
-    sigma: float = DEFAULT_SIGMA
-    state: np.ndarray | None = None
-
-    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> list:
-        """Return which of the candidates are drawn."""
-        # Weights are relative to the best row of all, wherever it is.
-        least = candidates.least(_squared_distance, self.mu)
-        return candidates.smallest(size, _gaussian_keys, self.mu, self.sigma, least)
-
-
-def _squared_distance(errors: np.ndarray, mu: float) -> np.ndarray:
-    errors -= mu
-    errors *= errors
-    return errors
-
-
-def _gaussian_keys(keys, errors, mu: float, sigma: float, least: float | None) -> np.ndarray:
-    keys -= gaussian_log_weights(errors, mu, sigma, out=errors, least=least)
-    return keys
 
 
 class GrowthStep(NamedTuple):
@@ -106,21 +56,6 @@ class GrowthStep(NamedTuple):
     state: np.ndarray | None = None
     power: float | None = None
     totals: tuple[np.ndarray, np.ndarray] | None = None
-
-
-class Drawn(NamedTuple):
-    """The rows that a member was fitted on.
-
-    Attributes
-    ----------
-    rows : ndarray of int or None
-        Their numbers; None where they are too many to be brought here.
-    totals : tuple of ndarray
-        How many of each class there are, and their total weights.
-    """
-
-    rows: np.ndarray | None
-    totals: tuple[np.ndarray, np.ndarray]
 
 
 def replay(steps: Sequence[GrowthStep]) -> Policy:
@@ -165,6 +100,7 @@ class Growth:
         self.data = data
         self.learner = learner
         self.streams = streams
+        self._key = streams.row_key(Stream.DRAW)
         self.score_steps = score_steps
         self.members: list = []
         self.subsets: list[np.ndarray | None] = []
@@ -223,6 +159,19 @@ class Growth:
                 self.step(rule)
             yield from self.steps[n_before:]
 
+    def run(
+        self,
+        policy: Policy | None,
+        n_members: int,
+        advance: Callable[[str], None] = lambda note: None,
+        stopped: Event | None = None,
+    ) -> None:
+        """Grow the ensemble to ``n_members``, and tell of every step, until somebody stops it."""
+        for step in self.grow(policy, n_members):
+            advance("" if step.score is None else f"validation score {step.score:.3f}")
+            if stopped is not None and stopped.is_set():
+                return
+
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
         member, subset = self.fit_member(self.n_members, rule)
@@ -246,10 +195,8 @@ class Growth:
             if journal.find(key) is not None:
                 return journal.find(key)
         seed = self.streams.integer(Stream.MEMBER, number)
-        chosen = data.draw_parts(self.streams.row_key(Stream.DRAW), number, rule, self)
-        pieces = data.pieces(chosen, number, stops_early=learner.stops_early)
-        member, totals = data.place.run(fit_on_pieces, pieces, args=(learner, seed))
-        fitted = member, Drawn(data.numbers(chosen), totals)
+        chosen = draw_subset(data, self._key, number, rule, self)
+        fitted = fit_on_rows(data, chosen, number, learner, seed)
         if journal is not None:
             journal.add(key, fitted)
         return fitted
@@ -263,12 +210,13 @@ class Growth:
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
             known = known and bool(self._n_unseen.all())
+        class_errors = self._class_errors() if known else None
         self.steps.append(
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
                 int(drawn.totals[0].sum()),
-                self._class_errors() if known else None,
+                class_errors,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
                 getattr(rule, "power", None),
@@ -281,11 +229,9 @@ class Growth:
         data, number = self.data, self.n_members
         if self._unseen_total is not None:
             fold = number % data.n_folds
-            arguments = (self.learner.of(number), member, fold, "valid")
-            answers = data.place.ask(
-                _parts.scores_of_fold, data.parts, data.watches(), args=arguments
-            )
-            self._unseen_total[data.watched("valid").folds == fold] += np.concatenate(answers)
+            arguments = (self.learner.of(number), member, fold)
+            answers = data.place.ask(_scores_of_fold, data.parts, data.watches, args=arguments)
+            self._unseen_total[data.watched("valid").folds == fold] += join_arrays(answers)
             self._n_unseen[fold] += 1
         self._errors = {}
 
@@ -296,23 +242,20 @@ class Growth:
             for role in self._soft_roles:
                 data.watched(role)
             arguments: tuple = (data.n_classes, self._soft_roles)
-            self._sums = place.make(_parts.start_sums, data.parts, data.watches(), args=arguments)
+            self._sums = place.make(_start_sums, data.parts, data.watches, args=arguments)
         for number in range(self._n_scored, self.n_members):
             arguments = (self.learner.of(number), self.members[number], place.in_place)
-            self._sums = place.make(
-                _parts.add_member, data.parts, data.watches(), self._sums, args=arguments
-            )
+            cells = (data.parts, data.watches, self._sums)
+            self._sums = place.make(_add_member, *cells, args=arguments)
         self._n_scored = self.n_members
         return self._sums
 
     def _watched_sums(self, role: str, *, soft: bool) -> np.ndarray:
         """Return the sums over all members, of the watched rows in a role."""
         data = self.data
-        watches = data.watches(role)
-        answers = data.place.ask(
-            _parts.watched_sums, data.parts, watches, self.sums(), args=(role, soft)
-        )
-        return answers[0] if len(answers) == 1 else np.concatenate(answers)
+        data.watched(role)
+        answers = data.place.ask(_watched_sums, data.watches, self.sums(), args=(role, soft))
+        return join_arrays(answers)
 
     def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
         """Fit batches of members at once; each depends on its number alone."""
@@ -322,7 +265,8 @@ class Growth:
             return
         batches = np.array_split(numbers, n_jobs)
         if self.learner.fits_in_threads:
-            self.learner.prepare(self.data.tables[0], self.data.codes)
+            first = self.data.parts[0]
+            self.learner.prepare(first.table, first.codes)
             fitted = side_by_side([partial(self._fit_members, batch) for batch in batches], n_jobs)
         else:
             parallel = Parallel(n_jobs, return_as="generator")
@@ -348,7 +292,7 @@ class Growth:
         for member, subset, step in zip(members, subsets, steps, strict=True):
             self._add_unseen(member)
             self.members.append(member)
-            self.subsets.append(None if subset is None else self.data.from_original(subset))
+            self.subsets.append(subset)
             self.steps.append(step)
 
     def fork(self) -> "Growth":
@@ -365,11 +309,7 @@ class Growth:
         """
         if self._n_wanted is not None and self._n_wanted < other.n_members:
             new = slice(self.n_members, self._n_wanted)
-            subsets = [
-                None if subset is None else self.data.to_original(subset)
-                for subset in other.subsets[new]
-            ]
-            self.resume(other.members[new], subsets, other.steps[new])
+            self.resume(other.members[new], other.subsets[new], other.steps[new])
         else:
             self._take_from(other)
 
@@ -397,7 +337,8 @@ class Growth:
         if role not in self._errors:
             total = self._watched_sums(role, soft=False)
             self._errors[role] = self._errors_by(total, watched.codes, self.n_members)
-        return self._errors[role][self.data.positions(role, part)]
+        errors = self._errors[role]
+        return errors if part == "all" else errors[self.data.positions(role, part)]
 
     def weights(self, role: str = "train", part: str = "all") -> np.ndarray | None:
         """Return the weights of the watched rows in a role, or None if all count the same."""
@@ -406,13 +347,15 @@ class Growth:
             return None
         if role == "valid" and self.data.n_folds:
             return weights[self._judged(part)]
-        return weights[self.data.positions(role, part)]
+        return weights if part == "all" else weights[self.data.positions(role, part)]
 
     def _judged(self, part: str = "all") -> np.ndarray:
         """Return which of the watched rows some member has left out, with rotation."""
         folds = self.data.watched("valid").folds
         assert folds is not None
-        positions = np.arange(len(folds))[self.data.positions("valid", part)]
+        if part == "all":
+            return np.flatnonzero(self._n_unseen[folds] > 0)
+        positions = self.data.positions("valid", part)
         return positions[self._n_unseen[folds[positions]] > 0]
 
     def _unseen_mean(self, judged: np.ndarray) -> np.ndarray:
@@ -448,8 +391,7 @@ class Growth:
 
     def score(self, role: str = "valid") -> float:
         """Return the score of the ensemble on the rows in a role."""
-        scorer = self.data.scorers.get(role) or self.data.scorer(role)
-        score = scorer(self._mean(role))
+        score = self.data.scorer(role)(self._mean(role))
         if not np.isfinite(score):
             raise ValueError(
                 f"scoring={self.data.scoring!r} gives {score} on the {role} rows after "
@@ -483,3 +425,41 @@ class Growth:
         assert self.steps[0].totals is not None
         plain, weighted = (totals / totals.sum() for totals in self.steps[0].totals)
         return part * weighted + (1 - part) * plain
+
+
+# ---------------------------------------------------------------------- questions to the parts
+
+
+def _start_sums(part: Part, watch: dict, n_classes: int, soft_roles: tuple) -> Sums:
+    """Return the sums over no members."""
+    width = () if n_classes == 2 else (n_classes,)
+    total = np.zeros((part.n_rows, *width))
+    soft = {
+        role: np.zeros((len(total[watch[role]]), *width)) for role in soft_roles if role in watch
+    }
+    return Sums(total, soft)
+
+
+def _add_member(part: Part, watch: dict, sums: Sums, learner, member, in_place: bool) -> Sums:
+    """Return the sums with one more member."""
+    if not in_place:
+        sums = Sums(sums.total.copy(), {role: each.copy() for role, each in sums.soft.items()})
+    soft = [(watch[role], each) for role, each in sums.soft.items() if len(each)]
+    learner.add_probabilities(member, part.table, sums.total, soft)
+    return sums
+
+
+def _scores_of_fold(part: Part, watch: dict, learner, member, fold: int) -> np.ndarray:
+    """Return a member's probabilities, by soft leaves, of the validation rows of a fold."""
+    assert part.folds is not None
+    rows = np.arange(part.n_rows)[watch["valid"]]
+    rows = rows[part.folds[rows] == fold]
+    proba = np.zeros(len(rows) if learner.n_classes == 2 else (len(rows), learner.n_classes))
+    if len(rows):
+        learner.add_scores(member, take_rows(part.table, rows), proba)
+    return proba
+
+
+def _watched_sums(watch: dict, sums: Sums, role: str, soft: bool) -> np.ndarray:
+    """Return the sums of the watched rows of a role."""
+    return sums.soft[role] if soft else sums.total[watch[role]]

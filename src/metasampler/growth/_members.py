@@ -1,7 +1,4 @@
-"""Members: which kinds there are, how they are fitted and scored, and what soft leaves say.
-
-An ensemble has one kind of members, or a list of kinds that alternate: member i is then a copy of
-``estimator[i % len(estimator)]``.
+"""Members: how they are fitted and scored, and what soft leaves say.
 
 A tree that is grown to the end has pure leaves, which say 0 or 1: the mean of k such members takes
 only k + 1 values, so that most rows are tied. A *soft leaf* of n rows, n_c of them of class c, says
@@ -18,101 +15,29 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
-from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
+from metasampler.growth._kinds import has_leaves, is_plain_booster, is_plain_tree, kinds_of
 from metasampler.growth._threads import side_by_side
 
 __all__ = [
-    "PLAIN_TREES",
     "MemberLearner",
     "Members",
     "TreeLearner",
-    "copy_input_tags",
-    "fit_on_pieces",
-    "has_leaves",
-    "is_plain_tree",
-    "kinds_of",
     "leaf_probabilities",
     "leaf_values",
     "make_learners",
-    "resolve_estimator",
-    "resolve_kinds",
-    "resolve_leaf_smoothing",
     "weight_argument",
 ]
-
-#: scikit-learn's own trees; a subclass may differ.
-PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
-
-#: Laplace's rule: what "auto" means for members with leaves.
-_LAPLACE = 1.0
 
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
 # memory that scoring takes does not grow with the number of rows.
 _CHUNK = 1 << 15
 
 
-# ---------------------------------------------------------------------- kinds
-
-
-def kinds_of(estimator) -> list:
-    """Return the kinds of members: the entries of a list, or the one base learner there is."""
-    return list(estimator) if isinstance(estimator, list) else [estimator]
-
-
-def resolve_kinds(estimator):
-    """Return the base learner, or the list of them, if they can serve as members."""
-    if estimator is None:
-        return DecisionTreeClassifier()
-    if isinstance(estimator, tuple):
-        raise TypeError(
-            f"estimator={estimator!r} must be a classifier with fit and predict_proba, or a list "
-            "of them; got a tuple."
-        )
-    if not isinstance(estimator, list):
-        _check_classifier(estimator, "estimator")
-        return estimator
-    if not estimator:
-        raise ValueError(
-            "estimator=[] is an empty list; it must hold at least one classifier with fit and "
-            "predict_proba."
-        )
-    for position, kind in enumerate(estimator):
-        _check_classifier(kind, f"estimator[{position}]")
-    return list(estimator)
-
-
-def resolve_estimator(estimator):
-    """Return the one base learner, if it can serve as a member; None means a decision tree."""
-    if isinstance(estimator, (list, tuple)):
-        raise TypeError(
-            f"estimator={estimator!r} must be one classifier with fit and predict_proba: only "
-            "ensembles that under-sample take a list of them."
-        )
-    return resolve_kinds(estimator)
-
-
-def _check_classifier(estimator, name: str) -> None:
-    if isinstance(estimator, type):
-        raise TypeError(
-            f"{name} must be an instance, got the class {estimator.__name__}; "
-            f"write {estimator.__name__}()."
-        )
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
-        raise TypeError(
-            f"{name}={estimator!r} must have fit and predict_proba: the ensemble's errors are "
-            "computed from probabilities."
-        )
-
-
-def is_plain_tree(estimator) -> bool:
-    """Return whether the estimator is one of scikit-learn's own trees."""
-    return type(estimator) in PLAIN_TREES
+# ---------------------------------------------------------------------- learners
 
 
 def weight_argument(estimator) -> str | None:
@@ -122,22 +47,6 @@ def weight_argument(estimator) -> str | None:
         name, last = estimator.steps[-1]
         return f"{name}__sample_weight" if has_fit_parameter(last, "sample_weight") else None
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
-
-
-def copy_input_tags(tags, estimator):
-    """Return tags that say of the input what the tags of all base learners say of it.
-
-    None, and the name of a recipe, stand for trees.
-    """
-    trees = estimator is None or isinstance(estimator, str)
-    kinds = kinds_of(DecisionTreeClassifier() if trees else estimator)
-    members = [get_tags(kind).input_tags for kind in kinds]
-    tags.input_tags.sparse = all(member.sparse for member in members)
-    tags.input_tags.allow_nan = all(member.allow_nan for member in members)
-    return tags
-
-
-# ---------------------------------------------------------------------- learners
 
 
 class MemberLearner:
@@ -153,13 +62,12 @@ class MemberLearner:
         Threads that score chunks of rows.
     leaf_smoothing : float, default=0.0
         Rows of each class added to every leaf for the scores, see `leaf_values`.
+    categorical_features : list of int, default=()
+        Columns whose numbers are codes, for kinds that know categories.
     """
 
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
     fits_in_threads = False
-
-    #: Whether members stop by rows that they are not trained on.
-    stops_early = False
 
     #: Whether a fit may start threads of its own.
     starts_threads = True
@@ -167,11 +75,19 @@ class MemberLearner:
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
     signal: float | None = None
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+    def __init__(
+        self,
+        estimator,
+        n_classes: int,
+        n_jobs=None,
+        leaf_smoothing: float = 0.0,
+        categorical_features=(),
+    ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        self.categorical_features = list(categorical_features)
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
         #: Whether members can be fitted with sample weights.
@@ -179,7 +95,13 @@ class MemberLearner:
         # scikit-learn's trees sum up numbers to see that they are finite, which was seen before;
         # the largest numbers have no sum.
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
-        self._quiet = of_trees if type(estimator) in PLAIN_TREES else {}
+        self._quiet = of_trees if is_plain_tree(estimator) else {}
+        #: Whether members stop by rows that they are not trained on.
+        self.stops_early = self._patience() is not None
+
+    def _patience(self) -> int | None:
+        """Return the rounds without gain after which a member stops; None if it never does."""
+        return None
 
     def of(self, number: int) -> "MemberLearner":
         """Return the learner of the member with this number: all members are of one kind."""
@@ -296,49 +218,6 @@ class MemberLearner:
             add(slice(None), X[:] if hasattr(X, "is_in_file") else X)
         else:
             side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
-
-
-def fit_on_pieces(pieces: list, learner: MemberLearner, seed: int) -> tuple:
-    """Fit a member on what parts have given to it.
-
-    Parameters
-    ----------
-    pieces : list of Piece
-        In the order of their rows.
-    learner : MemberLearner
-    seed : int
-
-    Returns
-    -------
-    member : classifier
-    totals : tuple of ndarray
-        Rows of each class it was trained on, and their total weights.
-    """
-    table, codes, rows, weights, unseen, unseen_weights = pieces[0]
-    if len(pieces) > 1:
-        starts = np.cumsum([0, *(len(piece.codes) for piece in pieces)])
-        table = np.concatenate([piece.table for piece in pieces])
-        codes = np.concatenate([piece.codes for piece in pieces])
-        rows = _joined([piece.rows for piece in pieces], starts)
-        weights = _joined([piece.weights for piece in pieces])
-        unseen = _joined([piece.unseen for piece in pieces], starts)
-        unseen_weights = _joined([piece.unseen_weights for piece in pieces])
-    trained = codes[rows]
-    plain = np.bincount(trained, minlength=learner.n_classes)
-    totals = plain, plain if weights is None else np.bincount(trained, weights, learner.n_classes)
-    options = {}
-    if unseen is not None and learner.stops_early:
-        options = {"unseen": unseen, "unseen_weight": unseen_weights}
-    return learner.fit(table, codes, rows, seed, weights, **options), totals
-
-
-def _joined(arrays: list, starts=None):
-    """Return the arrays of all pieces as one; positions are counted from where each starts."""
-    if arrays[0] is None:
-        return None
-    if starts is not None:
-        arrays = [array + start for array, start in zip(arrays, starts, strict=False)]
-    return np.concatenate(arrays)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
@@ -459,7 +338,7 @@ def make_learners(
     -------
     learner : MemberLearner or Members
     """
-    from metasampler.growth._boosters import BoosterLearner, is_plain_booster
+    from metasampler.growth._boosters import BoosterLearner
 
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
@@ -475,7 +354,7 @@ def make_learners(
     learners: list[MemberLearner] = []
     for kind in kinds:
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner
         smoothing = leaf_smoothing if has_leaves(kind) else 0.0
@@ -484,30 +363,6 @@ def make_learners(
 
 
 # ---------------------------------------------------------------------- soft leaves
-
-
-def has_leaves(estimator) -> bool:
-    """Return whether members of this kind answer by the leaves of trees."""
-    # A subclass may answer otherwise than by the mean of its leaves.
-    is_forest = type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
-    return is_forest or is_plain_tree(estimator)
-
-
-def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
-    """Return by how much leaves are smoothed; "auto" leaves kinds that have none alone.
-
-    Of several kinds one with leaves is enough: the others answer as they are.
-    """
-    any_leaves = any(has_leaves(kind) for kind in kinds_of(estimator))
-    if isinstance(smoothing, str):
-        return _LAPLACE if any_leaves else 0.0
-    if smoothing and not any_leaves:
-        raise ValueError(
-            f"leaf_smoothing={smoothing} needs members with leaves, scikit-learn's own "
-            "DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier or "
-            f"ExtraTreesClassifier; the estimator is {estimator!r}. Set leaf_smoothing=0."
-        )
-    return float(smoothing)
 
 
 def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:

@@ -6,15 +6,23 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from metasampler.growth import _parts
-from metasampler.growth._candidates import Candidates
-from metasampler.growth._data import GrowthData, sum_of_parts
-from metasampler.growth._draw import MAX_DEALT, Stream, deal, deal_alone, hold_out_size
-from metasampler.growth._parts import Part, Request
+from metasampler.growth._data import GrowthData, count_classes, sum_of_parts
+from metasampler.growth._draw import (
+    MAX_DEALT,
+    Stream,
+    deal,
+    deal_alone,
+    hold_out_size,
+    race_keys_of,
+)
+from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._memory import fingerprint
+from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
+from metasampler.growth._rules import Candidates, Request, join_rows
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, check_weights, ratios_to
-from metasampler.tables import TableForm, is_frame
+from metasampler.tables import TreeTable, is_frame
 
 __all__ = ["LookedAt", "PartedData", "make_parted_data"]
 
@@ -32,62 +40,36 @@ class PartedData(GrowthData):
         Rows of all parts.
     table : ndarray of shape (1, n_features)
         A row like those of the table, by which learners are chosen; NaN if values are missing.
-    classes, roles, counts, n_folds, has_weights, minority, sampling_ratio, scoring, streams
-        See `GrowthData`.
-    form, table_maker, max_rows
-        See `GrowthData`.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    **settings
+        Those of `GrowthData`, from `roles` on.
     """
 
-    _ARGUMENTS = (
-        "place",
-        "parts",
-        "n_rows",
-        "table",
-        "classes",
-        "roles",
-        "counts",
-        "n_folds",
-        "has_weights",
-        "minority",
-        "sampling_ratio",
-        "scoring",
-        "streams",
-        "form",
-        "table_maker",
-        "max_rows",
-    )
-
-    # Each part knows its own.
-    original_rows = None
-    validation_is_apart = False
-
-    def __init__(
-        self, place, parts, n_rows, table, classes, *, roles, has_weights, table_maker=None, **facts
-    ):
-        self._n_rows = n_rows
-        self._has_weights = has_weights
+    def __init__(self, place, parts, n_rows, table, classes, **settings):
+        self._arguments = {
+            "place": place,
+            "parts": parts,
+            "n_rows": n_rows,
+            "table": table,
+            "classes": classes,
+            **settings,
+        }
         self.table = table
-        self.tables = [table]
-        self.n_train_table = n_rows
-        self._describe(place, parts, classes, roles=roles, table_maker=table_maker, **facts)
+        super().__init__(
+            place,
+            parts,
+            [table],
+            classes,
+            n_rows=n_rows,
+            n_train_table=n_rows,
+            n_drawn_parts=len(parts),
+            **settings,
+        )
 
-    @property
-    def n_rows(self) -> int:
-        """Rows of all parts."""
-        return self._n_rows
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether rows have weights."""
-        return self._has_weights
-
-    @property
-    def _drawn_from(self) -> list:
-        return self.parts
-
-    def fingerprints(self, make) -> dict:
+    def fingerprints(self) -> dict:
         """Return what tells these rows from others, part by part."""
-        found = self.place.ask(_fingerprints, self.parts, args=(make,))
+        found = self.place.ask(_fingerprints, self.parts)
         names = ("y", "sample_weight", "X")
         return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
 
@@ -110,7 +92,7 @@ class PartedData(GrowthData):
         """Return the same task with these rows of each part as its validation rows."""
         parts = self.place.make(_holding_out, self.parts, rows)
         arguments = (self.n_classes, "train")
-        counts = np.sum(self.place.ask(_parts.count_classes, parts, args=arguments), axis=0)
+        counts = np.sum(self.place.ask(count_classes, parts, args=arguments), axis=0)
         return self._with(parts=parts, roles=("train", "valid"), counts=counts, n_folds=0)
 
     def holding_out_a_fold(self) -> GrowthData:
@@ -126,21 +108,23 @@ class PartedData(GrowthData):
         folds = deal_parts(self.place, self.parts, self.counts, key, 1, n_parts)
         return [self.place.make(_equal_to, folds, args=(number,)) for number in range(n_parts)]
 
-    def for_team(self, sampling_ratio, table_maker=None):
-        """Return the same rows with other draws and, if need be, in another form."""
-        parts, table = self.parts, self.table
-        if table_maker is not None:
-            arguments = (table_maker, self.place.new_paths(len(parts)))
+    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> GrowthData:
+        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+        parts, table, maker = self.parts, self.table, None
+        if trees:
+            maker = TreeTable(self.lowest_values())
+            arguments = (maker, self.place.new_paths(len(parts)))
             parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
-            table = table_maker(table)
+            table = maker(table)
         return self._with(
-            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=table_maker
+            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=maker
         )
 
 
-def _fingerprints(part: Part, make) -> tuple:
-    blocks = [make(part.table[rows]) for rows in _slices(part.n_rows)]
-    return make(part.codes), None if part.weights is None else make(part.weights), blocks
+def _fingerprints(part: Part) -> tuple:
+    weights = None if part.weights is None else fingerprint(part.weights)
+    blocks = [fingerprint(part.table[rows]) for rows in _slices(part.n_rows)]
+    return fingerprint(part.codes), weights, blocks
 
 
 def _numbered(cells: list) -> list[int]:
@@ -307,23 +291,30 @@ class LookedAt:
         kinds = set(map(str, kinds))
         return example.shape[1] * (4 if kinds == {"float32"} else 8)
 
-    def some_labels(self) -> np.ndarray:
-        """Return labels of up to a thousand rows of each class: enough to see which are rare."""
-        return np.repeat(self.classes, np.minimum(self.counts, 1000))
-
 
 def make_parted_data(
     looked: LookedAt,
+    y=None,
+    X_val=None,
+    y_val=None,
     *,
-    form: TableForm,
+    estimator,
     validation_fraction: float | None,
     streams,
     must_hold_out: bool,
     rotate: bool,
     max_rows: int | None,
+    sample_weight=None,
+    owner=None,
     **settings,
 ) -> PartedData:
-    """Bring the rows of a source into the form the growth loop takes; see `make_growth_data`."""
+    """Bring the rows of a source into the form the growth loop takes, as `make_growth_data` does.
+
+    Labels and weights are columns of the source; other validation rows than its own are refused.
+    """
+    if X_val is not None or y_val is not None:
+        raise ValueError("X_val and y_val need training rows in memory.")
+    form = unfitted_form(estimator)
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
     classes, counts, columns = looked.classes, looked.counts, looked.columns
     if len(classes) < 2:
@@ -378,7 +369,7 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = place.make(_parts.join_rows, parts, *held)
+            rows = place.make(join_rows, parts, *held)
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
     missing = any(place.ask(has_missing, parts))
@@ -426,7 +417,7 @@ def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds
 
 def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
     rows = part.rows_of(k)
-    return rows + part.start, part.race(rows, key, number)
+    return rows + part.start, race_keys_of(key, number, rows + part.start)
 
 
 def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
@@ -435,7 +426,7 @@ def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.nd
     for k, of_class in enumerate(dealt):
         rows = part.rows_of(k)
         if of_class is None:
-            folds[rows] = deal_alone(part.race(rows, key, number), n_folds)
+            folds[rows] = deal_alone(race_keys_of(key, number, rows + part.start), n_folds)
         elif len(rows):
             numbers, found = of_class
             folds[rows] = found[np.searchsorted(numbers, rows + part.start)]

@@ -1,9 +1,4 @@
-"""Places for parts: in memory, or in files. `metasampler.distributed` has a third, Dask.
-
-A place holds one *cell* a part, for each thing that is known of the parts. It has three verbs:
-``make`` fills new cells, ``ask`` brings answers to the loop, and ``run`` computes one result from
-all cells. In memory a cell is the thing itself.
-"""
+"""The place of parts in files, and tables in files."""
 
 import os
 import shutil
@@ -16,47 +11,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from metasampler.growth._journal import Journal
+from metasampler.growth._parts import Memory
 
-__all__ = ["FileTable", "Files", "Memory"]
-
-
-class Memory:
-    """Parts in memory."""
-
-    #: Whether questions may change sums where they are, instead of making new ones.
-    in_place = True
-
-    #: Whether the loop may ask for the numbers of all rows that members were trained on.
-    knows_rows = True
-
-    #: Whether a piece for a member holds copies of its rows.
-    copies_rows = False
-
-    #: Remembers members for whoever begins the fit again.
-    journal: Journal | None = None
-
-    def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return a cell for each part: what the function makes of the cells given."""
-        return [function(*each, *args) for each in zip(*cells, strict=True)]
-
-    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return the answer of each part."""
-        return self.make(function, *cells, args=args)
-
-    def run(self, function: Callable, cells: list, args: tuple = ()):
-        """Return what the function makes of the cells of all parts together."""
-        return function(cells, *args)
-
-    def new_paths(self, n_paths: int) -> list[Path] | None:
-        """Return paths of files for the tables of parts; None keeps them where the parts are."""
-        return None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error) -> None:
-        """Leave nothing behind: a fit is over, or has failed."""
+__all__ = ["FileTable", "Files"]
 
 
 class Files(Memory):
@@ -98,10 +55,6 @@ class Files(Memory):
         """Return the answer of each part."""
         return [function(*map(_loaded, each), *args) for each in zip(*cells, strict=True)]
 
-    def run(self, function: Callable, cells: list, args: tuple = ()):
-        """Return what the function makes of the cells of all parts together."""
-        return function([_loaded(cell) for cell in cells], *args)
-
     def _stored(self, made):
         # Parts have their tables in files, and few bytes a row besides.
         if made is None or hasattr(made, "rows_of"):
@@ -126,6 +79,8 @@ def _remove_file(path: str) -> None:
 
 def _loaded(cell):
     """Return what a cell holds; its arrays are mapped, and what is written to them is not kept."""
+    if isinstance(cell, list):
+        return [_loaded(each) for each in cell]
     return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, _Stored) else cell
 
 

@@ -348,7 +348,7 @@ class MetaSampler(FittedSampler):
     def _train(self, data, names, streams, callback=None, checkpoint=None, every=10, learners=None):
         """Play all rounds and take over what was learned."""
         for name, task in zip(names, data, strict=True):
-            if getattr(self.learner, "score_on", None) == "test" and "test" not in task.rows:
+            if getattr(self.learner, "score_on", None) == "test" and "test" not in task.roles:
                 raise ValueError(
                     f"score_on='test' needs X_test and y_test of every task; {name} has none."
                 )
@@ -417,7 +417,7 @@ class MetaSampler(FittedSampler):
             "tasks": [
                 {
                     "name": name,
-                    "train_rows": [len(rows) for rows in task.class_rows],
+                    "train_rows": task.counts.tolist(),
                     "n_features": int(task.tables[0].shape[1]),
                 }
                 for name, task in zip(training.names, training.data, strict=True)

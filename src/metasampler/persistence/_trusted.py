@@ -18,8 +18,10 @@ TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
     "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
+    "ensemble._answers": ("FittedTeam",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
+        "Blend",
         "NoCalibration",
         "PriorCalibration",
         "Sigmoid",
@@ -28,11 +30,10 @@ _OWN = {
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
-    "ensemble._teams": ("Blend", "FittedTeam", "TreeTable"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
-    "growth._actions": ("PowerDraw",),
     "growth._boosters": ("BoostedMember",),
-    "growth._loop": ("GaussianDraw", "GrowthStep"),
+    "growth._loop": ("GrowthStep",),
+    "growth._rules": ("GaussianDraw", "PowerDraw"),
     "meta._constants": ("FitToConstants",),
     "meta._learners": ("SoftActorCritic",),
     "meta._sampler": ("MetaSampler",),
@@ -48,7 +49,7 @@ _OWN = {
     "policy._state": ("StateEncoder",),
     "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
-    "tables._form": ("TableForm",),
+    "tables._form": ("TableForm", "TreeTable"),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 

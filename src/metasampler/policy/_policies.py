@@ -73,7 +73,7 @@ class ConstantPolicy:
 
     def __call__(self, growth: Growth) -> GaussianDraw:
         """Return the draw of the next member."""
-        return GaussianDraw(self.choose(None), self.sigma, _observe(self.encoder, growth))
+        return GaussianDraw(float(self.mu), self.sigma, _observe(self.encoder, growth))
 
 
 @dataclass(frozen=True)
@@ -192,6 +192,8 @@ class LearnedPolicy:
         # A copy of all arrays.
         self.actor = GaussianPolicy.from_layers(*zip(*actor.layers, strict=True))
         self.encoder = encoder
+        #: What it chooses, which its states tell: ``"mu"`` or ``"power"``.
+        self.action = encoder.action
         self.mu_min = mu_min
         self.sigma = sigma
         self._summary = {} if summary is None else summary
@@ -200,11 +202,6 @@ class LearnedPolicy:
         if self.action == "power":
             return f"LearnedPolicy({self.encoder})"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
-
-    @property
-    def action(self) -> str:
-        """Return what it chooses, which its states tell: ``"mu"`` or ``"power"``."""
-        return self.encoder.action
 
     @property
     def reads_validation_rows(self) -> bool:
@@ -229,7 +226,8 @@ class LearnedPolicy:
         value : float
             A mu in [mu_min, 1], or a power in [0, 6].
         """
-        return self._spread(self.actor.choose(self._check_state(state)))
+        action = self.actor.choose(self._check_state(state))
+        return spread_action(action, self.mu_min, self.action)
 
     def sample(self, state, rng: np.random.Generator) -> float:
         """Draw mu, or the power, for a state from the actor.
@@ -246,9 +244,7 @@ class LearnedPolicy:
         value : float
             A mu in [mu_min, 1], or a power in [0, 6].
         """
-        return self._spread(self.actor.sample(self._check_state(state), rng))
-
-    def _spread(self, action: float) -> float:
+        action = self.actor.sample(self._check_state(state), rng)
         return spread_action(action, self.mu_min, self.action)
 
     def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
@@ -259,7 +255,8 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        return make_draw(self._spread(self.actor.choose(state)), self.action, self.sigma, state)
+        value = spread_action(self.actor.choose(state), self.mu_min, self.action)
+        return make_draw(value, self.action, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)
@@ -452,8 +449,7 @@ class WithRivals:
     def _begin(self, growth: Growth, policy) -> Growth:
         # The first member depends on no mu: all share it.
         twin = growth.fork()
-        for _ in twin.grow(policy, self._N_MEMBERS):
-            pass
+        twin.run(policy, self._N_MEMBERS)
         return twin
 
 

@@ -85,7 +85,7 @@ def _summary(growth) -> np.ndarray:
             variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
             spreads[role, part] = np.sqrt(variance)
             wrong[role, part] = np.average(errors > 0.5, weights=weights)
-    counts = growth.data.class_weights()
+    counts = growth.data.class_weights
     minority = counts[growth.data.minority]
     ratio = (counts.sum() - minority) / minority
     state = [

@@ -6,7 +6,7 @@ This package stands below `growth` and imports nothing of the others.
 from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame
 from metasampler.tables._encoder import TableEncoder
-from metasampler.tables._form import TableForm, as_float32, lowest_values, values_for_missing
+from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 
 __all__ = [
@@ -15,9 +15,8 @@ __all__ = [
     "TableCleaner",
     "TableEncoder",
     "TableForm",
-    "as_float32",
+    "TreeTable",
     "inspect_columns",
     "is_frame",
     "lowest_values",
-    "values_for_missing",
 ]

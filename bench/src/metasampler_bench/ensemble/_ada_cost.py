@@ -116,7 +116,7 @@ class AdaCostClassifier(BaseBoosting):
     def _resolve_costs(self, data):
         """Return the costs in the order of the classes, the largest being 1."""
         if isinstance(self.class_cost, str):
-            costs = 1 / data.class_weights()
+            costs = 1 / data.class_weights
         else:
             labels = data.classes.tolist()
             missing = [label for label in labels if label not in self.class_cost]

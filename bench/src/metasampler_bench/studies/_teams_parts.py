@@ -13,11 +13,11 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from metasampler.ensemble.teams import RECIPES, Blend, Recipe, TreeTable
+from metasampler.ensemble.teams import RECIPES, Blend, Recipe
 from metasampler.growth import (
     Growth,
-    GrowthData,
     RandomStreams,
+    RowsInMemory,
     Stream,
     make_growth_data,
     make_learners,
@@ -64,7 +64,7 @@ class Pieces:
     def __init__(self, X: Any, y: Any, X_test: Any, seed: int, *, rotate: bool = True) -> None:
         streams = RandomStreams.from_random_state(seed)
         self.seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
-        self.data: GrowthData = make_growth_data(
+        self.data: RowsInMemory = make_growth_data(
             X,
             y,
             estimator=[_RECIPE.scout(1), *_RECIPE.trees(1.0)],
@@ -108,7 +108,7 @@ class Pieces:
         return self._grow_trees(2, recipe.trees(signal), mu, recipe.n_trees)
 
     def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
-        data = self.data.for_team(1.0, TreeTable(self.data.lowest_values()))
+        data = self.data.for_team(1.0, trees=True)
         learner = make_learners(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
         return self._grow(number, data, learner, mu, n_trees)
 
@@ -134,7 +134,7 @@ class Pieces:
         Held-out rows give the signal and the scales; a scout is then as long as those before it.
         """
         first = self.default()
-        blend = _blend(first)
+        blend, held_out = _blend(first)
         signal = _RECIPE.signal(first[0].growth)
         # As long as on average, since every scout has another seed and no rows of its own now.
         lengths = [member.n_rounds_ for member in first[0].growth.members]
@@ -145,15 +145,15 @@ class Pieces:
             whole.trees(signal, _RECIPE.mu_of_trees(signal)),
             *whole.sharp_trees(),
         ]
-        return _calibrated(blend.held_out(), blend([team.test for team in again])[:, 1])
+        return _calibrated(held_out, blend([team.test for team in again])[:, 1])
 
-    def _on(self, data: GrowthData) -> Pieces:
+    def _on(self, data: RowsInMemory) -> Pieces:
         twin = object.__new__(Pieces)
         twin.__dict__.update(self.__dict__, data=data)
         return twin
 
     def _grow(
-        self, number: int, data: GrowthData, learner: Any, mu: float | str | None, n_members: int
+        self, number: int, data: RowsInMemory, learner: Any, mu: float | str | None, n_members: int
     ) -> Grown:
         start = time.process_time()
         growth = Growth(data, learner, self.seeds[number])
@@ -174,11 +174,11 @@ class Pieces:
 
 def blended(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what teams say together, as the default joins and calibrates them."""
-    blend = _blend(teams)
-    return _calibrated(blend.held_out(), blend([team.test for team in teams])[:, 1])
+    blend, held_out = _blend(teams)
+    return _calibrated(held_out, blend([team.test for team in teams])[:, 1])
 
 
-def _blend(teams: Sequence[Grown]) -> Blend:
+def _blend(teams: Sequence[Grown]) -> tuple[Blend, Any]:
     return Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
 
 
@@ -197,9 +197,10 @@ def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
     return alone(max(teams, key=score))
 
 
-def _calibrated(left_out: tuple[Any, ...], test: NDArray[Any]) -> NDArray[Any]:
+def _calibrated(left_out: tuple[Any, ...] | None, test: NDArray[Any]) -> NDArray[Any]:
     """Return a sigmoid of the log-odds, fitted on left-out rows."""
     # All but without a penalty: a steeper or flatter curve, never another order.
+    assert left_out is not None  # some rows are always left out here
     _, proba, codes, _ = left_out
     sigmoid = LogisticRegression(C=1e6).fit(_log_odds([proba[:, 1]]), codes)
     return sigmoid.predict_proba(_log_odds([test]))[:, 1]

@@ -1,0 +1,238 @@
+"""What a fit refuses before any work: impossible settings, and a warm start of another fit."""
+
+import sys
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from metasampler._sklearn_compat import take_rows
+from metasampler.ensemble._teams import Plan
+from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, weight_argument
+
+__all__ = ["check_fit", "needs_held_out_rows"]
+
+# With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
+# are held out.
+_FEW_ROWS = 10
+
+_GOALS = ("f1", "mcc")
+_GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2, "top": 1}
+_ALLOWED = (
+    "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p), "
+    "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
+)
+
+_ROWS = "the number of rows"
+
+
+def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
+    """Refuse what the rows or other parameters make impossible.
+
+    Parameters
+    ----------
+    ensemble : BaseUnderSamplingEnsemble
+        Whose parameters count.
+    plan : Plan
+    data : GrowthData
+        The rows, ready to be grown on.
+
+    Returns
+    -------
+    refits : bool
+        Whether the members are going to be fitted again on all rows: "auto" does where rows were
+        taken from X.
+    facts : dict
+        What a warm start will be compared with; of the rows fingerprints, no copies. After a refit
+        none goes on.
+    """
+    _check_settings(ensemble, plan, data)
+    refits = ensemble.refit
+    if refits == "auto":
+        taken_from_X = data.has_validation and not data.validation_is_apart
+        refits = taken_from_X and not ensemble.warm_start and not plan.rotates
+    if refits:
+        return True, {}
+    facts = {
+        **{name: _comparable(getattr(ensemble, name)) for name in ensemble._resume_parameters},
+        _ROWS: data.n_rows,
+        "classes": data.classes.tolist(),
+        **data.fingerprints(),
+    }
+    if ensemble._resumes():
+        _check_resumable(ensemble, plan, facts)
+    return False, facts
+
+
+def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
+    """Refuse, before any work, what the rows or other parameters make impossible."""
+    _check_threshold(ensemble.threshold, data.n_classes)
+    if not data.has_validation:
+        needs = None
+        if ensemble.calibration == "sigmoid":
+            needs = "calibration='sigmoid' is fitted on"
+        elif needs_held_out_rows(ensemble.threshold):
+            needs = f"threshold={ensemble.threshold!r} is tuned on"
+        elif ensemble.refit is True:
+            needs = "refit=True gives back"
+        if needs:
+            raise ValueError(
+                f"{needs} validation rows: pass X_val and y_val, or a validation_fraction."
+            )
+    if ensemble.refit is True and plan.rotates:
+        raise ValueError(
+            "refit=True has no rows to give back: the default members leave rows out in "
+            "rotation, so that every row is used. Set refit='auto', or an estimator."
+        )
+    if ensemble.refit is True and ensemble.warm_start:
+        raise ValueError(
+            "refit=True replaces the members that warm_start=True keeps: set one of them to False."
+        )
+    if ensemble.refit is True and data.validation_is_apart:
+        # Whether they can be put into one is seen from a row of each.
+        join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
+    kinds = [] if not data.has_weights else kinds_of(plan.kinds)
+    unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
+    if unweighted:
+        warnings.warn(
+            f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
+            "the weights count in draws and scores, but not within these members.",
+            UserWarning,
+            stacklevel=4,
+        )
+    counts = data.role_counts("all")
+    if counts.min() < _FEW_ROWS:
+        label = data.classes[[int(np.argmin(counts))]].tolist()[0]
+        warnings.warn(
+            f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "
+            f"{_FEW_ROWS} the threshold, the calibration, what is expected of them and every "
+            "validation score are mostly chance: trust the order of the rows at most.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _check_threshold(threshold: Any, n_classes: int) -> None:
+    """Refuse a threshold that means nothing, before any work."""
+    if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
+        return
+    if isinstance(threshold, str):
+        good = threshold in _GOALS
+    elif isinstance(threshold, Real) and not isinstance(threshold, bool):
+        good = _between(threshold, 1) and threshold != 1
+    elif isinstance(threshold, (tuple, list)) and threshold:
+        name, *values = threshold
+        n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
+        good = n_values == len(values) and all(_is_good(name, value) for value in values)
+    else:
+        good = False
+    if not good:
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
+    if n_classes > 2:
+        raise ValueError(
+            f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
+            "work for any number."
+        )
+
+
+def _is_good(name: str, value: Any) -> bool:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    if name == "top" and isinstance(value, Integral):
+        return int(value) > 0
+    if name == "top":
+        return _between(value, 1) and value != 1
+    return _between(value, sys.float_info.max if name == "cost" else 1)
+
+
+def _between(value: Any, largest: float) -> bool:
+    # Compared as it is: a whole number may be too large for a float.
+    return 0 < value <= largest
+
+
+def needs_held_out_rows(threshold) -> bool:
+    """Return whether a threshold that passed `check_threshold` is tuned on held-out rows."""
+    return not (
+        threshold is None
+        or isinstance(threshold, Real)
+        or (isinstance(threshold, str) and threshold == "balanced")
+    )
+
+
+# ---------------------------------------------------------------------- warm starts
+
+
+def _check_resumable(ensemble, plan: Plan, facts: dict[str, Any]) -> None:
+    """Refuse a warm start that cannot continue the fit before it."""
+    if ensemble.refit_:
+        raise ValueError(
+            "warm_start=True cannot grow on: the members were refitted on all rows. Set "
+            "warm_start=True, or refit=False, before the first fit."
+        )
+    _check_facts(ensemble._facts, facts)
+    if plan.n_members < ensemble._n_grown:
+        raise ValueError(
+            f"n_estimators={ensemble.n_estimators} must be at least {ensemble._n_grown}, the "
+            "number of members there are, when warm_start=True."
+        )
+
+
+def _check_facts(before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Raise a ValueError that names the first fact that is another one now."""
+    for name, value in now.items():
+        found = _difference(name, before[name], value)
+        if found is None:
+            continue
+        if name == "classes":
+            raise ValueError(
+                f"warm_start=True needs the classes of the first fit, {before[name]}; y has "
+                f"{value}."
+            )
+        if name in ("X", "y", "sample_weight"):
+            which = "y and y_val" if name == "y" else "X and X_val" if name == "X" else name
+            raise ValueError(
+                f"warm_start=True grows the same fit further, but {which} are not those of the fit "
+                "before: pass the same rows, or set warm_start=False."
+            )
+        place, old, new = found
+        raise ValueError(
+            f"warm_start=True grows the same fit further, but {place} was {_shown(old)} and is now "
+            f"{_shown(new)}."
+        )
+
+
+def _comparable(value) -> Any:
+    """Return a parameter in a form that a later one can be compared with."""
+    if isinstance(value, (list, tuple)):
+        return [_comparable(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return f"an array {fingerprint(value)}"
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        params = {key: _comparable(entry) for key, entry in value.get_params(deep=False).items()}
+        learned = getattr(getattr(value, "policy_", None), "parameters", None)
+        if learned is not None:
+            params["policy_"] = f"one with {fingerprint(learned)}"
+        return {"kind": type(value).__name__, **params}
+    plain = value is None or callable(value) or isinstance(value, (str, Real))
+    return value if plain else f"a {type(value).__name__}"
+
+
+def _shown(fact) -> str:
+    """Return a fact as an error shows it."""
+    if isinstance(fact, dict):
+        return f"a {fact['kind']}"
+    return f"[{', '.join(map(_shown, fact))}]" if isinstance(fact, list) else repr(fact)
+
+
+def _difference(name: str, before, now) -> tuple[str, Any, Any] | None:
+    """Return where two facts differ, and what they are there; None if they do not."""
+    both = (before, now)
+    if all(isinstance(fact, dict) for fact in both) and before["kind"] == now["kind"]:
+        pairs = [(f"{name}'s {key}", before.get(key), now.get(key)) for key in {**before, **now}]
+    elif all(isinstance(fact, list) for fact in both) and len(before) == len(now):
+        pairs = [(f"{name}[{i}]", *pair) for i, pair in enumerate(zip(*both, strict=True))]
+    else:
+        return (name, before, now) if before != now else None
+    found = (_difference(*pair) for pair in pairs)
+    return next((each for each in found if each is not None), None)

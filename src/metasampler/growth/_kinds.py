@@ -1,0 +1,180 @@
+"""Kinds of members: which classifiers can serve, and in which form each takes tables.
+
+An ensemble has one kind of members, or a list of kinds that alternate: member i is then a copy of
+``estimator[i % len(estimator)]``.
+"""
+
+from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.utils import get_tags
+
+from metasampler.growth._lightgbm_frames import is_lightgbm, is_polars
+from metasampler.tables import TableForm
+
+__all__ = [
+    "copy_input_tags",
+    "has_leaves",
+    "is_plain_booster",
+    "is_plain_tree",
+    "kinds_of",
+    "make_table_form",
+    "resolve_estimator",
+    "resolve_kinds",
+    "resolve_leaf_smoothing",
+    "unfitted_form",
+]
+
+#: scikit-learn's own trees; a subclass may differ.
+_PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
+
+#: Laplace's rule: what "auto" means for members with leaves.
+_LAPLACE = 1.0
+
+
+def kinds_of(estimator) -> list:
+    """Return the kinds of members: the entries of a list, or the one base learner there is."""
+    return list(estimator) if isinstance(estimator, list) else [estimator]
+
+
+def resolve_kinds(estimator):
+    """Return the base learner, or the list of them, if they can serve as members."""
+    if estimator is None:
+        return DecisionTreeClassifier()
+    if isinstance(estimator, tuple):
+        raise TypeError(
+            f"estimator={estimator!r} must be a classifier with fit and predict_proba, or a list "
+            "of them; got a tuple."
+        )
+    if not isinstance(estimator, list):
+        _check_classifier(estimator, "estimator")
+        return estimator
+    if not estimator:
+        raise ValueError(
+            "estimator=[] is an empty list; it must hold at least one classifier with fit and "
+            "predict_proba."
+        )
+    for position, kind in enumerate(estimator):
+        _check_classifier(kind, f"estimator[{position}]")
+    return list(estimator)
+
+
+def resolve_estimator(estimator):
+    """Return the one base learner, if it can serve as a member; None means a decision tree."""
+    if isinstance(estimator, (list, tuple)):
+        raise TypeError(
+            f"estimator={estimator!r} must be one classifier with fit and predict_proba: only "
+            "ensembles that under-sample take a list of them."
+        )
+    return resolve_kinds(estimator)
+
+
+def _check_classifier(estimator, name: str) -> None:
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"{name} must be an instance, got the class {estimator.__name__}; "
+            f"write {estimator.__name__}()."
+        )
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{name}={estimator!r} must have fit and predict_proba: the ensemble's errors are "
+            "computed from probabilities."
+        )
+
+
+def is_plain_tree(estimator) -> bool:
+    """Return whether the estimator is one of scikit-learn's own trees."""
+    return type(estimator) in _PLAIN_TREES
+
+
+def copy_input_tags(tags, estimator):
+    """Return tags that say of the input what the tags of all base learners say of it.
+
+    None, and the name of a recipe, stand for trees.
+    """
+    trees = estimator is None or isinstance(estimator, str)
+    kinds = kinds_of(DecisionTreeClassifier() if trees else estimator)
+    members = [get_tags(kind).input_tags for kind in kinds]
+    tags.input_tags.sparse = all(member.sparse for member in members)
+    tags.input_tags.allow_nan = all(member.allow_nan for member in members)
+    return tags
+
+
+def is_plain_booster(estimator) -> bool:
+    """Return whether members are LightGBM's own, without what needs its own `fit`."""
+    kind = type(estimator)
+    if kind.__name__ != "LGBMClassifier" or not kind.__module__.startswith("lightgbm"):
+        return False
+    settings = estimator.get_params()
+    return (
+        settings["objective"] is None
+        and settings["class_weight"] is None
+        and settings["boosting_type"] in ("gbdt", "rf", "dart")
+        # Linear leaves need the raw rows, which a subset of a binned table has not.
+        and not settings.get("linear_tree")
+    )
+
+
+def has_leaves(estimator) -> bool:
+    """Return whether members of this kind answer by the leaves of trees."""
+    # A subclass may answer otherwise than by the mean of its leaves.
+    is_forest = type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
+    return is_forest or is_plain_tree(estimator)
+
+
+def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
+    """Return by how much leaves are smoothed; "auto" leaves kinds that have none alone.
+
+    Of several kinds one with leaves is enough: the others answer as they are.
+    """
+    any_leaves = any(has_leaves(kind) for kind in kinds_of(estimator))
+    if isinstance(smoothing, str):
+        return _LAPLACE if any_leaves else 0.0
+    if smoothing and not any_leaves:
+        raise ValueError(
+            f"leaf_smoothing={smoothing} needs members with leaves, scikit-learn's own "
+            "DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier or "
+            f"ExtraTreesClassifier; the estimator is {estimator!r}. Set leaf_smoothing=0."
+        )
+    return float(smoothing)
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def make_table_form(estimator, X) -> TableForm:
+    """Return the form in which members take tables like X.
+
+    scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
+    what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
+    alternate, one table serves all: the trees convert its rows themselves, to the same trees.
+    """
+    form = unfitted_form(estimator, X).fit(X)
+    # Forests take frames of numbers as they are.
+    return TableForm("as it is") if form.fill_missing and form.encoder is None else form
+
+
+def unfitted_form(estimator, X=None) -> TableForm:
+    """Return the form for members of some kinds, before it learns from X, or from X in parts."""
+    kinds = kinds_of(estimator)
+    if all(map(is_plain_tree, kinds)):
+        allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
+        return TableForm("float32", allow_nan=allow_nan)
+    if all(is_plain_tree(kind) or is_plain_booster(kind) for kind in kinds):
+        return TableForm("numbers")
+    if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
+        return TableForm("numbers")
+    if X is None:
+        raise ValueError(
+            f"estimator={estimator!r}: members on rows in files or on a cluster must be "
+            "scikit-learn's trees, LightGBM's classifiers, or a recipe."
+        )
+    if all(_is_forest(kind) for kind in kinds):
+        return TableForm("numbers", fill_missing=True)
+    return TableForm("as it is")
+
+
+def _is_forest(estimator) -> bool:
+    """Return whether members are scikit-learn's own ensembles of trees, which know numbers only."""
+    if type(estimator) is AdaBoostClassifier:
+        return estimator.estimator is None or is_plain_tree(estimator.estimator)
+    return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)

@@ -1,0 +1,80 @@
+"""Draws from rows in several parts: what parts answer is merged exactly.
+
+From counts of keys in bins follows the bin of the last row that is drawn, and from the keys in that
+bin the last row itself; ties go by row number. So a draw does not depend on how rows are cut.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from metasampler.growth._parts import Part
+
+__all__ = ["least_of_all", "smallest_of_all"]
+
+# Bins of keys have this width, from -64 to 64: a bin holds about a 64th of what is drawn.
+_BINS_A_UNIT, _FARTHEST = 64, 64
+
+
+def least_of_all(place, parts: list, sums: list, request, function: Callable, args: tuple) -> float:
+    """Return the smallest value of ``function(errors, *args)`` over the rows of a request."""
+    return min(place.ask(_least_of, parts, sums, args=(request, function, args)))
+
+
+def smallest_of_all(place, parts: list, keys: list, request, size: int) -> list:
+    """Return the rows of a request with the smallest keys, given the keys of each part."""
+    which, n_below = _bin_of_last(place.ask(_count_keys, parts, keys), size)
+    near = place.ask(_keys_in_bin, parts, keys, args=(request, which))
+    near_keys, near_rows = (np.concatenate(arrays) for arrays in zip(*near, strict=True))
+    order = np.lexsort((near_rows, near_keys))
+    last = order[size - n_below - 1]
+    arguments = (request, float(near_keys[last]), int(near_rows[last]))
+    return place.make(_up_to, parts, keys, args=arguments)
+
+
+def _bin_of_last(counts: Sequence[tuple[int, np.ndarray]], size: int) -> tuple[int, int]:
+    """Return the bin that holds the last of the smallest keys, and how many are in bins below."""
+    first = min(start for start, count in counts if len(count))
+    merged = np.zeros(max(start + len(count) for start, count in counts) - first, dtype=np.int64)
+    for start, count in counts:
+        if len(count):
+            merged[start - first : start - first + len(count)] += count
+    up_to = np.cumsum(merged)
+    position = int(np.searchsorted(up_to, size))
+    return first + position, int(up_to[position] - merged[position])
+
+
+def _least_of(part: Part, sums, request, function: Callable, args: tuple) -> float:
+    """Return the smallest value of a function of the errors."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    errors = sums.class_errors(rows, request.k, request.n_members)
+    return float(function(errors, *args).min(initial=np.inf))
+
+
+def _bins(keys: np.ndarray) -> np.ndarray:
+    bounded = np.clip(keys, -_FARTHEST, np.nextafter(_FARTHEST, 0))
+    return ((bounded + _FARTHEST) * _BINS_A_UNIT).astype(np.int16)
+
+
+def _count_keys(part: Part, keys: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the number of keys in each bin, from the first bin that has any."""
+    if not len(keys):
+        return 0, np.zeros(0, dtype=np.int64)
+    bins = _bins(keys)
+    first = int(bins.min())
+    return first, np.bincount(bins - first)
+
+
+def _keys_in_bin(part: Part, keys: np.ndarray, request, which: int) -> tuple:
+    """Return the keys in one bin and the numbers of their rows."""
+    near = np.flatnonzero(_bins(keys) == which)
+    rows = part.rows_of(request.k, request.fold, request.role)
+    return keys[near], rows[near] + part.start
+
+
+def _up_to(part: Part, keys: np.ndarray, request, last: float, last_row: int) -> np.ndarray:
+    """Return the positions of rows with keys up to the last one, of equal ones by their number."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    chosen = keys < last
+    chosen |= (keys == last) & (rows + part.start <= last_row)
+    return rows[chosen]

@@ -1,0 +1,171 @@
+"""What a member is fitted on: a piece of every part, put together where the member is fitted."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from metasampler._sklearn_compat import take_rows
+from metasampler.growth._data import GrowthData, join_arrays
+from metasampler.growth._parts import Part
+
+if TYPE_CHECKING:
+    from metasampler.growth._members import MemberLearner
+
+__all__ = ["Drawn", "Piece", "fit_on_rows", "make_pieces", "member_weights"]
+
+
+class Drawn(NamedTuple):
+    """The rows that a member was fitted on.
+
+    Attributes
+    ----------
+    rows : ndarray of int or None
+        Their numbers among the rows the user passed; None where they are too many to be brought
+        here.
+    totals : tuple of ndarray
+        How many of each class there are, and their total weights.
+    """
+
+    rows: np.ndarray | None
+    totals: tuple[np.ndarray, np.ndarray]
+
+
+class Piece(NamedTuple):
+    """What one part gives to a member: rows to train on, and rows to stop by."""
+
+    table: Any
+    codes: np.ndarray
+    #: Positions in table and codes.
+    rows: np.ndarray
+    weights: np.ndarray | None
+    unseen: np.ndarray | None = None
+    unseen_weights: np.ndarray | None = None
+
+
+def fit_on_rows(
+    data: GrowthData, chosen: list, number: int, learner: "MemberLearner", seed: int
+) -> tuple:
+    """Fit the member with this number on drawn rows.
+
+    Parameters
+    ----------
+    data : GrowthData
+    chosen : list
+        The positions of the rows in each part, as `draw_subset` returns them.
+    number : int
+        The number of the member.
+    learner : MemberLearner
+        What fits it.
+    seed : int
+
+    Returns
+    -------
+    member : classifier
+    drawn : Drawn
+        The rows it was fitted on.
+    """
+    place, parts = data.place, data.drawn_parts
+    rows = join_arrays(place.ask(_numbers_of, parts, chosen)) if place.knows_rows else None
+    pieces = make_pieces(data, chosen, number, learner.stops_early)
+    # All pieces go to one place, as one cell.
+    ((member, totals),) = place.ask(_fit_on_pieces, [pieces], args=(learner, seed))
+    return member, Drawn(rows, totals)
+
+
+def make_pieces(data: GrowthData, chosen: list, number: int, stops_early: bool) -> list:
+    """Return what a member is fitted on, part by part."""
+    stop_by: tuple | None = None
+    scales = None
+    if stops_early and data.n_folds:
+        stop_by = ("valid", number % data.n_folds)
+    elif stops_early and data.has_validation and not data.validation_is_apart:
+        stop_by = ("valid", None)
+    if stop_by is not None:
+        scales = data.watched("valid").scales
+    arguments = (data.mean_weights, stop_by, scales, data.place.copies_rows)
+    watches = data.watches[: len(data.drawn_parts)]
+    return data.place.make(_make_piece, data.drawn_parts, chosen, watches, args=arguments)
+
+
+def _make_piece(
+    part: Part, rows: np.ndarray, watch: dict, means: dict, stop_by, scales, copied: bool
+) -> Piece:
+    """Return what a member gets of one part.
+
+    Parameters
+    ----------
+    part : Part
+    rows : ndarray of int
+        The positions of the rows it is trained on.
+    watch : dict
+        The watched rows of each role.
+    means : dict of int to float
+        The mean weight of each class that is drawn.
+    stop_by : tuple or None
+        Role and fold of the rows to stop by.
+    scales : ndarray or None
+        How many rows each watched row of a class stands for.
+    copied : bool
+        Whether the piece holds copies of its rows, and no more.
+    """
+    weights = unseen = unseen_weights = None
+    if part.weights is not None:
+        weights = member_weights(part.weights[rows], part.codes[rows], means)
+    if stop_by is not None:
+        role, fold = stop_by
+        unseen = np.arange(part.n_rows)[watch.get(role, slice(0))]
+        if fold is not None:
+            assert part.folds is not None
+            unseen = unseen[part.folds[unseen] == fold]
+        unseen_weights = None if part.weights is None else part.weights[unseen]
+        if scales is not None:
+            factors = scales[part.codes[unseen]]
+            unseen_weights = factors if unseen_weights is None else unseen_weights * factors
+    if not copied:
+        return Piece(part.table, part.codes, rows, weights, unseen, unseen_weights)
+    n_trained = len(rows)
+    if unseen is not None:
+        rows = np.concatenate([rows, unseen])
+        unseen = np.arange(n_trained, len(rows))
+    table = take_rows(part.table, rows)
+    return Piece(table, part.codes[rows], np.arange(n_trained), weights, unseen, unseen_weights)
+
+
+def member_weights(weights: np.ndarray, codes: np.ndarray, means: dict) -> np.ndarray:
+    """Return the weights of rows, and of classes that are drawn their mean weights."""
+    weights = weights.astype(float)
+    for k, mean in means.items():
+        weights[codes == k] = mean
+    return weights
+
+
+def _fit_on_pieces(pieces: list[Piece], learner: "MemberLearner", seed: int) -> tuple:
+    """Return the member, and how many rows of each class it has seen, with their total weights."""
+    table, codes, rows, weights, unseen, unseen_weights = pieces[0]
+    if len(pieces) > 1:
+        starts = np.cumsum([0, *(len(piece.codes) for piece in pieces[:-1])])
+        table = np.concatenate([piece.table for piece in pieces])
+        codes = np.concatenate([piece.codes for piece in pieces])
+        rows = _joined([piece.rows for piece in pieces], starts)
+        weights = join_arrays([piece.weights for piece in pieces])
+        unseen = None if unseen is None else _joined([piece.unseen for piece in pieces], starts)
+        unseen_weights = join_arrays([piece.unseen_weights for piece in pieces])
+    trained = codes[rows]
+    plain = np.bincount(trained, minlength=learner.n_classes)
+    totals = plain, plain if weights is None else np.bincount(trained, weights, learner.n_classes)
+    options = {}
+    if unseen is not None and learner.stops_early:
+        options = {"unseen": unseen, "unseen_weight": unseen_weights}
+    return learner.fit(table, codes, rows, seed, weights, **options), totals
+
+
+def _joined(rows: list, starts: np.ndarray) -> np.ndarray:
+    """Return the positions of all pieces, counted from where each starts."""
+    return np.concatenate([of + start for of, start in zip(rows, starts, strict=True)])
+
+
+def _numbers_of(part: Part, rows: np.ndarray) -> np.ndarray:
+    """Return the numbers of rows among all that the user passed, given their positions."""
+    if part.original is not None:
+        return part.original[rows]
+    return rows + part.start if part.start else rows
