@@ -48,7 +48,7 @@ lint: $(STAMP)-lint  ## style and types
 	$(BIN)/mypy
 
 docs: $(STAMP)-docs  ## the site, in docs/_build/html; warnings and broken references are errors
-	rm -rf docs/generated
+	rm -rf docs/generated docs/gallery
 	cd docs && ../$(BIN)/python -m sphinx -W --keep-going -b html . _build/html
 	$(BIN)/python docs/links.py docs/_build/html
 

@@ -1,26 +1,54 @@
 """CPU seconds and memory of fits in memory, on Parquet files and on Dask, on the same rows.
 
-    python benchmarks/scale.py --rows 1_000_000 --parts 8
+    python benchmarks/scale.py --rows 1_000_000 --recipe fast
+    python benchmarks/scale.py --rows 10_000_000 --parts 20 --recipe fast --output docs/results
+    python benchmarks/scale.py --report-only --output docs/results --page docs/guide/large-data.md
 
 Every way runs in a process of its own, one after the other, with one thread; a cluster has two
-workers of one thread. CPU seconds are those of the process and of all its workers; memory is the
-largest resident size of the fit process (or of the largest worker). The last column says whether
-the probabilities are those of the fit in memory, bit for bit.
+worker processes of one thread. With --output the figures are added to scale.jsonl there, and
+--report-only prints them; with --page it also writes them into the page.
+
+CPU seconds are those of a fit, in the process and in all its workers. In memory, and on Dask with
+the rows in memory, rows have been read before; fits on files read them. A cluster takes CPU time
+even if it has nothing to do: what it takes a second is measured before the fit, and what it would
+have taken by itself, over as long as the fit took, is given apart ("idle"). On a machine that is
+busy with other work a fit takes longer and this part grows; the ratios count the rest. Memory is
+the largest resident size of the process, or of the largest worker.
 """
 
 import argparse
+import datetime
+import hashlib
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-WAYS = ("memory", "files", "dask", "dask-files", "lightgbm-dask")
+WAYS = {
+    "memory": "in memory",
+    "files": "in files",
+    "dask": "on Dask, in memory",
+    "dask-files": "on Dask, in files",
+    "lightgbm-dask": "LightGBM on Dask",
+    "xgboost-dask": "XGBoost on Dask",
+}
+PACKAGES = ("metasampler", "scikit-learn", "numpy", "lightgbm", "dask", "distributed", "pyarrow")
+
+# Seconds for which an idle cluster is watched.
+WATCHED = 6.0
+
+BEGIN, END = "<!-- benchmarks/scale.py writes this -->", "<!-- until here -->"
+
+
+# ---------------------------------------------------------------------- rows
 
 
 def make_rows(n_rows: int, n_columns: int, seed: int, start: int):
@@ -42,148 +70,297 @@ def write_rows(folder: Path, n_rows: int, n_columns: int, n_parts: int) -> None:
         frame.to_parquet(folder / f"{number:03}.parquet", row_group_size=200_000)
 
 
-def cpu_seconds() -> float:
+# ---------------------------------------------------------------------- fits
+
+
+def usage() -> tuple[float, float]:
+    """Return CPU seconds and the largest resident size in MB of this process."""
     own = resource.getrusage(resource.RUSAGE_SELF)
-    return own.ru_utime + own.ru_stime
+    return own.ru_utime + own.ru_stime, own.ru_maxrss / 1024
 
 
-def fit_alone(way: str, folder: Path, options: dict, test) -> dict:
+def fit_alone(way: str, folder: Path, options: dict) -> dict:
     import pandas as pd
 
     from metasampler import MesaClassifier
     from metasampler.datasets import ParquetRows
 
     clf = MesaClassifier(random_state=0, **options)
-    start = cpu_seconds()
     if way == "memory":
         frame = pd.read_parquet(folder)
-        y = frame.pop("label").to_numpy()
-        X = frame.to_numpy()
+        names = [name for name in frame.columns if name != "label"]
+        rows = frame[names].to_numpy(), frame["label"].to_numpy()
         del frame
-        names = None
-        start = cpu_seconds()
-        clf.fit(X, y)
     else:
-        clf.fit(ParquetRows(folder, "label", memory="1 GB"))
-        names = clf.feature_names_in_
-    cpu = cpu_seconds() - start
-    table = test if names is None else pd.DataFrame(test, columns=names)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows = (ParquetRows(folder, "label", memory="1 GB"),)
+    start, since = usage()[0], time.perf_counter()
+    clf.fit(*rows)
     return {
-        "cpu": cpu,
-        "peak": peak,
+        "cpu": usage()[0] - start,
+        "wall": time.perf_counter() - since,
+        "peak": usage()[1],
         "members": len(clf.estimators_),
-        "proba": clf.predict_proba(table)[:, 1].tolist(),
+        "model": clf,
     }
 
 
-def worker_usage():
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    return own.ru_utime + own.ru_stime, own.ru_maxrss / 1024
+def cluster_cpu(client) -> float:
+    """Return the CPU seconds of this process, which has the scheduler, and of all workers."""
+    return usage()[0] + sum(cpu for cpu, _ in client.run(usage).values())
 
 
-def fit_on_dask(way: str, folder: Path, options: dict, test) -> dict:
+def fit_on_dask(way: str, folder: Path, options: dict) -> dict:
     import dask.dataframe as dd
-    import pandas as pd
-    from distributed import Client, LocalCluster
-
-    from metasampler import MesaClassifier
-    from metasampler.distributed import DaskMesaClassifier
+    from distributed import Client, LocalCluster, wait
 
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
         tempfile.TemporaryDirectory() as shared,
     ):
-        client.run(worker_usage)
         frame = dd.read_parquet(str(folder / "*.parquet"))
-        before = cpu_seconds() + sum(cpu for cpu, _ in client.run(worker_usage).values())
-        table = pd.DataFrame(test, columns=[name for name in frame.columns if name != "label"])
-        n_bytes = None
-        if way == "lightgbm-dask":
-            from lightgbm import DaskLGBMClassifier
-
-            model = DaskLGBMClassifier(n_estimators=30, client=client, verbose=-1)
+        if way != "dask-files":
             frame = frame.persist()
-            model.fit(frame.drop(columns="label"), frame["label"])
-            n_members, model = 30, model.to_local()
-        else:
-            clf = MesaClassifier(random_state=0, **options)
-            shared_folder = shared if way == "dask-files" else None
-            fit = DaskMesaClassifier(clf, client=client, label="label", folder=shared_folder)
-            fit.fit(frame)
-            model, n_bytes = fit.to_local(), fit.n_bytes_received_
-            n_members = len(model.estimators_)
-        usage = client.run(worker_usage).values()
+            wait(frame)
+        fit = prepare(way, frame, client, options, shared)
+        # Imports and connections of a first task are no part of an idle cluster.
+        client.run(usage)
+        time.sleep(2)
+        before, since = cluster_cpu(client), time.perf_counter()
+        time.sleep(WATCHED)
+        idle = (cluster_cpu(client) - before) / (time.perf_counter() - since)
+        before, since = cluster_cpu(client), time.perf_counter()
+        result = fit()
+        wall = time.perf_counter() - since
         return {
-            "cpu": cpu_seconds() + sum(cpu for cpu, _ in usage) - before,
-            "peak": max(peak for _, peak in usage),
-            "members": n_members,
-            "bytes": n_bytes,
-            "proba": model.predict_proba(table)[:, 1].tolist(),
+            "cpu": cluster_cpu(client) - before,
+            "idle": idle * wall,
+            "wall": wall,
+            "peak": max(peak for _, peak in client.run(usage).values()),
+            **result,
         }
+
+
+def prepare(way: str, frame, client, options: dict, shared: str):
+    """Return a function that fits on the frame, and tells the model and what is known of it."""
+    names = [name for name in frame.columns if name != "label"]
+    if way == "lightgbm-dask":
+        from lightgbm import DaskLGBMClassifier
+
+        rival = DaskLGBMClassifier(client=client, verbose=-1, random_state=0)
+
+        def fit():
+            rival.fit(frame[names], frame["label"])
+            return {"members": rival.n_estimators_, "model": rival.to_local()}
+
+    elif way == "xgboost-dask":
+        from xgboost.dask import DaskXGBClassifier
+
+        rival = DaskXGBClassifier(random_state=0, tree_method="hist")
+        rival.client = client
+
+        def fit():
+            rival.fit(frame[names], frame["label"])
+            return {"members": rival.get_booster().num_boosted_rounds(), "model": rival}
+
+    else:
+        from metasampler import MesaClassifier
+        from metasampler.distributed import DaskMesaClassifier
+
+        clf = MesaClassifier(random_state=0, **options)
+        folder = shared if way == "dask-files" else None
+        on_dask = DaskMesaClassifier(clf, client=client, label="label", folder=folder)
+
+        def fit():
+            model = on_dask.fit(frame).to_local()
+            n_members = len(model.estimators_)
+            return {"members": n_members, "bytes": on_dask.n_bytes_received_, "model": model}
+
+    return fit
+
+
+def probabilities(way: str, model, test: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the positives among the test rows."""
+    import pandas as pd
+
+    if way == "xgboost-dask":
+        import xgboost
+
+        names = [f"x{k}" for k in range(test.shape[1])]
+        rows = xgboost.DMatrix(pd.DataFrame(test, columns=names))
+        return model.get_booster().predict(rows)
+    named = hasattr(model, "feature_names_in_")
+    names = list(model.feature_names_in_) if named else None
+    return model.predict_proba(pd.DataFrame(test, columns=names) if named else test)[:, 1]
 
 
 def run_one(arguments) -> None:
     """Fit in one way and print the result as JSON."""
+    from sklearn.metrics import average_precision_score
+
     test, labels = make_rows(100_000, arguments.columns, 1, 0)
     options = {"estimator": arguments.recipe, "max_rows": arguments.max_rows}
     fit = fit_on_dask if "dask" in arguments.way else fit_alone
-    since = time.perf_counter()
-    result = fit(arguments.way, Path(arguments.folder), options, test)
-    from sklearn.metrics import average_precision_score
-
-    result["wall"] = time.perf_counter() - since
-    result["ap"] = average_precision_score(labels, result["proba"])
+    result = fit(arguments.way, Path(arguments.folder), options)
+    proba = probabilities(arguments.way, result.pop("model"), test)
+    result["ap"] = float(average_precision_score(labels, proba))
+    result["digest"] = hashlib.sha256(np.ascontiguousarray(proba).tobytes()).hexdigest()[:16]
     print("RESULT " + json.dumps(result))
+
+
+# ---------------------------------------------------------------------- what is stored and shown
+
+
+def facts(arguments) -> dict:
+    """Return what makes a result repeatable."""
+    packages = [*PACKAGES, *(["xgboost-cpu"] if arguments.way == "xgboost-dask" else [])]
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent,
+    )
+    shown = {
+        "rows": f"{arguments.rows:_}",
+        "parts": arguments.parts,
+        "recipe": arguments.recipe,
+        "max-rows": arguments.max_rows,
+        "only": arguments.way,
+    }
+    options = [f"--{name} {value}" for name, value in shown.items() if value is not None]
+    return {
+        "seed": 0,
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
+        "commit": commit.stdout.strip(),
+        "command": " ".join(["python benchmarks/scale.py", *options]),
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def latest(rows: list[dict]) -> dict[tuple, dict[str, dict]]:
+    """Return the last row of each way, by the number of rows and the members."""
+    tasks: dict[tuple, dict[str, dict]] = {}
+    for row in rows:
+        tasks.setdefault((row["rows"], row["recipe"], row["max_rows"]), {})[row["way"]] = row
+    return tasks
+
+
+def render(rows: list[dict]) -> str:
+    """Return the figures as tables in Markdown."""
+    lines = []
+    for (n_rows, recipe, max_rows), ways in sorted(latest(rows).items()):
+        first = ways.get("memory")
+        limit = "" if max_rows == 1_000_000 else f", at most {max_rows:,} rows of a class a member"
+        lines += [
+            f"{n_rows:,} rows, `{recipe}`{limit}:",
+            "",
+            "| rows are | CPU s | idle s | ratio | peak MB | MB to the driver a member | average "
+            "precision |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for way, title in WAYS.items():
+            if way not in ways:
+                continue
+            row = ways[way]
+            net = row["cpu"] - row.get("idle", 0.0)
+            idle = f"{row['idle']:.1f}" if "idle" in row else ""
+            ratio = "" if first is None else f"{net / first['cpu']:.2f}"
+            sent = (
+                "" if row.get("bytes") is None else f"{row['bytes'] / 2**20 / row['members']:.2f}"
+            )
+            cells = [
+                title,
+                f"{net:.1f}",
+                idle,
+                ratio,
+                f"{row['peak']:.0f}",
+                sent,
+                f"{row['ap']:.3f}",
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+        ours = [
+            row for way, row in ways.items() if way in ("memory", "files", "dask", "dask-files")
+        ]
+        if len(ours) > 1:
+            same = len({row["digest"] for row in ours}) == 1
+            said = "the same, bit for bit" if same else "NOT the same"
+            lines += ["", f"The probabilities of MESA in the {len(ours)} places are {said}."]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def write_page(page: Path, tables: str) -> None:
+    """Put the tables between the marks of a page."""
+    text = page.read_text()
+    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    page.write_text(f"{text[:start]}\n\n{tables}\n{text[end:]}")
+
+
+def stored(output: str) -> list[dict]:
+    path = Path(output) / "scale.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def run_all(arguments, folder: Path) -> list[dict]:
+    """Fit in all ways, each in a process of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        write_rows(folder, arguments.rows, arguments.columns, arguments.parts)
+    rows = []
+    for way in arguments.only:
+        arguments.way = way
+        given = ["--rows", str(arguments.rows), "--columns", str(arguments.columns)]
+        given += ["--max-rows", str(arguments.max_rows)]
+        given += ["--recipe", arguments.recipe] if arguments.recipe else []
+        command = [sys.executable, __file__, "--way", way, "--folder", str(folder), *given]
+        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **one_thread}
+        )
+        lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+        if not lines:
+            print(f"{way} failed: {done.stderr.strip().splitlines()[-3:]}", file=sys.stderr)
+            continue
+        task = {
+            "way": way,
+            "rows": arguments.rows,
+            "columns": arguments.columns,
+            "parts": arguments.parts,
+            "recipe": arguments.recipe or "default",
+            "max_rows": arguments.max_rows,
+        }
+        rows.append({**task, **json.loads(lines[-1][7:]), **facts(arguments)})
+        if arguments.output:
+            with open(Path(arguments.output) / "scale.jsonl", "a") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=lambda text: int(text.replace("_", "")), default=1_000_000)
     parser.add_argument("--columns", type=int, default=20)
-    parser.add_argument("--parts", type=int, default=8)
+    parser.add_argument("--parts", type=int, default=8, help="Parquet files")
     parser.add_argument("--recipe", default=None, help="estimator: None, fast or best")
     parser.add_argument("--max-rows", type=int, default=1_000_000, help="of a class, a member")
-    parser.add_argument("--only", nargs="*", default=WAYS, choices=WAYS)
-    parser.add_argument("--folder")
-    parser.add_argument("--way", choices=WAYS)
+    parser.add_argument("--only", nargs="*", default=list(WAYS), choices=WAYS)
+    parser.add_argument("--folder", help="where the rows are, or are written once")
+    parser.add_argument("--output", help="folder of scale.jsonl")
+    parser.add_argument("--page", help="the page whose tables are written")
+    parser.add_argument("--report-only", action="store_true")
+    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.way:
         run_one(arguments)
         return
-    print(f"{arguments.rows:,} rows, {arguments.columns} float32 columns, {arguments.parts} parts")
-    print(
-        f"{'way':14} {'CPU s':>8} {'a member':>9} {'ratio':>6} {'peak MB':>8} {'MB a step':>9}"
-        f" {'AP':>6}  same"
-    )
-    first = None
+    if arguments.report_only:
+        tables = render(stored(arguments.output))
+        if arguments.page:
+            write_page(Path(arguments.page), tables)
+        print(tables)
+        return
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
-        write_rows(Path(folder), arguments.rows, arguments.columns, arguments.parts)
-        for way in arguments.only:
-            given = ["--rows", str(arguments.rows), "--columns", str(arguments.columns)]
-            given += ["--max-rows", str(arguments.max_rows)]
-            given += ["--recipe", arguments.recipe] if arguments.recipe else []
-            command = [sys.executable, __file__, "--way", way, "--folder", folder, *given]
-            one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            done = subprocess.run(
-                command, capture_output=True, text=True, env={**os.environ, **one_thread}
-            )
-            lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-            if not lines:
-                print(f"{way:14} failed: {done.stderr.strip().splitlines()[-1:]}")
-                continue
-            result = json.loads(lines[-1][7:])
-            first = first or result
-            n_bytes = result.get("bytes")
-            per_step = "" if n_bytes is None else f"{n_bytes / 2**20 / result['members']:.2f}"
-            same = "" if "lightgbm" in way else str(result["proba"] == first["proba"])
-            print(
-                f"{way:14} {result['cpu']:8.1f} {result['cpu'] / result['members']:9.2f} "
-                f"{result['cpu'] / first['cpu']:6.2f} {result['peak']:8.0f} {per_step:>9} "
-                f"{result['ap']:6.3f}  {same}",
-                flush=True,
-            )
+        print(render(run_all(arguments, Path(arguments.folder or folder))))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    # Tables of results need the width.
+    "secondary_sidebar_items": {"**": ["page-toc"], "results/*": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",
@@ -68,7 +69,9 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     # Programs that need an extra of gigabytes are shown and not run here.
     "filename_pattern": r"/plot_",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.LearningOrder",
+    # A picture needs no name of the object that drew it.
+    "capture_repr": (),
     "matplotlib_animations": (True, "jshtml"),
     "download_all_examples": False,
     "show_memory": False,

@@ -10,11 +10,26 @@ TITLES = {
     "metasampler": "metasampler",
     "metasampler.ensemble": "Ensembles",
     "metasampler.tables": "Tables",
+    "metasampler.policy": "Policies",
     "metasampler.meta": "Meta-training",
     "metasampler.plotting": "Pictures",
     "metasampler.report": "Report",
     "metasampler.datasets": "Data",
     "metasampler.distributed": "Clusters",
+}
+
+#: Of a package that others of the project build on, what users need.
+FOR_USERS = {
+    "metasampler.policy": (
+        "ConstantPolicy",
+        "Drawn",
+        "LearnedPolicy",
+        "PowerPolicy",
+        "UniformPolicy",
+        "WithRivals",
+        "load_policy",
+        "pretrained_names",
+    ),
 }
 
 LIST = """```{{eval-rst}}
@@ -35,7 +50,8 @@ def make_page() -> str:
     for package, title in TITLES.items():
         module = importlib.import_module(package)
         # What a package passes on from another is listed once, where it comes first.
-        new = [name for name in module.__all__ if id(getattr(module, name)) not in seen]
+        listed = FOR_USERS.get(package, module.__all__)
+        new = [name for name in listed if id(getattr(module, name)) not in seen]
         seen |= {id(getattr(module, name)) for name in new}
         names = "\n".join(f"   {name}" for name in new)
         about = (module.__doc__ or "").strip().split("\n\n")[0]

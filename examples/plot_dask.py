@@ -2,10 +2,9 @@
 The same members on a Dask cluster
 ==================================
 
-Rows that lie on a cluster stay there. Each partition answers small questions, and the ensemble is
-the same, bit for bit, as one that is grown in memory. It needs
-``pip install "metasampler[dask]"``. The claims are synthetic, and the cluster is a small one inside
-this program.
+Rows on a cluster stay there. Each partition answers small questions, and the ensemble is the same,
+bit for bit, as one that is grown in memory. You need the extra ``dask``. The claims are synthetic,
+and the cluster is a small one inside this program.
 """
 
 import dask.dataframe as dd

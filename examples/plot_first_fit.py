@@ -18,7 +18,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=
 print(f"{len(y_train)} training rows, {y_train.sum()} of them eights")
 
 # %%
-# Fit it as any scikit-learn classifier.
+# Fit it like any scikit-learn classifier.
 clf = MesaClassifier(random_state=0).fit(X_train, y_train)
 forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 
@@ -31,6 +31,6 @@ PrecisionRecallComparisonDisplay.from_estimators(
 )
 
 # %%
-# `predict` calls a row an eight where an eight is more probable than it is frequent.
+# `predict` returns "eight" where an eight is more probable than it is frequent.
 called = clf.predict(X_test) == 1
 print(f"{called.sum()} calls, {y_test[called].sum()} of them right, {y_test.sum()} eights in all")

@@ -2,9 +2,9 @@
 Fraud: choose the threshold by what mistakes cost
 =================================================
 
-A missed fraud costs its amount, and a look at a transaction costs 5. The classifier chooses the
-threshold at which mistakes on rows that its members have not seen cost least. The transactions
-are synthetic: two in a hundred are fraud, and fraud tends to be expensive.
+A missed fraud costs its amount. To review a transaction costs 5. The classifier chooses the
+threshold at which mistakes cost least, on rows that its members have not seen. The transactions are
+synthetic: two in a hundred are fraud, and frauds tend to be expensive.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ mean_fraud = amount_train[y_train == 1].mean()
 print(f"A missed fraud costs {mean_fraud:.0f} on average, a review {REVIEW:.0f}.")
 
 # %%
-# The members are the same for every goal; only the threshold moves.
+# All goals have the same members; only the threshold differs.
 goals = {
     "most probable class": None,
     "balanced (default)": "balanced",
@@ -58,7 +58,7 @@ ax.set(xlabel="cost of the mistakes on the test rows")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# Probabilities are calibrated, so the threshold can be checked by hand: a look pays from
-# ``REVIEW / mean_fraud`` on.
+# Probabilities are calibrated, so you can check the threshold by hand: a review pays if the
+# probability of fraud is at least ``REVIEW / mean_fraud``.
 print(f"by hand {REVIEW / mean_fraud:.3f}, chosen {clf.threshold_:.3f}")
 ThresholdDisplay.from_estimator(clf, X_test, y_test)

@@ -12,6 +12,7 @@ Step through the picture with the buttons below it.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.animation import FuncAnimation
+from matplotlib.colors import LinearSegmentedColormap
 from sklearn.datasets import make_moons
 from sklearn.tree import DecisionTreeClassifier
 
@@ -35,23 +36,25 @@ grid = np.stack(np.meshgrid(side, side * 0.7), axis=-1).reshape(-1, 2)
 surfaces = [p[:, 1].reshape(120, 120).copy() for p in clf.staged_predict_proba(grid)]
 scores = [f"validation score {score:.2f}" for score in clf.scores_]
 
-figure, ax = plt.subplots(figsize=(6.2, 4.6), layout="constrained")
+# White where the ensemble is sure of the majority, orange where it is sure of the minority.
+SHADES = LinearSegmentedColormap.from_list("shades", ["#ffffff", "#f4b183"])
+figure, ax = plt.subplots(figsize=(6.8, 4.8), layout="constrained")
 
 
 def draw(step):
     """Draw one step: the rows of the new member, and the boundary with it."""
     ax.clear()
     levels = np.linspace(0, 1, 11)
-    ax.contourf(side, side * 0.7, surfaces[step], levels=levels, cmap="RdBu_r", alpha=0.5)
+    ax.contourf(side, side * 0.7, surfaces[step], levels=levels, cmap=SHADES)
     ax.contour(side, side * 0.7, surfaces[step], levels=[0.5], colors="k", linewidths=1.2)
     rows = clf.estimators_samples_[step]
     drawn = rows[y[rows] == 0]
-    ax.scatter(*X[y == 0].T, s=4, color="0.55", label="majority")
-    ax.scatter(*X[y == 1].T, s=14, color="#D55E00", marker="^", label="minority, always taken")
-    ax.scatter(*X[drawn].T, s=16, color="#0072B2", label="majority, drawn for this member")
+    ax.scatter(*X[y == 0].T, s=4, color="0.65", label="majority")
+    ax.scatter(*X[drawn].T, s=18, color="#0072B2", label="majority, drawn for this member")
+    ax.scatter(*X[y == 1].T, s=18, color="#D55E00", marker="^", label="minority, always taken")
     ax.set(xlim=(-2, 3), ylim=(-1.4, 2.1), xticks=[], yticks=[])
     ax.set_title(f"member {step + 1}: {scores[step]}", loc="left")
-    ax.legend(loc="upper right", fontsize=8)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)
 
 
 animation = FuncAnimation(figure, draw, frames=len(surfaces), interval=1200)

@@ -24,8 +24,8 @@ X, y = X[rows], y[rows]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# The default threshold, "balanced", calls a row a rare class where that is more probable than the
-# class is frequent.
+# With the default threshold, "balanced", `predict` returns the class that is most probable compared
+# with its frequency.
 clf = MesaClassifier(random_state=0).fit(X_train, y_train)
 tree = DecisionTreeClassifier(random_state=0).fit(X_train, y_train)
 

@@ -2,9 +2,9 @@
 The growth loop as an environment
 =================================
 
-`EnsembleTrainingEnv` is a gymnasium environment (``pip install "metasampler[rl]"``): the state is
-a histogram of errors, the action is mu, the reward is the gain in validation score. Here a rule
-of our own plays an episode on the rare digits.
+`EnsembleTrainingEnv` is a gymnasium environment (extra ``rl``). The state is a histogram of errors,
+the action is mu, and the reward is the gain in validation score. Here a rule of our own plays an
+episode on the rare digits.
 """
 
 import matplotlib.pyplot as plt
@@ -14,8 +14,8 @@ from metasampler.datasets import make_imbalanced_digits
 from metasampler.meta import EnsembleTrainingEnv
 
 
-def hard_then_harder(state):
-    """Draw harder rows the better the ensemble fits the validation rows."""
+def by_small_errors(state):
+    """Draw harder rows the more validation rows have a small error."""
     share_of_small_errors = state[5]  # the first bin of the validation half
     return np.array([0.5 + 0.5 * share_of_small_errors])
 
@@ -34,7 +34,7 @@ def play(env, policy):
 
 # %%
 env = EnsembleTrainingEnv(*make_imbalanced_digits(), random_state=0)
-rules = {"harder and harder": hard_then_harder, "constant 0.2": lambda state: np.array([0.2])}
+rules = {"our rule": by_small_errors, "constant 0.2": lambda state: np.array([0.2])}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for name, rule in rules.items():
     mus, scores = play(env, rule)

@@ -1,9 +1,9 @@
 """
-Text, categories, dates and gaps
-================================
+Text, categories, dates and missing values
+==========================================
 
-A data frame goes in as it is. The claims are synthetic: a garage in text, a category, a date, a
-boolean, and numbers with gaps.
+Pass a data frame as it is. The claims are synthetic: the garage is text, and there is a category, a
+date, a boolean, and numbers with missing values.
 """
 
 import matplotlib.pyplot as plt
@@ -22,14 +22,14 @@ train, test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0
 X.head()
 
 # %%
-# Nothing has to be encoded or filled in.
+# You do not have to encode or impute anything.
 clf = MesaClassifier(random_state=0).fit(train, y_train)
 scores = clf.predict_proba(test)[:, 1]
 found = average_precision_score(y_test == "yes", scores)
 print(f"average precision {found:.3f}; a random order has {np.mean(y_test == 'yes'):.3f}")
 
 # %%
-# A level that the fit has not seen counts as a rare one. Columns are found by name, in any order.
+# A level that the fit has not seen counts as a rare one. Columns are matched by name, in any order.
 tomorrow = test.head(2).assign(garage=["a new garage", "garage 3"])[list(test.columns[::-1])]
 print(clf.predict_proba(tomorrow)[:, 1].round(3))
 

@@ -2,8 +2,8 @@
 A thinned log, and weights that repair it
 =========================================
 
-Logs are often thinned: all frauds are kept, and one in ten of the other rows. Without weights the
-probabilities then are too high. With weights they are those of the world. The data is synthetic.
+Logs are often thinned: all frauds are kept, but only one in ten other rows. Without weights the
+probabilities are then too high. With weights they are right. The data is synthetic.
 """
 
 import matplotlib.pyplot as plt

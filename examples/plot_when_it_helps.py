@@ -2,12 +2,12 @@
 When does MESA help, and when not?
 ==================================
 
-Drawing hard rows teaches much where labels follow from the columns, and teaches noise where they
-do not. This example turns both knobs on synthetic data: how many labels are wrong, and how rare
-the class is. LightGBM is the one to beat.
+Hard rows teach much if labels follow from the columns. If they do not, hard rows are noise. This
+example varies two things on synthetic data: how many labels are random, and how rare the class is.
+LightGBM is the method to beat.
 
-One task each, so small differences are chance. On 46 real tables the picture is that of the
-results page "Tables of the kind users have".
+Each point is a single task, so small differences are chance. The results page of the tables
+benchmark has 46 real tables.
 """
 
 import matplotlib.pyplot as plt

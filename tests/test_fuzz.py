@@ -11,8 +11,8 @@ N_EXAMPLES = 100
 
 @pytest.mark.parametrize("name", FUZZERS)
 def test_nothing_is_found(name):
-    if name in ("kills", "disks") and sys.platform == "win32":
-        pytest.skip("needs fork and limits of the operating system")
+    if name in ("kills", "disks", "interrupts") and sys.platform == "win32":
+        pytest.skip("needs fork, limits and signals of POSIX")
     tally = run(FUZZERS[name], N_EXAMPLES, number=0)
     assert tally.counts[FINDING] == 0, "\n".join(tally.findings.values())
     assert tally.n_tried >= N_EXAMPLES // 2

@@ -2,7 +2,9 @@
 
 The learner plays constants, and these rows are how constants did: nothing has to be grown again.
 
-    python bench/samplers/boosters.py docs/results src/metasampler/policy/pretrained/boosters.npz
+    python bench/samplers/boosters.py docs/results boosters.npz
+
+With ``--varieties`` it learns from the tables with flipped labels and with fewer positives too.
 """
 
 import sys
@@ -15,21 +17,15 @@ from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants
 from metasampler.policy import signal_state
 from metasampler_bench import load_spec
-from metasampler_bench._draw_policies import (
-    ACTIONS,
-    PENALTY,
-    Cases,
-    cross_validated,
-    fit_sampler,
-    learned,
-    mean_by_table,
-    one_threshold,
-)
+from metasampler_bench._draw_cases import ACTIONS, Cases, cross_validated, mean_by_table
+from metasampler_bench._draw_judge import cases_of, known_of
+from metasampler_bench._draw_policies import PENALTY, fit_sampler, learned, one_threshold
 from metasampler_bench._rows import finished, last_rows
 from metasampler_bench._store import ResultStore
 from metasampler_bench.datasets import REAL_FAMILIES
 
-FOLDER, OUTPUT = Path(sys.argv[1]), Path(sys.argv[2])
+VARIETIES = "--varieties" in sys.argv
+FOLDER, OUTPUT = (Path(argument) for argument in sys.argv[1:3])
 SEED = 0
 
 
@@ -40,12 +36,13 @@ def relative(cases: Cases, scores: np.ndarray) -> float:
 
 spec = load_spec("policies-tables")
 rows = finished(last_rows(ResultStore(FOLDER / f"{spec.name}.jsonl").rows()))
-cases = Cases.of(row for row in rows if not row["cell"].get("noise"))
+cases = cases_of(rows, {})
+known = known_of(rows) if VARIETIES else cases
 names = sorted(set(cases.tables.tolist()))
 counts = [int((cases.tables == name).sum()) for name in names]
 mus = [draw for draw in cases.test if draw.replace(".", "").isdigit() or draw == "uniform"]
 sampler = MetaSampler.from_policy(
-    fit_sampler(cases, seed=SEED),
+    fit_sampler(known, seed=SEED),
     n_estimators=4,
     state="signal",
     validation_fraction=0.1,
@@ -65,13 +62,15 @@ sampler.summary_ = {
     "action": "power: rows are drawn with weights (error + 0.1) ** power, from 0 to 6",
     "scoring": "average_precision",
     "cross_validated_by_family": {
-        "relative_score": relative(cases, cross_validated(cases, learned())),
+        "relative_score": relative(cases, cross_validated(cases, learned(), known)),
         "best_constant_mu": max(relative(cases, cases.test[draw]) for draw in mus),
-        "one_threshold": relative(cases, cross_validated(cases, one_threshold)),
+        "one_threshold": relative(cases, cross_validated(cases, one_threshold, known)),
         "uniform": relative(cases, cases.test["uniform"]),
     },
     "limits": "two classes, 200 or more rows of the smaller one, at most 15,000 training rows",
-    "command": "python bench/samplers/boosters.py docs/results boosters.npz",
+    "varieties": len(set(known.tables.tolist())) - len(names),
+    "command": "python bench/samplers/boosters.py docs/results boosters.npz"
+    + " --varieties" * VARIETIES,
     "rows": "metasampler bench policies-tables",
     "commit": sorted({str(row["commit"]) for row in rows})[-1],
     "date": max(row["date"] for row in rows),

@@ -30,8 +30,10 @@ def row(score, run=0, fold=0, **cell):
     return {"spec": "s", "seed": 0, "score": score, "cell": {**cell, "run": run, "fold": fold}}
 
 
-def test_the_readme_is_what_the_rows_say(looks):
-    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["README.md", "sampler.md"])
+def test_the_pages_are_what_the_rows_say(page, looks):
+    text = (RESULTS / page).read_text(encoding="utf-8")
+    assert "<!-- rows: " in text
     assert with_sentences(text, looks) == text, (
         "run: metasampler bench claims --output docs/results"
     )
@@ -59,6 +61,16 @@ def test_no_number_stands_outside_of_what_is_written():
     free = re.sub(r"<!-- rows: .*?<!-- end -->", "", part, flags=re.S)
     free = re.sub(r"\((Table|Figure) \d+\)", "", free)
     assert not re.search(r"\d", free), re.findall(r".*\d.*", free)
+
+
+def test_what_the_sampler_for_boosters_buys_is_written_from_rows():
+    text = (RESULTS / "sampler.md").read_text(encoding="utf-8")
+    part = text[text.index("## The sampler for boosters") : text.index("# The sampler for trees")]
+    free = re.sub(
+        r"<!-- rows: .*?<!-- end -->|```.*?```|`.*?`|^\|.*?$", "", part, flags=re.S | re.M
+    )
+    # Scores are written from rows; what else is said has no figures with a decimal point.
+    assert not re.search(r"\d?\.\d", free), re.findall(r".*\d?\.\d.*", free)
 
 
 def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():

@@ -3,22 +3,38 @@
 import numpy as np
 import pytest
 
-from metasampler_bench import _draw_summaries, load_spec
+from metasampler_bench import (
+    _draw_attempts,
+    _draw_policies,
+    _draw_summaries,
+    _draw_training,
+    load_spec,
+)
+from metasampler_bench._draw_cases import (
+    ACTIONS,
+    MORE_NUMBERS,
+    Cases,
+    cross_validated,
+    mean_by_table,
+)
+from metasampler_bench._draw_ceiling import known_from_splits, perfect_knowledge
+from metasampler_bench._draw_judge import known_of
 from metasampler_bench._draw_measure import CHOICES, POWERS, SELECTABLE, measure_draws
 from metasampler_bench._draw_policies import (
-    ACTIONS,
-    Cases,
     best_constant,
     by_signal,
-    cross_validated,
+    chosen_among,
+    committee,
     fit_sampler,
+    kernel_smoothed,
     learned,
-    mean_by_table,
     one_threshold,
     random_search,
     selected,
+    shrunken,
 )
-from metasampler_bench._draw_summaries import DRAW_SUMMARIES
+from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
+from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of, measure_training
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import REAL_FAMILIES, REAL_NAMES
@@ -30,9 +46,12 @@ NUMBERS = (
 )
 
 
-def make_rows(tables=TABLES, runs=2, noise=0.0):
-    """Rows of a world in which hard draws pay where the signal is large, and cost where not."""
-    rng = np.random.default_rng(0)
+def make_rows(tables=TABLES, runs=2, noise=0.0, chance=0.0):
+    """Rows of a world in which hard draws pay where the signal is large, and cost where not.
+
+    `chance` is the standard deviation of scores between splits.
+    """
+    rng, luck = np.random.default_rng(0), np.random.default_rng(1)
     rows = []
     for place, name in enumerate(tables):
         signal = 10.0 * 1.35**place
@@ -43,7 +62,7 @@ def make_rows(tables=TABLES, runs=2, noise=0.0):
             for group in CHOICES:
                 draws = CHOICES[group]
                 hardness = np.linspace(0, 1, len(draws) + (group != "mu"))[-len(draws) :]
-                score = 0.5 + slope * hardness
+                score = 0.5 + slope * hardness + chance * luck.normal(size=len(draws))
                 test = {draw: float(s) for draw, s in zip(draws, score, strict=True)}
                 cell = {"dataset": name, "run": run, "fold": 0, "draws": group}
                 row = {"cell": cell | ({"noise": noise} if noise else {}), "test": test}
@@ -114,16 +133,166 @@ def test_rules_without_a_learner(cases):
 def test_reports_are_made_of_rows(monkeypatch):
     monkeypatch.setattr(_draw_summaries, "_SEEDS", range(1))
     spec, rows = load_spec("policies-tables"), make_rows(TABLES[::2], runs=1)
-    table = DRAW_SUMMARIES["draw-policies"](spec, rows, {})
+    (table,) = everywhere(spec, rows, {})
     names = [line[0].text for line in table.rows]
     hindsight = table.rows[names.index("hindsight: the best constant of each table")]
     assert hindsight[1].text == table.rows[0][1].text == "1.0000"
-    assert any(name.startswith("learned: power by the signal") for name in names)
+    assert any(name.startswith("learned from clean tables") for name in names)
+    assert any(name.startswith("powers 0.627, 1.65, 3.3 in turn") for name in names)
     assert any(name.startswith("selected on validation rows, 6 fits") for name in names)
     for kind in ("draw-groups", "draw-tables"):
         assert len(DRAW_SUMMARIES[kind](spec, rows, {}).rows) >= 6
+    assert "random search over linear policies" in names
+    assert len(everywhere(spec, [*rows, *make_rows(TABLES[::2], runs=1, noise=0.2)], {})) == 2
+    short = DRAW_SUMMARIES["draw-short"](spec, rows, {})
+    assert short.rows[0][1].text == table.rows[names.index(short.rows[0][0].text)][1].text
     noisy = DRAW_SUMMARIES["draw-groups"](spec, make_rows(noise=0.2), {"noise": 0.2})
     assert noisy.rows
+
+
+def test_varieties_of_a_table_are_held_apart_together(cases):
+    both = Cases.together({"": cases, " (flipped labels)": Cases.of(make_rows(noise=0.2))})
+    assert len(both) == 48
+    assert len(set(both.tables)) == 24
+    assert set(both.families) == set(cases.families)
+    short = both.averaged()
+    assert len(short) == 24
+    assert short.weights @ short.test["0.9"] == pytest.approx(both.weights @ both.test["0.9"])
+    known = known_of([*make_rows(), *make_rows(noise=0.2)])
+    np.testing.assert_array_equal(known.tables, both.tables)
+
+
+def test_groups_of_families_can_be_held_apart(cases):
+    seen = []
+
+    def fit(known):
+        seen.append(set(known.families))
+        return lambda new: np.full(len(new), len(seen))
+
+    n_families = len(set(cases.families))
+    scores = cross_validated(cases, fit, n_groups=3)
+    assert len(seen) == 3
+    assert sum(n_families - len(known) for known in seen) == n_families
+    assert set(scores) == {1, 2, 3}
+
+
+def test_without_chance_other_splits_tell_all(cases):
+    draws = [*CHOICES["mu"], *CHOICES["power"]]
+    np.testing.assert_allclose(list(known_from_splits(cases, draws, 1).values()), 1.0)
+    np.testing.assert_allclose(perfect_knowledge(cases, draws), 1.0)
+    assert known_from_splits(cases, draws, 2) == {}
+
+
+@pytest.mark.parametrize("between", [0.0, 0.01, 0.03, 0.1])
+def test_perfect_knowledge_lies_between_the_limits(between):
+    rng = np.random.default_rng(0)
+    n_tables, n_splits, n_draws, chance = 200, 5, 12, 0.013
+    # Smooth curves of hardness, as those of tables are.
+    curves = np.vander(np.linspace(-1, 1, n_draws), 4)[:, :3]
+    truth = 1 + between * rng.normal(size=(n_tables, 3)) @ curves.T
+    scores = truth[:, np.newaxis] + chance * rng.normal(size=(n_tables, n_splits, n_draws))
+    best = scores.mean(axis=1).max(axis=1)
+    scores /= best[:, np.newaxis, np.newaxis]
+    names = np.repeat(np.array([f"table {n}" for n in range(n_tables)], dtype=object), n_splits)
+    draws = [f"draw {n}" for n in range(n_draws)]
+    test = {draw: scores[..., n].ravel() for n, draw in enumerate(draws)}
+    low, high = perfect_knowledge(Cases(names, names, {}, test, {}, {}), draws)
+    # The mean of so many tables has an error of some ten-thousandths.
+    assert low - 5e-4 <= np.mean(truth.max(axis=1) / best) <= high + 5e-4
+
+
+def test_curves_of_noisy_tables_are_drawn_to_the_mean():
+    rows = make_rows(TABLES[:6], runs=4)
+    rng = np.random.default_rng(0)
+    for row in rows:
+        if row["cell"]["dataset"] == TABLES[0]:
+            row["test"] = {draw: s + 0.2 * rng.normal() for draw, s in row["test"].items()}
+    cases = Cases.of(rows)
+    smooth = shrunken(cases)
+
+    def spread(part, name):
+        curve = np.stack([part.test[draw] for draw in ACTIONS], axis=1)[part.tables == name]
+        return np.ptp(curve.mean(axis=0))
+
+    kept = {n: spread(smooth, n) / spread(cases, n) for n in (TABLES[0], TABLES[5])}
+    assert kept[TABLES[0]] < 0.7 < 0.95 < kept[TABLES[5]]
+
+
+def test_what_is_chosen_is_chosen_within(cases):
+    seen = []
+
+    def spy(known):
+        seen.append(set(known.families))
+        return lambda new: np.zeros(len(new))
+
+    fit = chosen_among({"zero": spy, "learned": learned()})
+    scores = cross_validated(cases, fit)
+    np.testing.assert_allclose(scores, cross_validated(cases, learned()))
+    # Of six inner folds none has the family that is tested, nor is it larger than what is known.
+    assert all(len(known) < len(set(cases.families)) - 1 for known in seen)
+
+
+@pytest.mark.parametrize("fit", [committee(), kernel_smoothed(0.2), learned(prepared=shrunken)])
+def test_other_ways_learn_what_the_signal_says(cases, fit):
+    best = max(cases.weights @ cases.test[draw] for draw in CHOICES["mu"])
+    assert cases.weights @ cross_validated(cases, fit) > best
+
+
+def test_limits_and_attempts_are_reported(monkeypatch):
+    # One more number in place of nine: they are tried in the same way.
+    for module in (_draw_attempts, _draw_policies):
+        monkeypatch.setattr(module, "MORE_NUMBERS", {"ratio": MORE_NUMBERS["ratio"]})
+    spec = load_spec("policies-tables")
+    rows = [*make_rows(TABLES[::3]), *make_rows(TABLES[::3], noise=0.2)]
+    ceiling = DRAW_SUMMARIES["draw-ceiling"](spec, rows, {})
+    assert [line[1].text for line in ceiling.rows[:3]] == ["1.0000"] * 3
+    attempts = DRAW_SUMMARIES["draw-attempts"](spec, rows, {})
+    assert len(attempts.rows) == 8
+    assert float(attempts.rows[0][1].text) > 0.9
+
+
+def test_learners_that_act_are_judged_on_the_other_half():
+    spec, rows = load_spec("policies-tables"), make_rows(runs=1)
+    for half in HALVES:
+        for run, power in enumerate((0.0, 6.0)):
+            cell = {"setting": "learner=soft actor-critic", "families": half}
+            powers = [power] * len(SIGNALS)
+            row = {"cell": cell | {"run": run, "fold": 0}, "powers": powers}
+            rows.append(row | {"n_episodes": 10, "cpu": 36.0})
+    table = DRAW_SUMMARIES["draw-training"](spec, rows, {})
+    first = [cell.text for cell in table.rows[0]]
+    cases = Cases.of(make_rows(runs=1))
+    both = [cases.weights @ cases.test[draw] for draw in (ACTIONS[0], ACTIONS[-1])]
+    assert first[0] == "soft actor-critic"
+    assert float(first[1]) == pytest.approx(np.mean(both), abs=1e-4)
+    assert float(first[7]) == pytest.approx(min(both), abs=1e-4)
+    assert first[-2:] == ["40", "0.04"]
+    assert table.rows[-1][0].text == "from the stored rows of a half"
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_policy_is_trained_on_ensembles(data_home, tmp_path, monkeypatch, learner):
+    tables = ("iranian_churn", "email_spam_openintro")
+    monkeypatch.setattr(_draw_training, "REAL_NAMES", tables)
+    half = half_of(REAL_FAMILIES[tables[1]])
+    cell = {"setting": f"learner={learner}", "families": half, "run": 0, "fold": 0, "quick": True}
+    job = Job("draw-training", cell)
+    (row,) = measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
+    assert row["tasks"] == [n for n in tables if half_of(REAL_FAMILIES[n]) == half]
+    assert row["n_episodes"] == 5 * len(row["tasks"])
+    assert len(row["powers"]) == len(SIGNALS)
+    assert all(0 <= power <= 6 for power in row["powers"])
+
+
+def test_positives_can_be_thinned(data_home, tmp_path):
+    cell = {"dataset": "iranian_churn", "run": 0, "fold": 0, "draws": "turns"}
+    cache = SamplerCache(tmp_path, 0, str(data_home))
+    (whole,) = measure_draws(Job("draws", cell), cache)
+    (thinned,) = measure_draws(Job("draws", cell | {"thinned": 0.25}), cache)
+    assert whole["test"].keys() == thinned["test"].keys() == CHOICES["turns"].keys()
+    assert thinned["n_positive"] == whole["n_positive"] // 4
+    lost = whole["n_positive"] - thinned["n_positive"]
+    assert thinned["n_rows"] == whole["n_rows"] - lost
 
 
 def test_a_split_is_measured(data_home, tmp_path):

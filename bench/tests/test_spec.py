@@ -19,7 +19,7 @@ from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 
-OTHER_REPORTS = ("sentences", "table", "paired", "spread")
+OTHER_REPORTS = ("draw-policies", "sentences", "table", "paired", "spread")
 
 #: Typed from the paper: where each spec stands in it. Tables count through the appendix.
 IN_PAPER = {

@@ -7,12 +7,10 @@ Chromium with its driver. The data is made up (`make_claims`): it shows the repo
 how good the classifier is on real data.
 """
 
-import io
 import sys
 from pathlib import Path
 
 from lightgbm import LGBMClassifier
-from PIL import Image
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
@@ -23,7 +21,7 @@ from metasampler.tables import TableEncoder
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parents[1] / "tests" / "helpers"))
-from browser import DESKTOP, PHONE, TABLET, look_like, open_browser, photograph  # noqa: E402
+from browser import DESKTOP, PHONE, TABLET, look_like, open_browser, photograph, save_picture  # noqa: E402
 
 #: How much of the page is kept: the head and the threshold, and the figures below them.
 PICTURES = {
@@ -64,12 +62,9 @@ def main():
         for name, (size, dark, height) in PICTURES.items():
             look_like(browser, size, dark=dark)
             browser.get(page.as_uri())
-            picture = Image.open(io.BytesIO(photograph(browser, size, height))).convert("RGB")
             target = HERE / f"{name}.png"
-            # The coverage of colours, not their frequency: the ring of the threshold is small.
-            few = picture.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-            few.save(target, optimize=True)
-            print(f"{target.name}: {target.stat().st_size / 1000:.0f} kB")
+            weight = save_picture(photograph(browser, size, height), target)
+            print(f"{target.name}: {weight / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Imbalanced classification with ensembles that a learned meta-sampler grows."""
+"""Imbalanced classification with ensembles grown by a learned meta-sampler."""
 
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler

@@ -149,6 +149,43 @@ def test_what_fit_prints_and_keeps(run, claims, tmp_path):
     assert set(model.predict(frame)) == {"no", "yes"}
 
 
+@pytest.mark.parametrize("positive", [(), ("--positive", "yes")])
+def test_a_folder_is_read_part_by_part(run, claims, tmp_path, positive):
+    (tmp_path / "rows").mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(claims)), 3)):
+        part = claims.iloc[rows].reset_index(drop=True)
+        part.to_parquet(tmp_path / "rows" / f"{number}.parquet", row_group_size=200)
+    claims.to_parquet(tmp_path / "claims.parquet")
+    options = ("--target", "bad", "--preset", "fast", *positive)
+    said = run("fit", "rows", *options, "--memory", "1 MB", "--output", "parts.skops")
+    assert f"{len(claims):,} rows" in said
+    assert "cross-validated" not in said
+    run("fit", "claims.parquet", *options, "--folds", "0", "--output", "whole.skops")
+    table = claims.drop(columns="bad")
+    by_parts, by_whole = (load_model(f"{name}.skops")[0] for name in ("parts", "whole"))
+    np.testing.assert_array_equal(by_parts.predict_proba(table), by_whole.predict_proba(table))
+    np.testing.assert_array_equal(by_parts.classes_, by_whole.classes_)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rows", "--target", "bad", "--folds", "3"), "needs all rows in memory"),
+        (("rows", "--target", "ba"), "no column 'ba'"),
+        (("rows",), "name the column of the classes"),
+        (("rows", "--target", "bad", "--memory", "much"), "must be a number of bytes"),
+        (("empty", "--target", "bad"), "holds no file that ends in .parquet"),
+        (("claims.csv", "--target", "bad", "--memory", "1 GB"), "is no Parquet file"),
+    ],
+)
+def test_bad_requests_for_parts(run, claims, tmp_path, arguments, message):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "empty").mkdir()
+    claims.to_parquet(tmp_path / "rows" / "0.parquet")
+    claims.to_csv(tmp_path / "claims.csv", index=False)
+    assert message in run("fit", *arguments, code=2)
+
+
 def test_keep_overrides(run, claims, tmp_path):
     claims.to_csv(tmp_path / "claims.csv", index=False)
     file = ("fit", "claims.csv", "--target", "bad", "--preset", "fast", "--folds", "0")

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -213,6 +214,20 @@ def test_an_interrupted_first_fit_leaves_no_half_ensemble(imbalanced, Ensemble, 
     again = clf.fit(*imbalanced).predict_proba(imbalanced[0])
     fresh = clone(clf).fit(*imbalanced).predict_proba(imbalanced[0])
     assert_array_equal(again, fresh)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_columns_of_a_fit_that_failed_are_forgotten(imbalanced, Ensemble, recording, error):
+    X, y = imbalanced
+    frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])])
+    clf = Ensemble(recording, 3, random_state=0).fit(frame, y)
+    proba = clf.predict_proba(frame)
+    labels = y if error is KeyboardInterrupt else np.zeros(len(y))
+    Recording.interrupted_in = Recording.fits
+    with pytest.raises(error):
+        clf.fit(frame[["x1", "x0"]].rename(columns={"x1": "other"}), labels)
+    assert list(clf.feature_names_in_) == list(frame)
+    assert_array_equal(clf.predict_proba(frame), proba)
 
 
 @pytest.mark.parametrize("moment", [6, 13], ids=["held out in turn", "refit"])

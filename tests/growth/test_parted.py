@@ -208,7 +208,7 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
         parts = cut(codes, n_parts, 1)
         request = request._replace(n_members=1)
         candidates = Candidates(Memory(), parts, request, lambda sums=sums: sums)
-        chosen = candidates.smallest(size, adjust, tied)
+        chosen = candidates.smallest(size, adjust, tied).found(Memory(), parts)
         found = np.concatenate(
             [rows + part.start for part, rows in zip(parts, chosen, strict=True)]
         )

@@ -15,6 +15,7 @@ from metasampler.growth import GaussianDraw, Growth, RandomStreams, make_learner
 from metasampler.growth._draw import deal_folds
 from metasampler.growth._members import leaf_probabilities
 from metasampler.growth._pieces import make_pieces
+from metasampler.growth._rules import Choice
 
 
 def grown(make, X, y, n_members=7, *, fraction=0.25, smoothing=0.0, rule=None, **options):
@@ -54,7 +55,7 @@ def test_no_member_sees_its_fold(make, imbalanced, rule):
         visible = data.parts[0].rows_of(data.minority, number % 4)
         counts = np.bincount(data.codes[subset])
         assert counts.tolist() == [len(visible)] * 2
-        (piece,) = make_pieces(data, [subset], number, stops_early=True)
+        (piece,) = make_pieces(data, Choice.of([subset]), number, stops_early=True)
         assert_array_equal(piece.unseen, np.flatnonzero(data.folds == number % 4))
 
 
@@ -162,7 +163,7 @@ def test_validation_rows_of_ones_own_are_not_rotated(make, imbalanced):
     assert data.n_folds == 0
     assert len(data.tables) == 1
     subset = data.draw(RandomStreams(0).row_key(1), 0)
-    (piece,) = make_pieces(data, [subset], 3, stops_early=True)
+    (piece,) = make_pieces(data, Choice.of([subset]), 3, stops_early=True)
     assert_array_equal(piece.unseen, np.arange(400, 600))
     assert subset.max() < 400
 

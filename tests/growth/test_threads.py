@@ -79,3 +79,25 @@ def test_catboost_gets_one_thread(imbalanced):
     estimator = catboost.CatBoostClassifier(2, verbose=False, allow_writing_files=False)
     member = make_learners(estimator, [X], 2).fit(X, y, np.arange(len(y)), 0)
     assert member.get_params()["thread_count"] == 1
+
+
+def test_an_interrupt_while_threads_start_lets_nothing_go_on(monkeypatch):
+    begun, stopped, ended = threading.Event(), threading.Event(), []
+
+    def call():
+        begun.set()
+        stopped.wait(10)
+        ended.append(True)
+
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        begun.wait(10)
+        raise KeyboardInterrupt
+
+    # The pool does not know this thread yet, and cannot wait for it.
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side([call, call], 2, stopped.set)
+    assert ended == [True]

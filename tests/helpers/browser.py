@@ -1,6 +1,7 @@
 """A real Chromium that looks at pages, for the tests in ``tests/web`` and pictures in ``docs``."""
 
 import base64
+import io
 import os
 import shutil
 import tempfile
@@ -74,3 +75,14 @@ def photograph(browser, size, height=None):
         "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
     )
     return base64.b64decode(taken["data"])
+
+
+def save_picture(png, path):
+    """Write a PNG of a page with few colours, so that it is small; return its size in bytes."""
+    from PIL import Image
+
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    # The coverage of colours, not their frequency: a mark that matters may be small.
+    few = picture.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+    return path.stat().st_size

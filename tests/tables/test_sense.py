@@ -180,6 +180,12 @@ def test_a_column_without_values_may_be_kept(rng):
         np.testing.assert_array_equal(proba, later[0])
 
 
+def test_a_table_without_rows(rng):
+    frame, _ = make_frame(rng)
+    with pytest.raises(ValueError, match="X has no rows to learn from"):
+        TableCleaner(keep=list(frame)).fit(frame[:0])
+
+
 def test_columns_may_have_numbers_as_names(rng):
     frame, bad = make_frame(rng)
     frame = frame.assign(odd=np.where(rng.random(N) < 0.1, np.inf, rng.random(N)))

@@ -23,6 +23,8 @@ __all__ = ["CLAIMS", "Claim", "count_fits", "load_looks", "write_claims"]
 
 YES, PARTLY, NO, OPEN = "confirmed", "partly", "not confirmed", "open"
 NO_ROWS = "No rows are stored yet."
+# Pages with places for what rows say.
+_WRITTEN_INTO = ("README.md", "sampler.md")
 #: Cells with fewer fits are named on the page.
 _ENOUGH = 8
 
@@ -601,7 +603,7 @@ def judge_claims(looks: Looks) -> ResultTable:
 
 
 def write_claims(folder: str | Path) -> list[Path]:
-    """Write ``claims.md``, and the sentences of ``README.md`` if the folder has one.
+    """Write ``claims.md``, and the sentences of other pages that the folder has.
 
     Parameters
     ----------
@@ -629,11 +631,10 @@ def write_claims(folder: str | Path) -> list[Path]:
     ]
     page = folder / "claims.md"
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    readme = folder / "README.md"
-    if not readme.is_file():
-        return [page]
-    readme.write_text(with_sentences(readme.read_text(encoding="utf-8"), looks), encoding="utf-8")
-    return [page, readme]
+    others = [path for path in (folder / name for name in _WRITTEN_INTO) if path.is_file()]
+    for path in others:
+        path.write_text(with_sentences(path.read_text(encoding="utf-8"), looks), encoding="utf-8")
+    return [page, *others]
 
 
 def with_sentences(text: str, looks: Looks) -> str:

@@ -32,13 +32,13 @@ from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import flip_labels
 
-__all__ = ["CHOICES", "POWERS", "measure_draws"]
+__all__ = ["CHOICES", "POWERS", "at_most", "measure_draws"]
 
 #: The most rows that train, and that test: the cost of a split must not depend on the table.
 _MOST_ROWS = 15_000
 
 # With fewer positives the default has no boosters.
-_FEWEST_POSITIVES = 200
+_FEWEST_POSITIVES = 75
 
 # Majority rows a minority row in the draws of boosters.
 _RATIO = 3.0
@@ -72,6 +72,13 @@ CHOICES: dict[str, dict[str, Any]] = {
     # In equal steps of the action, as a learner plays them; the first step is uniform.
     "power": {f"soft power {power:.3g}": PowerDraw(power) for power in POWERS[1:]},
     "more": {f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
+    # Each member by a power of its own: what a policy could do that acts before every member.
+    "turns": {
+        f"powers {', '.join(f'{POWERS[step]:.3g}' for step in steps)}": tuple(
+            PowerDraw(POWERS[step]) for step in steps
+        )
+        for steps in ((1, 2, 3), (3, 2, 1), (4, 1, 4))
+    },
 }
 
 _EVERY = {name: rule for group in CHOICES.values() for name, rule in group.items()}
@@ -90,8 +97,10 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
         cell["dataset"], cell["run"], seed=cache.seed, data_home=cache.data_home
     )
     seed = fit_seed(cell["run"], cell["fold"], cache.seed)
-    X, y = _at_most(X, y, seed)
-    X_test, y_test = _at_most(X_test, y_test, seed)
+    X, y = at_most(X, y, seed)
+    X_test, y_test = at_most(X_test, y_test, seed)
+    if cell.get("thinned"):
+        X, y = _thinned(X, y, cell["thinned"], seed)
     if cell.get("noise"):
         y = flip_labels(y, cell["noise"], random_state=seed)
     if min(np.bincount(y)) < _FEWEST_POSITIVES:
@@ -144,8 +153,10 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
 
 
 def _grown(growth: Growth, rule: Any, n_members: int) -> Growth:
+    """Grow all members by one rule, or each but the first by its own."""
     while growth.n_members < n_members:
-        growth.step(rule)
+        is_one = rule is None or callable(rule)
+        growth.step(rule if is_one else rule[growth.n_members - 1])
     return growth
 
 
@@ -183,13 +194,20 @@ def _select(
     return {name: _rounded(values) for name, values in found.items()}
 
 
-def _at_most(X: Any, y: Any, seed: int) -> tuple[Any, Any]:
-    if len(y) <= _MOST_ROWS:
+def at_most(X: Any, y: Any, seed: int, *, most: int = _MOST_ROWS) -> tuple[Any, Any]:
+    """Return the rows, or so many of them with as large a part of each class."""
+    if len(y) <= most:
         return X, y
-    rows, _ = train_test_split(
-        np.arange(len(y)), train_size=_MOST_ROWS, stratify=y, random_state=seed
-    )
+    rows, _ = train_test_split(np.arange(len(y)), train_size=most, stratify=y, random_state=seed)
     rows = np.sort(rows)
+    return X.iloc[rows].reset_index(drop=True), y[rows]
+
+
+def _thinned(X: Any, y: Any, part: float, seed: int) -> tuple[Any, Any]:
+    """Return the rows with only a part of the positives."""
+    positives = np.flatnonzero(y)
+    kept, _ = train_test_split(positives, train_size=part, random_state=seed)
+    rows = np.sort(np.concatenate([np.flatnonzero(y == 0), kept]))
     return X.iloc[rows].reset_index(drop=True), y[rows]
 
 

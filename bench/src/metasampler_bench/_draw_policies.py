@@ -1,59 +1,40 @@
-"""Judge policies for draws by stored scores: each learns from other families than it is tested on.
-
-Nothing is grown here. Rows hold how every draw did on the same split, so that what a policy would
-have scored is read off; between two powers that were grown it is interpolated.
-"""
+"""Rules and learners that choose draws, by what is known of tables of other families."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metasampler.meta import Assignment, Episode, FitToConstants, Problem, SoftActorCritic
-from metasampler.policy import GaussianPolicy, signal_state
-from metasampler_bench._draw_measure import CHOICES
-from metasampler_bench.datasets import REAL_FAMILIES
+from metasampler.policy import GaussianPolicy
+from metasampler_bench._draw_cases import (
+    ACTIONS,
+    MORE_NUMBERS,
+    Cases,
+    Chooser,
+    Floats,
+    cross_validated,
+)
 
 __all__ = [
-    "ACTIONS",
-    "MORE_NUMBERS",
     "PENALTY",
-    "Cases",
     "best_constant",
     "by_signal",
-    "cross_validated",
+    "chosen_among",
+    "committee",
     "fit_sampler",
+    "kernel_smoothed",
     "learned",
-    "mean_by_table",
     "one_threshold",
     "random_search",
     "selected",
+    "shrunken",
     "soft_actor_critic",
 ]
 
-Floats = NDArray[np.float64]
-#: Chooses by cases it has not learned from: returns what each of them scores.
-Chooser = Callable[["Cases"], Floats]
-
-#: Numbers that a state could hold beside the signal, and how they are brought to [-1, 1].
-MORE_NUMBERS: dict[str, Callable[[Floats], Floats]] = {
-    "scout_information": lambda values: values,
-    "ratio": lambda values: np.log10(values) / 3,
-    "n_minority": lambda values: np.log10(values) / 5,
-    "hard_auc": lambda values: values,
-    "gap_minority": lambda values: values,
-    "error_valid_majority": lambda values: values,
-    "spread_train_minority": lambda values: values,
-    "booster_ap_gain": lambda values: values,
-    "agreement": lambda values: values,
-}
-
-#: The draws along the action, from uniform on, in equal steps.
-ACTIONS = ("uniform", *CHOICES["power"])
+Fit = Callable[[Cases], Chooser]
 
 # Constants along which a threshold chooses.
 _MUS = ("uniform", "0.5", "0.6", "0.7", "0.8", "0.9", "1")
@@ -62,132 +43,10 @@ _MUS = ("uniform", "0.5", "0.6", "0.7", "0.8", "0.9", "1")
 PENALTY = 1e-3
 
 
-@dataclass(frozen=True)
-class Cases:
-    """Scores of all draws, one entry a table and split.
-
-    Attributes
-    ----------
-    tables, families : ndarray of str
-    numbers : dict of ndarray
-        What is known before rows are drawn.
-    test : dict of ndarray
-        Average precision of the test rows by draw, as a part of the table's own best.
-    held, valid : dict of ndarray
-        The same of ensembles that leave one fold out from all members, and the score of this fold.
-    """
-
-    tables: NDArray[Any]
-    families: NDArray[Any]
-    numbers: dict[str, Floats]
-    test: dict[str, Floats]
-    held: dict[str, Floats]
-    valid: dict[str, Floats]
-
-    @classmethod
-    def of(cls, rows: Iterable[dict[str, Any]], *, selectable: bool = False) -> Cases:
-        """Put the rows of each table and split together; those that lack a draw are left out.
-
-        With ``selectable`` only splits are kept in which rows were held out to select by.
-        """
-        splits: dict[tuple[str, int], dict[str, Any]] = {}
-        for row in rows:
-            key = row["cell"]["dataset"], row["cell"]["run"]
-            split = splits.setdefault(key, {"test": {}, "held": {}, "valid": {}})
-            split["test"] |= row["test"]
-            split["held"] |= row.get("held_test", {})
-            split["valid"] |= row.get("valid", {})
-            split["state"] = row["state"]
-        whole = [*CHOICES["mu"], *CHOICES["power"]]
-        kept = {
-            key: split
-            for key, split in splits.items()
-            if split["test"].keys() >= set(whole) and (split["valid"] or not selectable)
-        }
-        if not kept:
-            nobody = np.array([], dtype=object)
-            return cls(nobody, nobody, {}, {}, {}, {})
-        tables = np.array([name for name, _ in kept], dtype=object)
-        test = _columns(kept.values(), "test")
-        means = [mean_by_table(tables, test[draw]) for draw in whole]
-        best = {name: max(mean[name] for mean in means) for name in set(tables.tolist())}
-        scale = np.array([best[name] for name in tables])
-        return cls(
-            tables,
-            np.array([REAL_FAMILIES.get(name, name) for name in tables], dtype=object),
-            _columns(kept.values(), "state"),
-            {draw: scores / scale for draw, scores in test.items()},
-            {draw: scores / scale for draw, scores in _columns(kept.values(), "held").items()},
-            _columns(kept.values(), "valid"),
-        )
-
-    def __len__(self) -> int:
-        return len(self.tables)
-
-    def where(self, mask: NDArray[Any]) -> Cases:
-        """Return some of the cases."""
-        parts = (self.numbers, self.test, self.held, self.valid)
-        chosen = ({name: values[mask] for name, values in part.items()} for part in parts)
-        return Cases(self.tables[mask], self.families[mask], *chosen)
-
-    def states(self, more: Sequence[str] = ()) -> Floats:
-        """Return the states of kind "signal", with more numbers beside it if need be."""
-        signal = np.array([signal_state(value) for value in self.numbers["signal"]])
-        others = [MORE_NUMBERS[name](self.numbers[name]) for name in more]
-        return np.clip(np.column_stack([signal, *others]), -1.0, 1.0)
-
-    @property
-    def weights(self) -> Floats:
-        """Weights by which every table counts the same."""
-        _, place, counts = np.unique(self.tables, return_inverse=True, return_counts=True)
-        return 1 / counts[place] / len(counts)
-
-    def scores_of(self, actions: Floats) -> Floats:
-        """Return what actions score, between the powers that were grown by a straight line."""
-        curves = np.stack([self.test[draw] for draw in ACTIONS], axis=1)
-        steps = np.linspace(0, 1, len(ACTIONS))
-        pairs = zip(actions, curves, strict=True)
-        return np.array([np.interp(action, steps, curve) for action, curve in pairs])
-
-
-def _columns(splits: Iterable[dict[str, Any]], part: str) -> dict[str, Floats]:
-    parts = [split[part] for split in splits]
-    common = set.intersection(*(set(each) for each in parts)) if parts else set()
-    names = [name for name in (parts[0] if parts else {}) if name in common]
-    return {name: np.array([each[name] for each in parts], dtype=float) for name in names}
-
-
-def mean_by_table(tables: NDArray[Any], values: Floats) -> dict[str, float]:
-    """Return the mean over the splits of each table."""
-    return {name: float(values[tables == name].mean()) for name in sorted(set(tables.tolist()))}
-
-
-def cross_validated(
-    cases: Cases, fit: Callable[[Cases], Chooser], known: Cases | None = None
-) -> Floats:
-    """Return what a policy scores on each family, fitted to the others.
-
-    Parameters
-    ----------
-    cases : Cases
-        Where it is tested.
-    fit : callable
-        What fits it.
-    known : Cases, default=None
-        What it is fitted to, if that is not `cases`.
-    """
-    known = cases if known is None else known
-    scores = np.empty(len(cases))
-    for family in sorted(set(cases.families.tolist())):
-        tested = cases.families == family
-        scores[tested] = fit(known.where(known.families != family))(cases.where(tested))
-    return scores
-
-
 # ---------------------------------------------------------------------- rules without a learner
 
 
-def best_constant(draws: Iterable[str]) -> Callable[[Cases], Chooser]:
+def best_constant(draws: Iterable[str]) -> Fit:
     """Return what takes the constant that is best in the mean of the other families."""
 
     def fit(cases: Cases) -> Chooser:
@@ -263,7 +122,8 @@ def learned(
     penalty: float = PENALTY,
     more: Sequence[str] = (),
     spoiled: Callable[[Floats, Floats], Floats] | None = None,
-) -> Callable[[Cases], Chooser]:
+    prepared: Callable[[Cases], Cases] | None = None,
+) -> Fit:
     """Return what fits a policy to the other families.
 
     Parameters
@@ -275,9 +135,12 @@ def learned(
     spoiled : callable, default=None
         ``spoiled(states, known)`` changes the states where the policy is tested, given those it
         has learned from.
+    prepared : callable, default=None
+        Changes the cases that it learns from.
     """
 
     def fit(cases: Cases) -> Chooser:
+        cases = cases if prepared is None else prepared(cases)
         known = cases.states(more)
         policy = fit_sampler(cases, penalty=penalty, states=known)
 
@@ -292,7 +155,90 @@ def learned(
     return fit
 
 
-def random_search(seed: int, n_candidates: int = 20) -> Callable[[Cases], Chooser]:
+def shrunken(cases: Cases) -> Cases:
+    """Return the cases with the mean curve of each table, drawn to that of all where it is noisy.
+
+    The weight of a table's own curve is the part of its variance that is no noise between splits:
+    ``between / (between + noise)``, with one variance between tables for all.
+    """
+    curves = np.stack([cases.test[draw] for draw in ACTIONS], axis=1)
+    curves -= curves.mean(axis=1, keepdims=True)
+    own = {name: curves[cases.tables == name] for name in sorted(set(cases.tables.tolist()))}
+    means = {name: curve.mean(axis=0) for name, curve in own.items()}
+    grand = np.mean(list(means.values()), axis=0)
+    # With one split there is no telling noise; it is then as large as elsewhere.
+    variances = {n: c.var(axis=0, ddof=1).mean() for n, c in own.items() if len(c) > 1}
+    usual = float(np.median(list(variances.values()))) if variances else 0.0
+    noise = {name: variances.get(name, usual) / len(curve) for name, curve in own.items()}
+    between = np.mean([np.mean((means[name] - grand) ** 2) - noise[name] for name in own])
+    between = max(float(between), 1e-9)
+    result = np.empty_like(curves)
+    for name, mean in means.items():
+        weight = between / (between + noise[name])
+        result[cases.tables == name] = 1 + grand + weight * (mean - grand)
+    smooth = {draw: result[:, place] for place, draw in enumerate(ACTIONS)}
+    return replace(cases, test={**cases.test, **smooth})
+
+
+def kernel_smoothed(width: float) -> Fit:
+    """Return what takes the best of a cubic through the mean curve of tables with a like signal."""
+
+    def fit(cases: Cases) -> Chooser:
+        curves = np.stack([cases.test[draw] for draw in ACTIONS], axis=1)
+        curves -= curves.mean(axis=1, keepdims=True)
+        signals, weights = cases.states()[:, 0], cases.weights
+        steps, grid = np.linspace(0, 1, len(ACTIONS)), np.linspace(0, 1, 61)
+
+        def choose(new: Cases) -> Floats:
+            near = np.exp(-0.5 * ((new.states()[:, :1] - signals) / width) ** 2) * weights
+            means = near @ curves / near.sum(axis=1, keepdims=True)
+            cubics = np.polynomial.polynomial.polyfit(steps, means.T, 3)
+            worth = np.polynomial.polynomial.polyval(grid, cubics)
+            return new.scores_of(grid[np.argmax(worth, axis=1)])
+
+        return choose
+
+    return fit
+
+
+def committee(penalty: float = PENALTY) -> Fit:
+    """Return what takes the mean action of policies on the signal and one other number each."""
+    states = [(), *((name,) for name in MORE_NUMBERS)]
+
+    def fit(cases: Cases) -> Chooser:
+        policies = [fit_sampler(cases, penalty=penalty, states=cases.states(s)) for s in states]
+
+        def choose(new: Cases) -> Floats:
+            actions = [
+                [policy.choose(state) for state in new.states(more)]
+                for policy, more in zip(policies, states, strict=True)
+            ]
+            return new.scores_of(np.mean(actions, axis=0))
+
+        return choose
+
+    return fit
+
+
+def chosen_among(options: Mapping[str, Fit], n_groups: int = 3) -> Fit:
+    """Return what takes the option that does best in cross-validation within what it is fitted to.
+
+    What is chosen and what is tested are so kept apart. To choose, the splits of each table are
+    averaged, which changes little and takes a fraction of the time.
+    """
+
+    def fit(cases: Cases) -> Chooser:
+        short = cases.averaged()
+        worth = {
+            name: float(short.weights @ cross_validated(short, option, n_groups=n_groups))
+            for name, option in options.items()
+        }
+        return options[max(worth, key=worth.__getitem__)](cases)
+
+    return fit
+
+
+def random_search(seed: int, n_candidates: int = 20) -> Fit:
     """Return what takes the best of random linear policies, at as many episodes as the learner.
 
     The learner plays each case once by every draw. So many episodes are dealt to the candidates.
@@ -317,7 +263,7 @@ def random_search(seed: int, n_candidates: int = 20) -> Callable[[Cases], Choose
     return fit
 
 
-def soft_actor_critic(seed: int, n_members: int = 4) -> Callable[[Cases], Chooser]:
+def soft_actor_critic(seed: int, n_members: int = 4) -> Fit:
     """Return what trains soft actor-critic on the stored curves, at as many episodes.
 
     An episode acts before each member but the first. Its score is that of the mean action, and is

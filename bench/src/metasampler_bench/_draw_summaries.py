@@ -8,35 +8,44 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import spearmanr, wilcoxon
+from scipy.stats import spearmanr
 
-from metasampler_bench._draw_measure import CHOICES, SELECTABLE
-from metasampler_bench._draw_policies import (
+from metasampler_bench._draw_attempts import attempts, ceiling, training
+from metasampler_bench._draw_cases import (
     ACTIONS,
     MORE_NUMBERS,
-    PENALTY,
     Cases,
+    Floats,
+    cross_validated,
+    mean_by_table,
+)
+from metasampler_bench._draw_judge import (
+    CONSTANTS,
+    MUS,
+    NOISE,
+    cases_of,
+    judged,
+    known_of,
+    mean_of,
+    splits_of,
+    tested_cases,
+)
+from metasampler_bench._draw_measure import CHOICES, SELECTABLE
+from metasampler_bench._draw_policies import (
     best_constant,
     by_signal,
-    cross_validated,
     learned,
-    mean_by_table,
     one_threshold,
     random_search,
     selected,
     soft_actor_critic,
 )
-from metasampler_bench._rows import Row, finished
+from metasampler_bench._rows import Row
 from metasampler_bench._spec import Spec
 from metasampler_bench._tables import ResultTable
 
-__all__ = ["DRAW_SUMMARIES"]
+__all__ = ["DRAW_SUMMARIES", "everywhere"]
 
-Floats = NDArray[np.float64]
-
-_MUS = tuple(CHOICES["mu"])
-_CONSTANTS = (*_MUS, *CHOICES["power"])
 _EDGES = (0.0, 25.0, 36.0, 50.0, 100.0, 160.0, np.inf)
 
 # Searches and soft actor-critic depend on chance: the mean of some is shown.
@@ -46,13 +55,8 @@ _SEEDS = range(3)
 _N_MEMBERS = 4
 
 
-def _of(rows: list[Row], report: dict[str, Any], **options: Any) -> Cases:
-    noise = report.get("noise", 0.0)
-    chosen = [row for row in finished(rows) if row["cell"].get("noise", 0.0) == noise]
-    cases = Cases.of(chosen, **options)
-    if not len(cases) and not options:
-        raise ValueError("No table has rows of all draws yet; the same command goes on.")
-    return cases
+# Soft actor-critic is slow to train: so many groups of families are held apart in turn.
+_GROUPS_OF_FAMILIES = 5
 
 
 def _title_of(draw: str) -> str:
@@ -62,74 +66,139 @@ def _title_of(draw: str) -> str:
         return f"power {draw.removeprefix('soft power ')}"
     if "+" in draw:
         return f"{draw}, members of both"
+    if draw.startswith("powers"):
+        return f"{draw} in turn"
     return f"{draw}, without floor" if draw.startswith("power") else f"constant mu {draw}"
 
 
-def _mean(cases: Cases, scores: Floats) -> float:
-    return float(cases.weights @ scores)
-
-
 def _by_chance(fit: Callable[[int], Any], cases: Cases, known: Cases) -> Floats:
-    return np.mean([cross_validated(cases, fit(seed), known) for seed in _SEEDS], axis=0)
+    return np.mean(
+        [cross_validated(cases, fit(seed), known, n_groups=_GROUPS_OF_FAMILIES) for seed in _SEEDS],
+        axis=0,
+    )
+
+
+def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
+    """Show what matters: the learned policies beside what they have to beat, everywhere."""
+    clean, known = tested_cases(rows, {}), known_of(rows)
+    best_mu = max(MUS, key=lambda draw: mean_of(clean, clean.test[draw]))
+    best = max(CONSTANTS, key=lambda draw: mean_of(clean, clean.test[draw]))
+    own = "learned, also from flipped labels and fewer positives"
+    where = {
+        "the tables": clean,
+        "with flipped labels": cases_of(rows, {"noise": NOISE}),
+        "other data sets": cases_of(rows, {"sets": True}),
+    }
+    where = {title: cases for title, cases in where.items() if len(cases)}
+    ways: dict[str, Callable[[Cases], Floats]] = {
+        own: lambda cases: cross_validated(cases, learned(), known),
+        "learned from clean tables: comes along": lambda cases: cross_validated(
+            cases, learned(), clean
+        ),
+        "one threshold on the signal, learned": lambda cases: cross_validated(
+            cases, one_threshold, known
+        ),
+        f"{_title_of(best)}, the best constant": lambda cases: cases.test[best],
+        f"{_title_of(best_mu)}, the best mu": lambda cases: cases.test[best_mu],
+        "uniform draws": lambda cases: cases.test["uniform"],
+    }
+    lines = []
+    for name, scores_of in ways.items():
+        texts: list[str] = []
+        for cases in where.values():
+            scores = scores_of(cases)
+            mean, worst, *_ = judged(cases, scores, [])
+            *_, sides, p = judged(cases, ways[own](cases), [scores])
+            texts += [mean, worst, *(("-", "-") if name == own else (sides, p))]
+        lines.append([name, *texts])
+    header = ["draws"]
+    for title in where:
+        header += [title, "worst", "the first is ahead : behind", "p"]
+    counts = "; ".join(
+        f"{len(set(cases.tables.tolist()))} of {title}, {splits_of(cases)}"
+        for title, cases in where.items()
+    )
+    return ResultTable.from_texts(
+        f"{spec.title}: in short",
+        header,
+        lines,
+        f"Relative score: average precision as a part of what the best of {len(CONSTANTS)} "
+        "constants has on the same table with hindsight. What is learned is tested on families it "
+        "has not learned from; constants are the best in hindsight of the clean tables. p is "
+        f"Wilcoxon's. {counts}.",
+    )
+
+
+def everywhere(spec: Spec, rows: list[Row], report: dict[str, Any]) -> list[ResultTable]:
+    """Show the policies on the tables, and on each of their varieties that there are rows of."""
+    tested_cases(rows, {})
+    places: list[dict[str, Any]] = [{"controls": True}, {"noise": NOISE}, {"sets": True}]
+    return [policies(spec, rows, place) for place in places if len(cases_of(rows, place))]
 
 
 def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show relative scores of constants, rules and learned policies, each on unseen families."""
-    cases = _of(rows, report)
-    # Policies for wrong labels come from clean ones: nobody knows how many are wrong.
-    known = _of(rows, {}) if report.get("noise") else cases
+    cases = tested_cases(rows, report)
+    # Rules and policies learn from the same: nobody knows how many labels of a table are wrong.
+    clean, known = cases_of(rows, {}), known_of(rows)
     ways: dict[str, tuple[Floats, float]] = {
-        _title_of(draw): (scores, 1.0) for draw, scores in cases.test.items() if draw in _CONSTANTS
+        _title_of(draw): (scores, 1.0) for draw, scores in cases.test.items() if draw in CONSTANTS
     }
-    best_mu = max(_MUS, key=lambda draw: _mean(cases, cases.test[draw]))
-    best = max(_CONSTANTS, key=lambda draw: _mean(cases, cases.test[draw]))
-    own = f"learned: {_name(PENALTY)}"
+    best_mu = max(MUS, key=lambda draw: mean_of(cases, cases.test[draw]))
+    best = max(CONSTANTS, key=lambda draw: mean_of(cases, cases.test[draw]))
     ways |= {
-        "best mu of the other families": (cross_validated(cases, best_constant(_MUS), known), 1.0),
+        "best mu of the other families": (cross_validated(cases, best_constant(MUS), known), 1.0),
         "best constant of the other families": (
-            cross_validated(cases, best_constant(_CONSTANTS), known),
+            cross_validated(cases, best_constant(CONSTANTS), known),
             1.0,
         ),
         "one threshold on the signal": (cross_validated(cases, one_threshold, known), 1.0),
         "thresholds set by hand, on these tables": (by_signal(cases), 1.0),
-        own: (cross_validated(cases, learned(), known), 1.0),
-        "soft actor-critic, on the same curves": (_by_chance(soft_actor_critic, cases, known), 1.0),
-        "random search over linear policies": (_by_chance(random_search, cases, known), 1.0),
+        "learned from clean tables: the sampler that comes along": (
+            cross_validated(cases, learned(), clean),
+            1.0,
+        ),
+        "learned, also from flipped labels and fewer positives": (
+            cross_validated(cases, learned(), known),
+            1.0,
+        ),
         "hindsight: the best constant of each table": (_hindsight(cases), np.nan),
     }
-    # Where rows were held out there are fewer splits; then each is compared on those.
-    few = _of(rows, report, selectable=True)
-    cost = (1 + len(SELECTABLE) * (_N_MEMBERS - 1)) / _N_MEMBERS
+    if report.get("controls"):
+        ways |= {
+            "soft actor-critic, on the same curves": (
+                _by_chance(soft_actor_critic, cases, known),
+                1.0,
+            ),
+            "random search over linear policies": (_by_chance(random_search, cases, known), 1.0),
+        }
     references = {
         f"best constant mu, {best_mu}": cases.test[best_mu],
         f"best constant, {_title_of(best)}": cases.test[best],
         "one threshold": ways["one threshold on the signal"][0],
     }
     lines = [
-        [name, *_judged(cases, scores, references.values()), _cost(value)]
+        [name, *judged(cases, scores, references.values()), _cost(value)]
         for name, (scores, value) in ways.items()
     ]
-    if len(few):
+    # Some ways were tried on fewer splits; then each is compared on those.
+    tried = [cases_of(rows, report, group=group) for group in ("more", "turns")]
+    for group, few in zip(("more", "turns"), tried, strict=True):
+        if not len(few):
+            continue
         few_references = [
             few.test[best_mu],
             few.test[best],
-            cross_validated(few, one_threshold),
+            cross_validated(few, one_threshold, known),
         ]
-        others: dict[str, tuple[Floats, float]] = {
-            f"selected on validation rows, {len(SELECTABLE)} fits": (selected(few), cost)
-        }
-        others |= {
-            _title_of(draw): (scores, 1.75 if "+" in draw else 1.0)
-            for draw, scores in few.test.items()
-            if draw not in _CONSTANTS
-        }
         lines += [
-            [f"{name} *", *_judged(few, scores, few_references), _cost(value)]
-            for name, (scores, value) in others.items()
+            [f"{name} *", *judged(few, scores, few_references), _cost(value)]
+            for name, (scores, value) in _tried(few, group).items()
         ]
     lines.sort(key=lambda line: -float(line[1]))
     noise = report.get("noise", 0.0)
     labels = f", {noise:.0%} flipped training labels" if noise else ""
+    labels += ", on other data sets" if report.get("sets") else ""
     header = ["draws", "relative score", "worst", "on"]
     for name in references:
         header += [f"against {name}", "ahead : behind", "p"]
@@ -138,32 +207,37 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         [*header, "cost"],
         lines,
         f"Average precision as a part of each table's own best constant, in the mean over "
-        f"{_splits(cases)} of {len(set(cases.tables.tolist()))} tables; whatever is chosen or "
-        "learned comes from the tables of other families. p is Wilcoxon's over the tables. Cost: "
-        "members that are fitted, a constant is 1."
+        f"{splits_of(cases)} of {len(set(cases.tables.tolist()))} tables; whatever is chosen or "
+        "learned comes from the tables of other families, with clean and with flipped labels and "
+        "with fewer positives. p is Wilcoxon's over the tables. Cost: members that are fitted, a "
+        "constant is 1."
         + (
-            f" * Only on the {_splits(few)} where rows were held out; each is compared on these."
-            if len(few)
+            " * Measured on fewer splits, and compared on those: its differences can be read "
+            "beside the others, its score cannot."
+            if any(map(len, tried))
             else ""
-        )
-        + (" Rules and policies come from clean labels." if noise else ""),
+        ),
     )
 
 
-def _splits(cases: Cases) -> str:
-    counts = [int((cases.tables == name).sum()) for name in set(cases.tables.tolist())]
-    low, high = min(counts, default=0), max(counts, default=0)
-    return f"{low} splits" if low == high else f"{low} to {high} splits"
-
-
-def _name(penalty: float) -> str:
-    return f"power by the signal, penalty {penalty:g}"
+def _tried(few: Cases, group: str) -> dict[str, tuple[Floats, float]]:
+    """Return what was measured on some splits only, with its cost."""
+    # Pairs of draws are no draws of their own, and stand in the rows of "more".
+    ways = {
+        _title_of(draw): (scores, 1.75 if "+" in draw else 1.0)
+        for draw, scores in few.test.items()
+        if draw in CHOICES[group] or (group == "more" and "+" in draw)
+    }
+    if group == "more":
+        cost = (1 + len(SELECTABLE) * (_N_MEMBERS - 1)) / _N_MEMBERS
+        ways[f"selected on validation rows, {len(SELECTABLE)} fits"] = selected(few), cost
+    return ways
 
 
 def _hindsight(cases: Cases) -> Floats:
-    means = {draw: mean_by_table(cases.tables, cases.test[draw]) for draw in _CONSTANTS}
+    means = {draw: mean_by_table(cases.tables, cases.test[draw]) for draw in CONSTANTS}
     best = {
-        name: max(_CONSTANTS, key=lambda draw: means[draw][name])
+        name: max(CONSTANTS, key=lambda draw: means[draw][name])
         for name in set(cases.tables.tolist())
     }
     return np.array([cases.test[best[name]][n] for n, name in enumerate(cases.tables)])
@@ -173,29 +247,14 @@ def _cost(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}"
 
 
-def _judged(cases: Cases, scores: Floats, references: Any) -> list[str]:
-    """Write mean, worst table, and what it is against each reference."""
-    own = mean_by_table(cases.tables, scores)
-    worst = min(own, key=lambda name: own[name])
-    texts = [f"{np.mean(list(own.values())):.4f}", f"{own[worst]:.3f}", worst]
-    for reference in references:
-        other = mean_by_table(cases.tables, reference)
-        difference = np.array([own[name] - other[name] for name in own])
-        difference[np.abs(difference) < 1e-9] = 0.0
-        p = wilcoxon(difference).pvalue if difference.any() else 1.0
-        ahead, behind = int((difference > 0).sum()), int((difference < 0).sum())
-        texts += [f"{difference.mean():+.4f}", f"{ahead} : {behind}", f"{p:.2g}"]
-    return texts
-
-
 def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show how draws do on tables of much and of little signal."""
-    cases = _of(rows, report)
+    cases = tested_cases(rows, report)
     signal = mean_by_table(cases.tables, cases.numbers["signal"])
     spans = list(pairwise(_EDGES))
     tables = [[name for name, s in signal.items() if low <= s < high] for low, high in spans]
     lines = []
-    for draw in (*_MUS, *CHOICES["power"]):
+    for draw in (*MUS, *CHOICES["power"]):
         means = mean_by_table(cases.tables, cases.test[draw])
         texts = [f"{np.mean([means[n] for n in names]):.3f}" if names else "-" for names in tables]
         lines.append([_title_of(draw), *texts])
@@ -215,7 +274,7 @@ def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
 
 def state(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show what each number says of hard draws, and what it adds to a policy beside the signal."""
-    cases = _of(rows, report)
+    cases, known = tested_cases(rows, report), known_of(rows)
     gain = np.array(
         list(mean_by_table(cases.tables, cases.test[ACTIONS[-1]] - cases.test["uniform"]).values())
     )
@@ -224,8 +283,8 @@ def state(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     def line(name: str, number: str, fit: Any) -> None:
         values = np.array(list(mean_by_table(cases.tables, cases.numbers[number]).values()))
         rank = spearmanr(values, gain).statistic if number else np.nan
-        judged = _judged(cases, cross_validated(cases, fit), [])
-        lines.append([name, f"{rank:+.2f}" if number else "-", *judged])
+        texts = judged(cases, cross_validated(cases, fit, known), [])
+        lines.append([name, f"{rank:+.2f}" if number else "-", *texts])
 
     line("signal", "signal", learned())
     for name in MORE_NUMBERS:
@@ -235,8 +294,8 @@ def state(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     for penalty in (1e-5, 1e-4, 1e-2):
         line(f"signal, penalty {penalty:g}", "signal", learned(penalty=penalty))
     everything = tuple(MORE_NUMBERS)
-    judged = _judged(cases, cross_validated(cases, learned(more=everything)), [])
-    lines.append(["signal and all of them", "-", *judged])
+    texts = judged(cases, cross_validated(cases, learned(more=everything), known), [])
+    lines.append(["signal and all of them", "-", *texts])
     return ResultTable.from_texts(
         f"{spec.title}: the state",
         ["state", "rank correlation", "relative score", "worst", "on"],
@@ -258,13 +317,15 @@ def _shuffled(states: Floats, known: Floats) -> Floats:
 
 def each_table(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show for each table its signal, and relative scores of some draws and of the policy."""
-    cases = _of(rows, report)
+    cases = tested_cases(rows, report)
     signal = mean_by_table(cases.tables, cases.numbers["signal"])
     columns = {
         _title_of(draw): mean_by_table(cases.tables, cases.test[draw])
         for draw in ("uniform", "0.6", "0.9", *CHOICES["power"])
     }
-    columns["learned"] = mean_by_table(cases.tables, cross_validated(cases, learned()))
+    columns["learned"] = mean_by_table(
+        cases.tables, cross_validated(cases, learned(), known_of(rows))
+    )
     lines = [
         [name, f"{signal[name]:.0f}", *(f"{means[name]:.3f}" for means in columns.values())]
         for name in sorted(signal, key=partial(signal.__getitem__))
@@ -276,8 +337,11 @@ def each_table(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTab
 
 #: By the kind of report.
 DRAW_SUMMARIES = {
-    "draw-policies": policies,
+    "draw-short": short,
     "draw-groups": groups,
     "draw-state": state,
     "draw-tables": each_table,
+    "draw-ceiling": ceiling,
+    "draw-attempts": attempts,
+    "draw-training": training,
 }

@@ -282,9 +282,10 @@ def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
     """Draw the power that is learned from all tables, over the signal."""
     from metasampler.plotting import PolicyDisplay
     from metasampler.policy import LearnedPolicy, StateEncoder
-    from metasampler_bench._draw_policies import Cases, fit_sampler
+    from metasampler_bench._draw_policies import fit_sampler
+    from metasampler_bench._draw_summaries import known_of
 
-    cases = Cases.of(row for row in finished(rows) if not row["cell"].get("noise"))
+    cases = known_of(rows)
     if not len(cases):
         return
     learned = LearnedPolicy(fit_sampler(cases), StateEncoder("signal"))

@@ -15,6 +15,7 @@ from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
 from metasampler.policy import Drawn
 from metasampler_bench._draw_measure import measure_draws
+from metasampler_bench._draw_training import measure_training
 from metasampler_bench._methods import METHODS
 from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
@@ -263,4 +264,5 @@ MEASURES: dict[str, Callable[[Job, SamplerCache], list[Row]]] = {
     "joint": measure_joint,
     "tables": measure_tables,
     "draws": measure_draws,
+    "draw-training": measure_training,
 }

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from metasampler_bench._draw_summaries import DRAW_SUMMARIES
+from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._paired import paired
 from metasampler_bench._retired import RETIRED, RETIRED_NOTE
@@ -26,7 +26,7 @@ __all__ = ["write_report"]
 _DPI = 150
 #: Kinds of reports that are one table, or several.
 _ONE = SUMMARIES | TABLE_SUMMARIES | DRAW_SUMMARIES | {"spread": spread}
-_SEVERAL = {"table": pivot_tables, "paired": paired}
+_SEVERAL = {"table": pivot_tables, "paired": paired, "draw-policies": everywhere}
 QUICK_NOTE = (
     "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it "
     "runs, and nothing about the methods."
@@ -95,7 +95,7 @@ def write_report(
             made = [_ONE[kind](spec, shown, report)]
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
         if tables:
-            folded += [_fold(table.title, table.markdown()) for table in made]
+            folded += [_fold(_within(spec, table.title), table.markdown()) for table in made]
         else:
             parts += [table.markdown() for table in made]
         tables += made
@@ -145,6 +145,12 @@ def _head(spec: Spec, summary: str) -> list[str]:
     """Return the title, and in a sentence or two what the rows say."""
     in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
     return [f"# {spec.title}", *([summary] if summary else []), in_paper]
+
+
+def _within(spec: Spec, title: str) -> str:
+    """Return the title of a table without that of its page."""
+    short = title.removeprefix(spec.title).lstrip(":, ") or "all numbers"
+    return short[0].upper() + short[1:]
 
 
 def _fold(title: str, text: str) -> str:

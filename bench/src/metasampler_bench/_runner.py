@@ -190,6 +190,9 @@ class Runner:
             for cell in job.cells
             if cell_key(cell) not in done
         }
+        if not wanted:
+            # Other files may be large.
+            return
         own = self.store(spec).path
         files = {path.with_suffix("") for path in self.folder.glob("*.jsonl.gz")}
         for path in sorted(files.union(self.folder.glob("*.jsonl")) - {own}):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from metasampler_bench._board_sentences import BOARD_SENTENCES
+from metasampler_bench._draw_sentences import DRAW_SENTENCES
 from metasampler_bench._look import Look
 from metasampler_bench._paper_sentences import PAPER_SENTENCES
 from metasampler_bench._review_sentences import REVIEW_SENTENCES
@@ -20,6 +21,7 @@ SENTENCES: dict[str, Callable[[Look], str]] = {
     **PAPER_SENTENCES,
     **REVIEW_SENTENCES,
     **BOARD_SENTENCES,
+    **DRAW_SENTENCES,
 }
 
 

@@ -24,12 +24,14 @@ AXES: dict[str, Any] = {
     "valid_noise": 0.0,  # the same part of the validation labels
     "valid_fraction": 1.0,  # part of the validation rows that is used
     "fraction": 1.0,  # part of the training rows that is used at all
+    "thinned": None,  # part of the minority's training rows that is used; None for all
     "method": None,
     "base": None,  # a name of BASE_CLASSIFIERS; None for the method's own
     "draws": "mu",  # the group of draws that is measured, see `_draw_measure`
     "split": "60:20:20",  # rows that train, validate and test; "75:25" for the tables
     "rows": "train",  # or "train+valid": what fit gets
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same
+    "families": None,  # "even" or "odd": the half of the tables' families to meta-train on
     "meta_fraction": 1.0,  # part of its training rows that were used
     "meta_base": None,  # the base learner in meta-training; None for a decision tree
     "meta_seed": 0,  # number of the meta-training, where there are several on the same rows

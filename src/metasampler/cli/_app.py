@@ -55,7 +55,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="metasampler",
     cls=_Commands,
-    help="Imbalanced classification with ensembles that a learned meta-sampler grows.",
+    help="Imbalanced classification with ensembles grown by a learned meta-sampler.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,

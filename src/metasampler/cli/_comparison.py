@@ -25,9 +25,12 @@ def _rule(top: float | None) -> str:
 
 def describe(task: Task) -> str:
     """Describe the data set in one line."""
-    n_rows, n_columns = task.X.shape
+    n_rows, n_columns = len(task.y), task.X.shape[1]
     counts, smallest = task.counts, task.smallest
-    parts = [f"{n_rows:,} rows", f"{n_columns:,} columns"]
+    left_out = {} if task.cleaner is None else task.cleaner.left_out_
+    # What the user dropped is no news.
+    used = " in use" if any(why != "As asked." for why in left_out.values()) else ""
+    parts = [f"{n_rows:,} rows", f"{n_columns:,} columns{used}"]
     if len(task.labels) > 2:
         parts.append(f"{len(task.labels)} classes")
     parts.append(f"minority {escape(repr(task.labels[smallest]))}: {counts[smallest]:,} rows")

@@ -27,7 +27,12 @@ PRESETS = ("default", "fast", "best", "paper")
 
 
 def fit(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet file, also packed by gzip.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV or Parquet file, also packed by gzip, or a folder of Parquet files."
+        ),
+    ],
     target: Target = None,
     output: Annotated[
         Path, typer.Option(help="The model, a file that ends in .skops.", dir_okay=False)
@@ -39,24 +44,35 @@ def fit(
     threshold: Annotated[
         str,
         typer.Option(
-            help="When the class is called: balanced, f1, mcc, a probability (0.3), recall=0.9, "
-            "precision=0.8, top=200 or top=1% (what a team can look at), cost=50:1 (a miss : a "
-            "false alarm).",
+            help="How to decide: balanced, f1, mcc, a probability (0.3), recall=0.9, "
+            "precision=0.8, top=200 or top=1% (rows that your team can check), cost=50:1 (what a "
+            "miss costs : what a false alarm costs).",
         ),
     ] = "balanced",
     folds: Annotated[
-        int,
+        int | None,
         typer.Option(
-            min=0, help="Folds of the cross-validation beside a plain LightGBM; 0 leaves it out."
+            min=0,
+            help="Folds of the cross-validation beside a plain LightGBM; 0 leaves it out. Default: "
+            "5, and 0 for rows that are read part by part.",
+            show_default=False,
         ),
-    ] = 5,
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Read a Parquet file part by part, in about this memory: '2 GB'. A folder always "
+            "is; the default is then 2 GB.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Fit MESA on a file, and store the model.
+    """Fit MESA on a file, and save the model.
 
-    Prints what was found in the file, cross-validated scores beside a plain LightGBM, and what the
-    threshold promises. `metasampler predict` then scores new rows.
+    Prints what was found in the file, cross-validated scores beside those of a plain LightGBM, and
+    what to expect of the threshold. `metasampler predict` then scores new rows.
 
     Example: metasampler fit claims.csv --target fraud --threshold recall=0.9 --output fraud.skops
     """
@@ -70,15 +86,30 @@ def fit(
     check_jobs(jobs)
     check_output(output, [".skops"], source=file)
 
+    in_parts = memory is not None or file.is_dir()
+    if in_parts and folds:
+        raise typer.BadParameter(
+            "needs all rows in memory: leave --memory out, or set --folds 0.", param_hint="--folds"
+        )
+    folds = (0 if in_parts else 5) if folds is None else folds
+
     # Here, not at the top: `metasampler --help` should be quick.
     from metasampler.cli import _fitting, _table_input
 
-    task = _table_input.read(file, target, drop=drop, keep=keep, positive=positive)
+    options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
+    if in_parts:
+        task = _read_in_parts(file, target, memory or "2 GB", options)
+    else:
+        task = _table_input.read(file, target, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))
     _check_rule(task, rule, positive)
 
+    if in_parts:
+        from metasampler.cli._parts_input import with_source
+
+        task = with_source(task, file, str(target), memory or "2 GB")
     console = make_console()
     _fitting.print_findings(console, task, str(target))
     settings = {"threshold": rule, "random_state": seed, "n_jobs": jobs}
@@ -96,6 +127,23 @@ def fit(
         raise typer.Exit(code=1) from error
     size = output.stat().st_size
     console.print(f"Model: {output} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+
+
+def _read_in_parts(file: Path, target: str | None, memory: str, options: dict[str, Any]) -> Any:
+    """Return the task of a Parquet file or folder, of which only a sample is in memory."""
+    if not file.is_dir() and file.suffix.lower() not in (".parquet", ".pq"):
+        raise typer.BadParameter(
+            f"{file.name} is no Parquet file, and only those are read part by part.",
+            param_hint="--memory",
+        )
+    try:
+        from metasampler.cli._parts_input import read_in_parts
+    except ImportError as error:
+        raise typer.BadParameter(
+            f'{file.name} needs pandas and pyarrow: pip install "metasampler[data]"',
+            param_hint="FILE",
+        ) from error
+    return read_in_parts(file, target, memory, **options)
 
 
 def _check_rule(task: Any, rule: Any, positive: str | None) -> None:

@@ -112,7 +112,8 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
                 advance()
                 _judge(results, task, test, clf, rival)
         advance("all rows", steps=0)
-        clf = _classifier(preset, settings).fit(task.X, y)
+        clf = _classifier(preset, settings)
+        clf.fit(*((task.X, y) if task.source is None else (task.source,)))
         advance()
     for warning in caught:
         if issubclass(warning.category, UserWarning):
@@ -179,20 +180,22 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     caption = f"Means over {folds} folds (± standard deviation)."
     if len(task.labels) == 2:
         caption += (
-            " Precision and recall are those of the threshold; LightGBM is plain and calls as many "
-            "rows, its most probable ones."
+            " Precision and recall are at the threshold. LightGBM has its default settings, and "
+            "calls as many rows as MESA: its most probable ones."
         )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("cross-validated")
     names = list(results["MESA"][0])
     for name in names:
-        drawn.add_column(name, justify="right", no_wrap=True)
+        title = "rows called" if name == "called" else name
+        drawn.add_column(title, justify="right", no_wrap=True)
     for method, each in results.items():
         cells = []
         for name in names:
             values = np.array([fold[name] for fold in each])
             known = values[~np.isnan(values)]
-            mean = f"{known.mean():.3f}" if len(known) else "-"
+            form = ".1%" if name == "called" else ".3f"
+            mean = f"{known.mean():{form}}" if len(known) else "-"
             first = name == names[0]
             cells.append(f"{mean} ± {known.std():.3f}" if first else mean)
         drawn.add_row(method, *cells)

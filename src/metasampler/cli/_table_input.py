@@ -44,6 +44,9 @@ class Task:
 
     cleaner : TableCleaner or None
         What made ``X`` of the file's columns.
+
+    source : ParquetRows or None
+        The rows, if they are read part by part: ``X`` is then a sample of them.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Task:
     positive: int
     classes: Any = None
     cleaner: Any = None
+    source: Any = None
 
     @property
     def counts(self) -> NDArray[np.intp]:
@@ -82,34 +86,63 @@ def read(
     positive: str | None = None,
 ) -> Task:
     """Read a CSV or Parquet file, split off the target, and leave out what is not to be learned."""
-    from metasampler.datasets import drop_columns, read_table, split_target
-    from metasampler.tables import TableCleaner
+    from metasampler.datasets import read_table
 
     try:
         frame = read_table(path)
     except (ImportError, OSError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="FILE") from error
+    return make_task(frame, path.name, target, drop=drop, keep=keep, positive=positive)
+
+
+def make_task(
+    frame: Any,
+    name: str,
+    target: str | None,
+    labels: tuple | None = None,
+    *,
+    drop: Iterable[str] | None = None,
+    keep: Iterable[str] | None = None,
+    positive: str | None = None,
+) -> Task:
+    """Split off the target of a table, and leave out what is not to be learned.
+
+    ``labels`` are the positions of all rows in the classes, and the classes, if the table is a
+    sample of the rows.
+    """
+    from metasampler.datasets import drop_columns, split_target
+    from metasampler.tables import TableCleaner
+
     frame.columns = [str(column) for column in frame.columns]
     try:
-        table, column = split_target(frame, target, path.name)
+        table, column = split_target(frame, target, name)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--target") from error
-    y, classes = _encode_target(column, column.name)
+    y, classes = encode_target(column, column.name) if labels is None else labels
     dropped, kept = split_names(drop, frame.columns), split_names(keep, frame.columns)
     for option, names in (("--drop", dropped), ("--keep", kept)):
         try:
-            drop_columns(table, names, path.name)
+            drop_columns(table, names, name)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint=option) from error
-    labels = [str(label) for label in classes]
-    # Leaks and copies are those of the question that is asked.
-    asked = y if positive is None else y == _position(labels, positive)
+    shown = [str(label) for label in classes]
+    asked = y if labels is None else _positions(column, classes)
+    if positive is not None:
+        # Leaks and copies are those of the question that is asked.
+        asked = asked == _position(shown, positive)
     try:
         cleaner = TableCleaner(keep=kept, drop=dropped).fit(table, asked)
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="FILE") from error
-    task = Task(path.name, _folded(cleaner, table), y, labels, 0, np.asarray(classes), cleaner)
+    task = Task(name, _folded(cleaner, table), y, shown, 0, np.asarray(classes), cleaner)
     return replace(task, positive=task.smallest)
+
+
+def _positions(column: Any, classes: Any) -> NDArray[np.intp]:
+    """Return the classes of some rows as positions among all classes."""
+    import pandas as pd
+
+    return pd.Index(classes).get_indexer(np.asarray(column, dtype=object))
 
 
 def _folded(cleaner: Any, table: Any) -> Any:
@@ -166,7 +199,7 @@ def check_classes(task: Task, folds: int) -> None:
         )
 
 
-def _encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
+def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
     """Return the class of each row as a position, and the classes in their order."""
     import pandas as pd
 

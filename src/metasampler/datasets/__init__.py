@@ -1,4 +1,4 @@
-"""Data for a first look, and tables from files; metasampler-bench has many named data sets."""
+"""Data to try things on, and tables from files. metasampler-bench has many named data sets."""
 
 from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims

@@ -78,7 +78,7 @@ class Cluster(Memory):
         made = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
-            if any(isinstance(cell, Delayed) for cell in each):
+            if any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
                 # Read where it is used, and not kept.
                 task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
                 made.append(self.client.compute(task))
@@ -154,10 +154,20 @@ class Cluster(Memory):
             "smaller partitions, a smaller max_rows, or a folder that workers share."
         )
 
+    def n_threads(self) -> int:
+        """Return the threads of all workers."""
+        return sum(self.client.nthreads().values())
+
     def memory_limits(self) -> list[int]:
         """Return the memory of each worker; those without a limit are left out."""
+        # A worker may have been lost just now; its nanny starts it again.
+        self.client.wait_for_workers(1, timeout=self.timeout)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
+
+
+def _flat(cell) -> list:
+    return cell if isinstance(cell, list) else [cell]
 
 
 def _size_of(answer) -> int:

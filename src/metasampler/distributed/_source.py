@@ -2,13 +2,25 @@
 
 import shutil
 
+import numpy as np
+
 from metasampler.distributed._place import Cluster
-from metasampler.growth import ArrayBlock
+from metasampler.growth import ArrayBlock, names_of_numbers
 
 __all__ = ["DaskRows", "is_dask"]
 
 # What a worker's memory may be filled with; Dask itself needs the rest.
 _USABLE = 0.6
+
+# Parts a thread of the cluster: with one the others would wait for the slowest.
+_PARTS_A_THREAD = 2
+
+# The most bytes of a table that become one part, by where the tables are kept. What is read from
+# a file, and then written, is in the memory of a worker several times.
+_BYTES_IN_FILES, _BYTES_IN_MEMORY = 1 << 26, 1 << 28
+
+# What the table of one part may take of a worker's memory.
+_SHARE_OF_PART = 0.1
 
 
 def is_dask(X) -> bool:
@@ -49,12 +61,13 @@ class DaskRows:
         """Return where the parts are going to be."""
         return self.place
 
-    def make_blocks(self) -> list:
+    def make_blocks(self, *, labels_only: bool = False) -> list:
         """Return one block a partition; it is read where it is used."""
         from dask.delayed import delayed
 
         if hasattr(self.X, "columns"):
-            return list(self.X.to_delayed())
+            names = [name for name in (self.label, self.weight) if name is not None]
+            return list((self.X[names] if labels_only else self.X).to_delayed())
         arrays = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
         if self.X.ndim != 2:
             raise ValueError(f"X has {self.X.ndim} dimensions; a table has 2.")
@@ -73,7 +86,34 @@ class DaskRows:
             )
         # Cut where X is cut.
         parts = [array.rechunk({0: chunks[0]}).to_delayed().ravel() for array in arrays]
+        if labels_only:
+            parts[0] = [None] * len(chunks[0])
         return [delayed(ArrayBlock)(*each) for each in zip(*parts, strict=True)]
+
+    def plain_names(self) -> list | None:
+        """Return the columns of the table if all are known to be plain numbers, else None."""
+        named = [name for name in (self.label, self.weight) if name is not None]
+        return names_of_numbers([self.X._meta.drop(columns=named)])
+
+    def group_blocks(self, sizes: list[int], bytes_a_row: int) -> list[list[int]]:
+        """Return the numbers of neighbouring partitions that become one part.
+
+        Every question is a task a part: many small partitions would cost more than the work.
+        """
+        n_wanted = _PARTS_A_THREAD * max(1, self.place.n_threads())
+        limit: float = _BYTES_IN_FILES if self.place.folder is not None else _BYTES_IN_MEMORY
+        limit = min([limit, *(_SHARE_OF_PART * memory for memory in self.place.memory_limits())])
+        n_rows = min(sum(sizes) / n_wanted, limit / bytes_a_row)
+        groups: list[list[int]] = []
+        in_group = np.inf
+        for number, size in enumerate(sizes):
+            # The rows that a group lacks, against those that it would have too many.
+            if in_group + size / 2 > n_rows:
+                groups.append([])
+                in_group = 0
+            groups[-1].append(number)
+            in_group += size
+        return groups
 
     def check_fits(self, n_bytes: float, table_bytes: float = 0.0) -> None:
         """Refuse rows that do not fit in the memory of the workers."""

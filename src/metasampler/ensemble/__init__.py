@@ -1,4 +1,4 @@
-"""Ensembles on the growth loop."""
+"""Under-sampling ensembles that run the same growth loop with other draws."""
 
 from metasampler.ensemble._balance_cascade import BalanceCascadeClassifier
 from metasampler.ensemble._easy_ensemble import EasyEnsembleClassifier

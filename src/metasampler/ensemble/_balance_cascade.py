@@ -6,6 +6,7 @@ from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import (
     Candidates,
+    Choice,
     Growth,
     RandomStreams,
     RowsInMemory,
@@ -148,7 +149,7 @@ class _Cascade:
         """Return the rule of the next draw."""
         return self.draw
 
-    def draw(self, growth: Growth, candidates: Candidates, size: int) -> list:
+    def draw(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
         """Cut the pool of a class and return ``size`` of its rows."""
         k = candidates.k
         return candidates.pick(self._pick, k, int(self.sizes[k][growth.n_members]), size)

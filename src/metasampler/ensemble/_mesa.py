@@ -60,37 +60,37 @@ def preset_settings(name: str) -> dict[str, Any]:
 
 @shared_docs()
 class MesaClassifier(BaseUnderSamplingEnsemble):
-    """Ensemble for imbalanced data whose training rows are chosen by how hard they are.
+    """Ensemble for imbalanced data that chooses the rows of each new member by its errors so far.
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
-    class and on a draw of every larger class: rows whose error is close to a number mu in [0, 1]
-    are drawn most often. A *meta-sampler* chooses mu. By default the ensemble has three teams of
-    members, and finds out first how much there is to learn from the table; see Notes. Data frames
-    of pandas and polars go straight in, with texts, categories, dates and missing values.
+    class and on a draw from every larger class. A *meta-sampler* chooses whether the draw favours
+    easy or hard rows. By default the ensemble has three teams of members, and first measures how
+    much there is to learn from the table; see Notes. `fit` takes data frames of pandas and polars
+    with text, categories, dates and missing values.
 
     Parameters
     ----------
     estimator : None, "fast", "best", classifier or list of classifiers, default=None
-        The members. None, ``"fast"`` and ``"best"`` are recipes of teams: None takes about four
-        times the CPU time of LightGBM, ``"fast"`` as much as LightGBM, ``"best"`` some twenty
-        times as much. A classifier with `predict_proba` is the base learner of all members. The
-        kinds of a list alternate: member i is a copy of ``estimator[i % len(estimator)]``. A list
-        has no nested parameters: a search goes over whole lists. Members are trained on class
-        numbers 0, 1, ..., the positions in `classes_`.
+        The members. None, ``"fast"`` and ``"best"`` are recipes of teams. None takes about four
+        times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` some
+        thirteen times as much. A classifier with `predict_proba` is the base learner of all
+        members. The classifiers of a list take turns: member i is a copy of
+        ``estimator[i % len(estimator)]``. A list has no nested parameters, so a search has to
+        replace the whole list. Members are trained on class numbers 0, 1, ..., the positions in
+        `classes_`.
 
     n_estimators : int, default=None
-        Number of members, for recipes that of boosters and trees together. None means what the
-        recipe says (28 by default), and 50 for members of your own.
+        Number of members. For a recipe it is the number of boosters and trees together. None
+        means what the recipe says (28 by default), and 50 for members of your own.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
-        What chooses mu:
+        What chooses how rows are drawn:
 
-        - ``"universal"``: what was learned on other tables. For teams it is the sampler
-          ``"boosters"``, which chooses by `signal_` alone how hard the rows of boosters are.
-          Without teams it is the sampler ``"universal"``:
-          if the validation rows hold at least 30 of every class it meets rivals, see
-          :class:`~metasampler.policy.WithRivals`; where there are no validation rows, mu is the
-          constant 0.9;
+        - ``"universal"``: a sampler that was learned on other tables. With teams it is
+          ``"boosters"``, which reads `signal_` and chooses how hard the rows of boosters are.
+          Without teams it is ``"universal"``, which chooses mu. If the validation rows hold at
+          least 30 rows of every class, it has to beat rivals, see
+          :class:`~metasampler.policy.WithRivals`. Without validation rows mu is the constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
           as in the paper;
         - a float in [0, 1]: that constant;
@@ -108,74 +108,73 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         boosters of a recipe.
 
     validation_fraction : float or "auto", default="auto"
-        Part of each class that members do not see if `fit` gets no validation rows: for early
-        stopping, the state, `scores_`, calibration and threshold. Teams leave such parts out in
-        rotation, so that every row is used. From members of your own the same rows are held out.
-        ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for ``"fast"`` with few rows). Teams
-        leave out one part in n, at most half, with n the nearest whole number. None trains on all
-        rows; only policies that look at no state, constant and random mu, can do without
-        (``"universal"`` becomes one).
+        Part of each class that is held out if `fit` gets no validation rows. Held-out rows serve
+        early stopping, the state, `scores_`, calibration and threshold. Members of teams leave out
+        such parts in rotation, so that every row is used: one part in n, at most half, where n is
+        the nearest whole number to 1 / `validation_fraction`. All members of your own leave out the
+        same rows. ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for ``"fast"`` with few
+        rows). None trains on all rows. It works only with policies that read no state: constant
+        and random mu, and ``"universal"``, which then is a constant.
 
     max_rows : int or None, default=1_000_000
-        The most rows of a class that one member is trained on. Of more a member gets a draw, so
-        that what it takes in memory does not grow with the data. None sets no limit.
+        The most rows of a class that one member is trained on. If a class has more, a member gets
+        a draw of them, so that its memory does not grow with the data. None sets no limit.
 
     scoring : str or callable, default="average_precision"
         How validation rows are scored: the name of a scikit-learn scorer or a callable
-        ``scorer(estimator, X, y)`` that needs no more than probabilities; the X it gets are the
-        ensemble's probabilities. Names speak of the minority class as the positive one.
-        ``"average_precision"`` means the macro average for more than two classes.
+        ``scorer(estimator, X, y)`` that needs only probabilities: its X are the probabilities of
+        the ensemble. By name, the minority class is the positive one. For more than two classes
+        ``"average_precision"`` is the macro average.
 
     calibration : {"auto", "prior", "sigmoid"} or None, default="auto"
-        How probabilities are brought from the members' balanced world to the real one:
+        Members learn from balanced rows, so their probabilities are too high for the rare class.
+        How this is corrected:
 
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
-        - ``"sigmoid"``: Platt's sigmoid, fitted on the validation rows or, with a recipe, on what
-          members say of rows they left out;
-        - ``"auto"``: the sigmoid if every class has at least five such rows, otherwise the
-          prior. With a refit, and fewer than 30 validation rows of some class, quarters of the
-          training rows are held out in turn as well, which takes four more growths;
-        - None: what the members say together: the mean of their probabilities, as in the paper, or
-          the joint answer of the teams.
+        - ``"sigmoid"``: by Platt's sigmoid, fitted on held-out rows;
+        - ``"auto"``: ``"sigmoid"`` if every class has at least five held-out rows, otherwise
+          ``"prior"``. With a refit, and fewer than 30 validation rows of some class, quarters of
+          the training rows are held out in turn as well, which takes four more growths;
+        - None: not at all. The answer is the mean of the members' probabilities, as in the paper,
+          or the joint answer of the teams.
 
     threshold : None, "balanced", float, str or tuple, default="balanced"
         The probability from which `predict` returns the minority class:
 
-        - None: `predict` returns the most probable class, as usual in scikit-learn; for a rare
-          class that is seldom the rare one;
+        - None: `predict` returns the most probable class, as usual in scikit-learn. That is
+          seldom the rare one;
         - ``"balanced"``: `predict` returns the class that is most probable compared with its
           frequency; for any number of classes;
         - a number in (0, 1);
         - ``"f1"`` or ``"mcc"``: the best one on the validation rows;
-        - ``("recall", r)``: the highest one that can be expected to find a part r of the
-          minority among new rows;
+        - ``("recall", r)``: the highest one that should find a part r of the minority among new
+          rows;
         - ``("precision", p)``: the lowest one with at least that precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
           rows;
-        - ``("top", n)``: what a team can look at. A share, as 0.01, gives the threshold that so
-          many of the validation rows reach. With a number, as 200, `predict` returns the minority
-          class for exactly so many of the rows it gets, those with the highest probabilities;
-          `threshold_` and what is expected of it then speak of a table as large as that of `fit`.
+        - ``("top", n)``: as many rows as your team can look at. A share, as 0.01, gives the
+          threshold that this share of the validation rows reaches. With a number, as 200,
+          `predict` returns the minority class for exactly so many of the rows it gets, those with
+          the highest probabilities; `threshold_` and what is expected of it are then for a table
+          as large as that of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
-        Rows of each class that are added to every leaf of tree members: a leaf with n training
+        Rows of each class that are added to every leaf of tree members. A leaf with n training
         rows, n_c of them of class c, gives that class the probability
-        ``(n_c + leaf_smoothing) / (n + leaf_smoothing * n_classes)``, where weighted rows count
-        by their weight. Leaves of trees that are grown to the end say 0 or 1, and k such members
-        give only k + 1 different scores; soft leaves give more, and large leaves count more.
-        Validation scores, predictions, calibration and threshold use soft leaves; draws and
-        states look at the plain ones. Only scikit-learn's own decision trees, extra trees and
-        forests of them have soft leaves: ``"auto"`` means 1 for these and 0 for any other kind.
-        Not part of the paper.
+        ``(n_c + leaf_smoothing) / (n + leaf_smoothing * n_classes)``; weighted rows count by their
+        weight. Leaves of fully grown trees say 0 or 1, so k such members give only k + 1 different
+        scores. Soft leaves give more, and large leaves count more. Validation scores, predictions,
+        calibration and threshold use soft leaves; draws and states use plain ones. Only
+        scikit-learn's decision trees, extra trees and forests can have soft leaves: ``"auto"``
+        means 1 for these and 0 for any other kind. Not part of the paper.
 
     refit : bool or "auto", default="auto"
-        For members of your own: whether to grow the ensemble a second time on all rows, training
-        and validation rows together, once everything that needs held-out rows is chosen. The
-        second growth has as many members and the same mu; its draws look at its own errors. A
-        refit excludes
-        `warm_start`. ``"auto"`` refits where the validation rows were held out from X and
-        `warm_start` is off: rows that the user passed as X_val stay validation rows. Not part of
+        For members of your own: whether to grow the ensemble a second time, on training and
+        validation rows together, once everything that needs held-out rows is chosen. The second
+        growth has as many members and the same mu; its draws use its own errors. You cannot
+        combine a refit with `warm_start`. ``"auto"`` refits if the validation rows were held out
+        from X and `warm_start` is off. Rows that you pass as X_val are not trained on. Not part of
         the paper.
 
     {n_jobs_teams}
@@ -191,22 +190,22 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     {members}
 
     signal_ : float or None
-        How much there is to learn: the rounds of boosting, at a learning rate of 0.1, after which
-        scouts stop. Below 30 or so labels are mostly noise. None without teams.
+        How much there is to learn: the number of boosting rounds, at a learning rate of 0.1, after
+        which scouts stop. Below about 30 the labels are mostly noise. None without teams.
 
     actions_ : ndarray
-        The mu that was chosen for each member after the first of its team, or the power of errors
-        where rows are drawn by one; teams with uniform draws have none.
+        The mu, or the power of errors, that was chosen for each member after the first of its
+        team. Teams with uniform draws have none.
 
     states_ : ndarray of shape (n_actions, state_size)
-        The state each mu was chosen in; empty where no policy looked at one.
+        The state in which each mu was chosen; empty if no policy read a state.
 
     rivals_ : tuple of float
-        The constants that the meta-sampler met.
+        The constants that the meta-sampler was compared with.
 
     rival_ : float or None
-        The constant that all of `actions_` are, because it was clearly better; None if the
-        meta-sampler chose them.
+        The constant that replaced the meta-sampler because it was clearly better; None if the
+        meta-sampler chose `actions_`.
 
     meta_sampler_ : MetaSampler or policy
         What chose mu, if there is no `rival_`.
@@ -222,34 +221,33 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    **Teams.** *Scouts* are LightGBM members on all rows that stop early by rows they leave
-    out. The round at which they stop tells noise from signal (`signal_`). *Boosters* are LightGBM
-    members on all minority rows and three majority rows for each; *trees* are scikit-learn's on
-    balanced rows. With much signal hard rows are drawn and members are long and sharp; with
-    little signal hard rows are noise, so draws are nearly uniform and members short and blunt. The
-    answer is the mean of the teams' calibrated log-odds, calibrated on rows that members left
-    out. ``metasampler bench tables`` shows what this buys and costs.
+    **Teams.** *Scouts* are LightGBM models on all rows. They stop early, by rows that they leave
+    out; the number of rounds until then is the signal (`signal_`). *Boosters* are LightGBM models
+    on all minority rows and three majority rows for each. *Trees* are scikit-learn's, on balanced
+    rows. With much signal, hard rows are drawn and members are long and sharp. With little signal
+    hard rows are noise: draws are nearly uniform, and members are short and blunt. The answer is
+    the mean of the teams' calibrated log-odds, calibrated on rows that members left out.
+    ``metasampler bench tables`` shows what this gains and costs.
 
-    **Few rows.** With fewer than 75 rows of the smallest class scouts cannot tell, and trees do
-    as well: the recipe then is 50 trees of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the
-    meta-sampler of the package, with rows held out and given back by a `refit`. With fewer than 200
-    rows scouts take signal for noise, so sharp trees join the teams (twice as many as the others),
-    with as many votes as the others together.
+    **Few rows.** With fewer than 200 rows of the smallest class, scouts take signal for noise.
+    Sharp trees then join the teams, twice as many as the other trees; they have as many votes as
+    all other teams together. With fewer than 75 rows there are no teams: the ensemble is 50 trees
+    of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the universal sampler. Rows are held out,
+    and a `refit` uses them in the end.
 
     **What members of your own cost.** A classifier is fitted `n_estimators` times, and as often
-    again by a `refit`. Rivals, which the default meta-sampler meets where the validation rows hold
-    at least 30 of every class, take nine fits each, 18 in all. Where they hold fewer,
-    ``calibration="auto"`` takes four growths more. So ten members are 38 fits, or 60 with few
-    positives; ``meta_sampler=0.9, refit=False`` makes it 10. Each fit has one thread, also of
-    HistGradientBoosting, LightGBM, XGBoost and CatBoost.
+    again by a `refit`. If the validation rows hold at least 30 rows of every class, the default
+    meta-sampler meets two rivals, which take nine fits each. If they hold fewer,
+    ``calibration="auto"`` takes four more growths. So ten members take 38 fits, or 60 with few
+    positives; with ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one thread, also
+    of HistGradientBoosting, LightGBM, XGBoost and CatBoost.
 
-    **Calibration.** Members are trained on rows that are more balanced than the world, so what
-    they say together is calibrated once, for the whole ensemble; `staged_predict_proba` uses the
-    same calibration for all stages.
+    **Calibration.** The whole ensemble is calibrated once. `staged_predict_proba` uses the same
+    calibration for all stages.
 
     **Refit.** After a `refit` only the members are new. `actions_`, `states_`, `rival_`,
     `scores_`, `calibration_`, `threshold_`, what is expected of it and `summary` come from growths
-    with held-out rows: no rows are left by which the members on all rows could be judged.
+    with held-out rows, because no rows are left that could judge the members on all rows.
 
     Meta-training inside `fit` (``meta_sampler="fit"``) grows its ensembles with plain leaves,
     whatever `leaf_smoothing` is.
@@ -331,11 +329,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         ----------
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
-            - ``"fast"``: one scout and two boosters, in the time of one LightGBM fit;
-            - ``"best"``: three times the members, longer ones, and some five times the cost;
-            - ``"paper"``: MESA as it was published, for two classes (for more, pass
-              ``threshold=None``): ten plain trees, meta-trained on the data first, without
-              calibration, soft leaves, rivals or refit. Actions are drawn from the policy.
+            - ``"fast"``: one scout and two boosters, in about the time of one LightGBM fit;
+            - ``"best"``: three times as many members, longer ones, and three to four times the
+              cost of the default;
+            - ``"paper"``: MESA as published, for two classes (for more, pass
+              ``threshold=None``): ten plain trees and a policy that is first meta-trained on the
+              data. No calibration, soft leaves, rivals or refit. Actions are drawn from the policy.
 
         **overrides
             Parameters that are to differ from the preset.

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler._unchanged import unchanged_on_error
 from metasampler.ensemble._answers import FittedTeam, GrownEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, Decision, HeldOut, decide
 from metasampler.ensemble._checks import check_fit
@@ -130,7 +131,7 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
-        with looked_at(X, y, sample_weight) as (X, counts):
+        with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
             data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
             refits, facts = check_fit(self, plan, data)

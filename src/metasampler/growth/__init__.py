@@ -35,6 +35,7 @@ from metasampler.growth._parts import Memory
 from metasampler.growth._places import FileTable
 from metasampler.growth._rules import (
     Candidates,
+    Choice,
     GaussianDraw,
     PowerDraw,
     Rule,
@@ -43,7 +44,12 @@ from metasampler.growth._rules import (
     spread_action,
 )
 from metasampler.growth._scoring import average_precision, running_mean
-from metasampler.growth._sources import ArrayBlock, ParquetRows, resolve_source
+from metasampler.growth._sources import (
+    ArrayBlock,
+    ParquetRows,
+    names_of_numbers,
+    resolve_source,
+)
 from metasampler.growth._threads import side_by_side
 
 __all__ = [
@@ -54,6 +60,7 @@ __all__ = [
     "BoostedMember",
     "BoosterLearner",
     "Candidates",
+    "Choice",
     "FileTable",
     "GaussianDraw",
     "Growth",
@@ -89,6 +96,7 @@ __all__ = [
     "make_learners",
     "make_parted_data",
     "make_table_form",
+    "names_of_numbers",
     "race_keys",
     "race_keys_of",
     "replay",

@@ -1,7 +1,9 @@
 """LightGBM members: the table is binned once, and every member trains on some of its rows."""
 
+import tempfile
 from copy import copy
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,34 @@ _NOT_PASSED_ON = ("class_weight", "importance_type", "n_jobs", "random_state", *
 def _known_table(X):
     """Return a table of a kind that LightGBM knows: not SciPy's sparse arrays."""
     return csr_matrix(X) if issparse(X) else X
+
+
+def make_bin_edges(tables: list, settings: dict, categorical_features: list[int]) -> bytes:
+    """Return the edges of the bins, given a sample of rows in one or more tables.
+
+    They are a binned table of LightGBM's with a single row, in its own format: some kilobytes that
+    any process can make the same bins from.
+    """
+    import lightgbm
+
+    sample = tables[0] if len(tables) == 1 else np.concatenate(tables)
+    binned = lightgbm.Dataset(
+        _known_table(sample), categorical_feature=categorical_features, params=settings
+    ).construct()
+    with tempfile.TemporaryDirectory(prefix="metasampler-") as folder:
+        path = Path(folder) / "edges"
+        binned.subset([0]).construct().save_binary(path)
+        return path.read_bytes()
+
+
+def _read_bin_edges(edges: bytes, settings: dict):
+    """Return the binned table that `make_bin_edges` wrote."""
+    import lightgbm
+
+    with tempfile.TemporaryDirectory(prefix="metasampler-") as folder:
+        path = Path(folder) / "edges"
+        path.write_bytes(edges)
+        return lightgbm.Dataset(path, params=settings).construct()
 
 
 class BoostedMember:
@@ -119,8 +149,8 @@ class BoosterLearner(MemberLearner):
     #: The round after which the learning rate doubles; None leaves it as it is.
     doubles_after: int | None = None
 
-    #: The sample of rows by which columns are cut into bins; None: the table itself.
-    edges: Any = None
+    #: The edges of the bins, see `make_bin_edges`; None: the table itself has them.
+    edges: bytes | None = None
 
     # Pairs of a table and what was made of it.
     _seen: object = None
@@ -147,10 +177,19 @@ class BoosterLearner(MemberLearner):
         return {**self.__dict__, "_binned": nothing, "_reference": nothing, "_seen": None}
 
     def look_at(self, data):
-        """Take the sample by which columns are cut into bins."""
-        if self._seen is not data.tables[0]:
-            n_rows = self._given["subsample_for_bin"]
-            self.edges, self._seen = data.edge_rows(n_rows), data.tables[0]
+        """Cut columns into bins by a sample of the rows, wherever they are."""
+        if self._seen is data.tables[0]:
+            return
+        self.edges, self._seen = None, data.tables[0]
+        sample = data.edge_rows(self._given["subsample_for_bin"])
+        if sample is not None:
+            settings = self._settings(data.tables[0].shape[1])
+            del settings["n_estimators"]
+            # Bins are the same for any number of threads.
+            settings["num_threads"] = effective_n_jobs(self.n_jobs)
+            arguments = (settings, self.categorical_features)
+            # All of the sample goes to one place, as one cell.
+            (self.edges,) = data.place.ask(make_bin_edges, [sample], args=arguments)
 
     @cached_property
     def _given(self) -> dict[str, Any]:
@@ -187,17 +226,11 @@ class BoosterLearner(MemberLearner):
 
     def _edges_of_bins(self, settings: dict):
         """Return a small binned table with the edges that all others take over."""
-        import lightgbm
-
         if self.edges is None:
             return None
         edges, reference = self._reference
         if edges is not self.edges:
-            reference = lightgbm.Dataset(
-                _known_table(self.edges),
-                categorical_feature=self.categorical_features,
-                params=settings,
-            ).construct()
+            reference = _read_bin_edges(self.edges, settings)
             self._reference = self.edges, reference
         return reference
 

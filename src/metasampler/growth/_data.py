@@ -14,7 +14,7 @@ from metasampler import tables
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import RandomStreams, Stream
 from metasampler.growth._parts import Part, Selector
-from metasampler.growth._rules import Candidates, Request, join_rows
+from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
@@ -103,6 +103,8 @@ class GrowthData(ABC):
         The most rows of a class that a member gets; None sets no limit.
     validation_is_apart : bool, default=False
         Whether validation rows are a table of their own, which the user passed.
+    same_rows_as : GrowthData, default=None
+        What is known of the same rows, in the same roles and folds, is taken over from it.
     """
 
     #: What the constructor of a subclass was called with.
@@ -130,7 +132,9 @@ class GrowthData(ABC):
         table_maker=None,
         max_rows: int | None = None,
         validation_is_apart: bool = False,
+        same_rows_as: "GrowthData | None" = None,
     ):
+        known, _ = same_rows_as, self._arguments.pop("same_rows_as", None)
         self.place = place
         self.parts = parts
         #: The parts that hold training rows.
@@ -158,8 +162,8 @@ class GrowthData(ABC):
         self.draw_size = self._draw_size(int(counts[minority]))
         limits = self.limits(counts)
         #: Rows of each class and fold.
-        self.fold_counts: np.ndarray | None = None
-        if n_folds:
+        self.fold_counts: np.ndarray | None = None if known is None else known.fold_counts
+        if n_folds and known is None:
             answers = place.ask(_count_folds, self.drawn_parts, args=(self.n_classes, n_folds))
             self.fold_counts = np.sum(answers, axis=0)
         #: The total weight of each class in the training rows.
@@ -169,13 +173,17 @@ class GrowthData(ABC):
         self.mean_weights: dict[int, float] = {}
         if has_weights:
             for k, count in enumerate(counts):
-                total = sum_of_parts(place, _weights_of_class, self.drawn_parts, k, count)
+                total = (
+                    sum_of_parts(place, _weights_of_class, self.drawn_parts, k, count)
+                    if known is None
+                    else known.class_weights[k]
+                )
                 self.class_weights[k] = total
                 if count > limits[k]:
                     self.mean_weights[k] = total / count
         #: For each part the watched rows in the roles that were asked for so far.
-        self.watches: list = [{} for _ in parts]
-        self._watched: dict[str, Watched] = {}
+        self.watches: list = [{} for _ in parts] if known is None else known.watches
+        self._watched: dict[str, Watched] = {} if known is None else dict(known._watched)
         self._positions: dict = {}
         self._scorers: dict = {}
         # An unknown scorer is found before any member is fitted.
@@ -253,7 +261,7 @@ class GrowthData(ABC):
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
-            chosen = place.make(join_rows, parts, *of_class)
+            chosen = join_choices(of_class).found(place, parts)
         found = zip(*place.ask(_look_at, parts, chosen), strict=True)
         rows, codes, weights, folds = map(join_arrays, found)
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
@@ -286,8 +294,8 @@ class GrowthData(ABC):
         """Return the lowest number of each column of the training table."""
         return np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
 
-    def edge_rows(self, n_rows: int):
-        """Return a sample of the rows, by which columns are cut into bins.
+    def edge_rows(self, n_rows: int) -> list | None:
+        """Return a sample of the rows of each part, by which columns are cut into bins.
 
         None if it is all rows, and these are one table: they need not be copied.
         """
@@ -299,8 +307,8 @@ class GrowthData(ABC):
         else:
             key = self.streams.row_key(Stream.EDGES)
             request = Request(None, None, "all", key, 0, weighted=False)
-            chosen = Candidates(place, parts, request).smallest(n_rows)
-        return join_arrays(place.ask(_take_rows, parts, chosen))
+            chosen = Candidates(place, parts, request).smallest(n_rows).found(place, parts)
+        return place.make(_take_rows, parts, chosen)
 
 
 # ---------------------------------------------------------------------- the questions

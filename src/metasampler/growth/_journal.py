@@ -12,6 +12,9 @@ __all__ = ["Journal"]
 #: How such a file begins: nothing else is ever written over.
 _BEGIN = b"members of metasampler\n"
 
+#: Under which name the fingerprint of the rows is remembered.
+_ROWS = ("rows",)
+
 
 class Journal:
     """Remember fitted members in a file, in the order in which they are fitted.
@@ -68,6 +71,17 @@ class Journal:
             pickle.dump(entry, file)
             file.flush()
             os.fsync(file.fileno())
+
+    def check_rows(self, fingerprint: str) -> None:
+        """Refuse rows that are not those of the members here; the first ones are remembered."""
+        known = self.find(_ROWS)
+        if known is None:
+            self.add(_ROWS, fingerprint)
+        elif known != fingerprint:
+            raise ValueError(
+                f"The checkpoint {self.path} is one of other rows, labels or weights, or of the "
+                "same in another order. Remove it, or name another file."
+            )
 
     def key(self, *name) -> tuple:
         """Return the name of a member; a name that comes again is numbered."""

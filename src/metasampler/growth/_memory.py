@@ -162,13 +162,14 @@ class RowsInMemory(GrowthData):
         if trees:
             maker = TreeTable(self.lowest_values())
             tables = [maker(table) for table in tables]
-        return self._with(tables=tables, sampling_ratio=sampling_ratio, table_maker=maker)
+        changes = {"tables": tables, "sampling_ratio": sampling_ratio, "table_maker": maker}
+        return self._with(same_rows_as=self, **changes)
 
     # ------------------------------------------------------------------ for others than the loop
 
     def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray:
         """Return the rows of the first table that `draw_subset` draws, by their positions."""
-        return draw_subset(self, key, number, rule)[0]
+        return draw_subset(self, key, number, rule).found(self.place, self.drawn_parts)[0]
 
     def member_weights(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the weights with which some rows enter a member."""

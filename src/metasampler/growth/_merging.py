@@ -10,7 +10,7 @@ import numpy as np
 
 from metasampler.growth._parts import Part
 
-__all__ = ["least_of_all", "smallest_of_all"]
+__all__ = ["last_of_smallest", "least_of_all", "up_to"]
 
 # Bins of keys have this width, from -64 to 64: a bin holds about a 64th of what is drawn.
 _BINS_A_UNIT, _FARTHEST = 64, 64
@@ -21,15 +21,14 @@ def least_of_all(place, parts: list, sums: list, request, function: Callable, ar
     return min(place.ask(_least_of, parts, sums, args=(request, function, args)))
 
 
-def smallest_of_all(place, parts: list, keys: list, request, size: int) -> list:
-    """Return the rows of a request with the smallest keys, given the keys of each part."""
+def last_of_smallest(place, parts: list, keys: list, request, size: int) -> tuple[float, int]:
+    """Return the last of the smallest keys of a request, and the number of its row."""
     which, n_below = _bin_of_last(place.ask(_count_keys, parts, keys), size)
     near = place.ask(_keys_in_bin, parts, keys, args=(request, which))
     near_keys, near_rows = (np.concatenate(arrays) for arrays in zip(*near, strict=True))
     order = np.lexsort((near_rows, near_keys))
     last = order[size - n_below - 1]
-    arguments = (request, float(near_keys[last]), int(near_rows[last]))
-    return place.make(_up_to, parts, keys, args=arguments)
+    return float(near_keys[last]), int(near_rows[last])
 
 
 def _bin_of_last(counts: Sequence[tuple[int, np.ndarray]], size: int) -> tuple[int, int]:
@@ -72,7 +71,7 @@ def _keys_in_bin(part: Part, keys: np.ndarray, request, which: int) -> tuple:
     return keys[near], rows[near] + part.start
 
 
-def _up_to(part: Part, keys: np.ndarray, request, last: float, last_row: int) -> np.ndarray:
+def up_to(part: Part, keys: np.ndarray, request, last: float, last_row: int) -> np.ndarray:
     """Return the positions of rows with keys up to the last one, of equal ones by their number."""
     rows = part.rows_of(request.k, request.fold, request.role)
     chosen = keys < last

@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from metasampler.growth._data import GrowthData, count_classes, sum_of_parts
+from metasampler.growth._data import GrowthData, count_classes, join_arrays, sum_of_parts
 from metasampler.growth._draw import (
     MAX_DEALT,
     Stream,
@@ -15,11 +16,11 @@ from metasampler.growth._draw import (
     hold_out_size,
     race_keys_of,
 )
+from metasampler.growth._fingerprint import fingerprint_rows
 from metasampler.growth._kinds import unfitted_form
-from metasampler.growth._memory import fingerprint
 from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
-from metasampler.growth._rules import Candidates, Request, join_rows
+from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, check_weights, ratios_to
 from metasampler.tables import TreeTable, is_frame
@@ -68,10 +69,14 @@ class PartedData(GrowthData):
         )
 
     def fingerprints(self) -> dict:
-        """Return what tells these rows from others, part by part."""
-        found = self.place.ask(_fingerprints, self.parts)
-        names = ("y", "sample_weight", "X")
-        return dict(zip(names, map(list, zip(*found, strict=True)), strict=True))
+        """Return what tells these rows from others, however they are cut into parts."""
+        return {"X": self.fingerprint}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that other rows, labels and weights hardly ever have."""
+        total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
+        return f"{total:016x}"
 
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
@@ -106,6 +111,8 @@ class PartedData(GrowthData):
         key = streams.row_key(Stream.SPLIT)
         # Number 0 was the split into training and validation rows.
         folds = deal_parts(self.place, self.parts, self.counts, key, 1, n_parts)
+        # Rows are dealt like cards: with fewer rows the last parts get none.
+        n_parts = min(n_parts, int(self.counts.max()))
         return [self.place.make(_equal_to, folds, args=(number,)) for number in range(n_parts)]
 
     def for_team(self, sampling_ratio: float, *, trees: bool = False) -> GrowthData:
@@ -116,15 +123,12 @@ class PartedData(GrowthData):
             arguments = (maker, self.place.new_paths(len(parts)))
             parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
             table = maker(table)
-        return self._with(
-            parts=parts, table=table, sampling_ratio=sampling_ratio, table_maker=maker
-        )
+        changes = {"sampling_ratio": sampling_ratio, "table_maker": maker}
+        return self._with(parts=parts, table=table, same_rows_as=self, **changes)
 
 
-def _fingerprints(part: Part) -> tuple:
-    weights = None if part.weights is None else fingerprint(part.weights)
-    blocks = [fingerprint(part.table[rows]) for rows in _slices(part.n_rows)]
-    return fingerprint(part.codes), weights, blocks
+def _fingerprint_of(part: Part) -> int:
+    return fingerprint_rows(part.table, part.codes, part.weights, part.start)
 
 
 def _numbered(cells: list) -> list[int]:
@@ -173,15 +177,13 @@ def has_missing(part: Part) -> bool:
 
 
 def _look_at_block(block, label, weight) -> dict:
-    """Return what has to be known of a block before its rows can be read."""
-    X, y, weights = open_block(block, label, weight)
+    """Return what has to be known of the labels and weights of a block."""
+    _, y, weights = open_block(block, label, weight)
     if y is None:
         raise ValueError("label must name the column of labels, got None.")
-    if len(y) != X.shape[0]:
-        raise ValueError(f"A block has {X.shape[0]} rows and {len(y)} labels.")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
         raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
-    facts: dict = {"n_passed": len(y), "shape": X.shape, "least": np.inf, "most": 0.0}
+    facts: dict = {"n_passed": len(y), "least": np.inf, "most": 0.0}
     if weights is not None:
         check_weights(weights)
         y = y[weights > 0]
@@ -189,8 +191,11 @@ def _look_at_block(block, label, weight) -> dict:
             facts |= {"least": weights[weights > 0].min(), "most": weights.max()}
     facts["labels"], facts["counts"] = np.unique(y, return_counts=True)
     facts["n_rows"] = len(y)
-    facts["example"] = X[:1]
     return facts
+
+
+def _first_row(block, label, weight):
+    return open_block(block, label, weight).X[:1]
 
 
 def _lacks(y: np.ndarray) -> bool:
@@ -207,17 +212,24 @@ def _ask_frame(block, label, weight, question, args):
     return question(X, *args)
 
 
-def _make_part(block, start, passed, number, label, weight, form, classes, least, paths) -> Part:
-    """Return a block as a part: its table as members take it, classes and ratios of weights."""
-    X, y, weights = open_block(block, label, weight)
-    original = None
-    if weights is not None:
-        keep = weights > 0
-        original = passed + np.flatnonzero(keep)
-        X, y, weights = X[keep], np.asarray(y)[keep], ratios_to(weights[keep], least)
-    n_columns = X.shape[1]
-    table = form(X) if X.shape[0] else np.empty((0, n_columns), np.float32)
-    codes = np.searchsorted(classes, np.asarray(y)).astype(np.min_scalar_type(len(classes) - 1))
+def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
+    """Return blocks as one part: its table as members take it, classes and ratios of weights."""
+    read = []
+    for block in blocks:
+        X, y, weights = open_block(block, label, weight)
+        assert y is not None
+        rows = np.arange(passed, passed + len(y))
+        passed += len(y)
+        if weights is not None:
+            keep = weights > 0
+            X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
+        table = form(X) if X.shape[0] else np.empty((0, X.shape[1]), np.float32)
+        codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
+        read.append((table, codes, weights, rows))
+    # A block without rows says nothing of the type of the numbers.
+    read = [each for each in read if len(each[1])] or read[:1]
+    table, codes, weights, rows = map(join_arrays, zip(*read, strict=True))
+    original = None if weights is None else rows
     part = Part(table, codes, start, weights=weights, original=original)
     return part if paths is None else part.with_(table=FileTable.write(paths[number], [table]))
 
@@ -229,12 +241,9 @@ def _as_type(part: Part, number: int, dtype, paths) -> Part:
     return part.with_(table=table if paths is None else FileTable.write(paths[number], [table]))
 
 
-def _n_columns(part: Part) -> int:
-    return part.table.shape[1]
-
-
-def _dtype_of(part: Part):
-    return part.table.dtype if part.n_rows else None
+def _table_facts(part: Part) -> tuple:
+    """Return what has to be known of a table: type, number of columns, whether values lack."""
+    return part.table.dtype if part.n_rows else None, part.table.shape[1], has_missing(part)
 
 
 def _ratios_of(part: Part, k=None) -> np.ndarray:
@@ -261,9 +270,9 @@ class LookedAt:
     def __init__(self, source, place):
         self.source = source
         self.place = place
-        self.blocks = source.make_blocks()
         self.columns = (source.label, source.weight)
-        self.facts = self.place.ask(_look_at_block, self.blocks, args=self.columns)
+        self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
+        self.facts = self.place.ask(_look_at_block, labels_only, args=self.columns)
         labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
         if not len(labels):
             raise ValueError(f"{source!r} has no rows, or none with a weight.")
@@ -277,11 +286,23 @@ class LookedAt:
         for each in self.facts:
             if each["n_rows"]:
                 self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
+        with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
+        #: Blocks that hold rows.
+        self.kept = [self.blocks[number] for number in with_rows]
 
-    @property
+    @cached_property
     def example(self):
-        """Rows like all others: they show the number and the names of the columns."""
-        return next(each["example"] for each in self.facts if each["n_rows"])
+        """A row like all others: it shows the number and the names of the columns."""
+        return self.place.ask(_first_row, self.kept[:1], args=self.columns)[0]
+
+    def ask(self, question: Callable, *args) -> list:
+        """Return what ``question(frame, *args)`` gives for the rows of each block."""
+        return self.place.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
+
+    def grouped(self) -> list[list[int]]:
+        """Return the numbers of the blocks that are to become one part."""
+        sizes = [each["n_rows"] for each in self.facts]
+        return self.source.group_blocks(sizes, self.bytes_a_row)
 
     @property
     def bytes_a_row(self) -> int:
@@ -328,23 +349,27 @@ def make_parted_data(
         2.5 * int(limit.max()) * looked.bytes_a_row, int(counts.sum()) * looked.bytes_a_row
     )
 
-    def ask(question, *args):
-        kept = [block for block, each in zip(blocks, facts, strict=True) if each["n_rows"]]
-        return place.ask(_ask_frame, kept, args=(*columns, question, args))
-
     if is_frame(looked.example):
-        form.fit_blocks(ask)
+        form.fit_blocks(looked.ask, source.plain_names())
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:
         check_spread(least, most)
-    starts = np.cumsum([0, *(each["n_rows"] for each in facts)]).tolist()
-    numbers, paths = _numbered(blocks), place.new_paths(len(blocks))
+    groups = looked.grouped()
+    starts = _starts_of(groups, [each["n_rows"] for each in facts])
+    passed = _starts_of(groups, [each["n_passed"] for each in facts])
+    numbers, paths = _numbered(groups), place.new_paths(len(groups))
     arguments: tuple = (*columns, form, classes, least, paths)
-    passed = np.cumsum([0, *(each["n_passed"] for each in facts)]).tolist()
-    parts = place.make(_make_part, blocks, starts[:-1], passed[:-1], numbers, args=arguments)
-    kinds = {dtype for dtype in place.ask(_dtype_of, parts) if dtype is not None}
+    cells = [[blocks[number] for number in group] for group in groups]
+    parts = place.make(_make_part, cells, starts[:-1], passed[:-1], numbers, args=arguments)
+    found, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
+    kinds = {dtype for dtype in found if dtype is not None}
     dtype = np.result_type(*kinds)
-    parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(blocks))))
+    if any(kind != dtype for kind in found):
+        parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(groups))))
+    table = np.full((1, widths[0]), np.nan if any(lacks) else 0.0, dtype)
+    # Nobody needs the blocks any more: they may take as much memory as the parts.
+    looked.blocks, looked.kept = [], []
+    del blocks, cells
     if source.weight is not None:
         total = sum_of_parts(place, _ratios_of, parts, None, starts[-1])
         parts = place.make(_of_mean_one, parts, args=(total / starts[-1],))
@@ -360,7 +385,7 @@ def make_parted_data(
     elif validation_fraction is not None:
         roles, key = ("train", "valid"), streams.row_key(Stream.SPLIT)
         if rotate:
-            n_folds = max(2, round(1 / validation_fraction))
+            n_folds = max(2, round(min(1 / validation_fraction, starts[-1])))
             folds = deal_parts(place, parts, counts, key, 0, n_folds)
             parts = place.make(_with_folds, parts, folds)
         else:
@@ -369,14 +394,10 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = place.make(join_rows, parts, *held)
+            rows = join_choices(held).found(place, parts)
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
-    missing = any(place.ask(has_missing, parts))
-    table = np.full((1, place.ask(_n_columns, parts)[0]), np.nan if missing else 0.0, dtype)
-    # Nobody needs the blocks any more: they may take as much memory as the parts.
-    looked.blocks = []
-    return PartedData(
+    data = PartedData(
         place,
         parts,
         starts[-1],
@@ -392,6 +413,15 @@ def make_parted_data(
         max_rows=max_rows,
         **settings,
     )
+    if place.journal is not None:
+        place.journal.check_rows(data.fingerprint)
+    return data
+
+
+def _starts_of(groups: list[list[int]], sizes: list[int]) -> list[int]:
+    """Return how many rows there are before each group of blocks, and in all."""
+    of_groups = [sum(sizes[number] for number in group) for group in groups]
+    return np.cumsum([0, *of_groups]).tolist()
 
 
 def _with_folds(part: Part, folds: np.ndarray) -> Part:

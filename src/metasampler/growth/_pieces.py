@@ -1,5 +1,6 @@
 """What a member is fitted on: a piece of every part, put together where the member is fitted."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._parts import Part
+from metasampler.growth._rules import Choice
 
 if TYPE_CHECKING:
     from metasampler.growth._members import MemberLearner
@@ -40,18 +42,20 @@ class Piece(NamedTuple):
     weights: np.ndarray | None
     unseen: np.ndarray | None = None
     unseen_weights: np.ndarray | None = None
+    #: The numbers of the rows among all that the user passed, if somebody wants to know.
+    numbers: np.ndarray | None = None
 
 
 def fit_on_rows(
-    data: GrowthData, chosen: list, number: int, learner: "MemberLearner", seed: int
+    data: GrowthData, chosen: Choice, number: int, learner: "MemberLearner", seed: int
 ) -> tuple:
     """Fit the member with this number on drawn rows.
 
     Parameters
     ----------
     data : GrowthData
-    chosen : list
-        The positions of the rows in each part, as `draw_subset` returns them.
+    chosen : Choice
+        The rows, as `draw_subset` returns them.
     number : int
         The number of the member.
     learner : MemberLearner
@@ -64,15 +68,13 @@ def fit_on_rows(
     drawn : Drawn
         The rows it was fitted on.
     """
-    place, parts = data.place, data.drawn_parts
-    rows = join_arrays(place.ask(_numbers_of, parts, chosen)) if place.knows_rows else None
     pieces = make_pieces(data, chosen, number, learner.stops_early)
     # All pieces go to one place, as one cell.
-    ((member, totals),) = place.ask(_fit_on_pieces, [pieces], args=(learner, seed))
-    return member, Drawn(rows, totals)
+    (fitted,) = data.place.ask(_fit_on_pieces, [pieces], args=(learner, seed))
+    return fitted
 
 
-def make_pieces(data: GrowthData, chosen: list, number: int, stops_early: bool) -> list:
+def make_pieces(data: GrowthData, chosen: Choice, number: int, stops_early: bool) -> list:
     """Return what a member is fitted on, part by part."""
     stop_by: tuple | None = None
     scales = None
@@ -82,23 +84,27 @@ def make_pieces(data: GrowthData, chosen: list, number: int, stops_early: bool) 
         stop_by = ("valid", None)
     if stop_by is not None:
         scales = data.watched("valid").scales
-    arguments = (data.mean_weights, stop_by, scales, data.place.copies_rows)
+    place, cells = data.place, chosen.cells
+    order = Order(
+        chosen.find,
+        chosen.args,
+        data.mean_weights,
+        stop_by,
+        scales,
+        place.copies_rows,
+        place.knows_rows,
+    )
     watches = data.watches[: len(data.drawn_parts)]
-    return data.place.make(_make_piece, data.drawn_parts, chosen, watches, args=arguments)
+    return place.make(_make_piece, data.drawn_parts, watches, *cells, args=(order,))
 
 
-def _make_piece(
-    part: Part, rows: np.ndarray, watch: dict, means: dict, stop_by, scales, copied: bool
-) -> Piece:
-    """Return what a member gets of one part.
+class Order(NamedTuple):
+    """What a member wants of every part.
 
-    Parameters
+    Attributes
     ----------
-    part : Part
-    rows : ndarray of int
-        The positions of the rows it is trained on.
-    watch : dict
-        The watched rows of each role.
+    find, args
+        How rows to train on are found, see `Choice`.
     means : dict of int to float
         The mean weight of each class that is drawn.
     stop_by : tuple or None
@@ -107,12 +113,30 @@ def _make_piece(
         How many rows each watched row of a class stands for.
     copied : bool
         Whether the piece holds copies of its rows, and no more.
+    numbered : bool
+        Whether it tells their numbers.
     """
+
+    find: Callable
+    args: tuple
+    means: dict
+    stop_by: tuple | None
+    scales: np.ndarray | None
+    copied: bool
+    numbered: bool
+
+
+def _make_piece(part: Part, watch: dict, *given) -> Piece:
+    """Return what a member gets of one part; the order comes last, the cells it needs before."""
+    *cells, order = given
+    rows = order.find(part, *cells, *order.args)
+    numbers = _numbers_of(part, rows) if order.numbered else None
+    scales = order.scales
     weights = unseen = unseen_weights = None
     if part.weights is not None:
-        weights = member_weights(part.weights[rows], part.codes[rows], means)
-    if stop_by is not None:
-        role, fold = stop_by
+        weights = member_weights(part.weights[rows], part.codes[rows], order.means)
+    if order.stop_by is not None:
+        role, fold = order.stop_by
         unseen = np.arange(part.n_rows)[watch.get(role, slice(0))]
         if fold is not None:
             assert part.folds is not None
@@ -121,14 +145,14 @@ def _make_piece(
         if scales is not None:
             factors = scales[part.codes[unseen]]
             unseen_weights = factors if unseen_weights is None else unseen_weights * factors
-    if not copied:
-        return Piece(part.table, part.codes, rows, weights, unseen, unseen_weights)
+    if not order.copied:
+        return Piece(part.table, part.codes, rows, weights, unseen, unseen_weights, numbers)
     n_trained = len(rows)
     if unseen is not None:
         rows = np.concatenate([rows, unseen])
         unseen = np.arange(n_trained, len(rows))
-    table = take_rows(part.table, rows)
-    return Piece(table, part.codes[rows], np.arange(n_trained), weights, unseen, unseen_weights)
+    table, codes, rows = take_rows(part.table, rows), part.codes[rows], np.arange(n_trained)
+    return Piece(table, codes, rows, weights, unseen, unseen_weights, numbers)
 
 
 def member_weights(weights: np.ndarray, codes: np.ndarray, means: dict) -> np.ndarray:
@@ -140,8 +164,8 @@ def member_weights(weights: np.ndarray, codes: np.ndarray, means: dict) -> np.nd
 
 
 def _fit_on_pieces(pieces: list[Piece], learner: "MemberLearner", seed: int) -> tuple:
-    """Return the member, and how many rows of each class it has seen, with their total weights."""
-    table, codes, rows, weights, unseen, unseen_weights = pieces[0]
+    """Return the member, and the rows it was fitted on."""
+    table, codes, rows, weights, unseen, unseen_weights, numbers = pieces[0]
     if len(pieces) > 1:
         starts = np.cumsum([0, *(len(piece.codes) for piece in pieces[:-1])])
         table = np.concatenate([piece.table for piece in pieces])
@@ -150,13 +174,14 @@ def _fit_on_pieces(pieces: list[Piece], learner: "MemberLearner", seed: int) -> 
         weights = join_arrays([piece.weights for piece in pieces])
         unseen = None if unseen is None else _joined([piece.unseen for piece in pieces], starts)
         unseen_weights = join_arrays([piece.unseen_weights for piece in pieces])
+        numbers = join_arrays([piece.numbers for piece in pieces])
     trained = codes[rows]
     plain = np.bincount(trained, minlength=learner.n_classes)
     totals = plain, plain if weights is None else np.bincount(trained, weights, learner.n_classes)
     options = {}
     if unseen is not None and learner.stops_early:
         options = {"unseen": unseen, "unseen_weight": unseen_weights}
-    return learner.fit(table, codes, rows, seed, weights, **options), totals
+    return learner.fit(table, codes, rows, seed, weights, **options), Drawn(numbers, totals)
 
 
 def _joined(rows: list, starts: np.ndarray) -> np.ndarray:

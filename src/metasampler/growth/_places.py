@@ -57,7 +57,10 @@ class Files(Memory):
 
     def _stored(self, made):
         # Parts have their tables in files, and few bytes a row besides.
-        if made is None or hasattr(made, "rows_of"):
+        if made is None:
+            return made
+        if hasattr(made, "rows_of"):
+            made.table.remove_when_unused()
             return made
         cell = _Stored(self.folder / f"cell-{next(self._numbers)}")
         joblib.dump(made, cell.path)
@@ -105,9 +108,16 @@ class FileTable:
         self.path = os.fspath(path)
         self.shape = shape
         self.dtype = np.dtype(dtype)
+        self._is_removed = False
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def remove_when_unused(self) -> None:
+        """Remove the file when this object goes. Only for tables that have no copies elsewhere."""
+        if not self._is_removed:
+            self._is_removed = True
+            weakref.finalize(self, _remove_file, self.path)
 
     def __getitem__(self, rows) -> np.ndarray:
         if not self.shape[0]:

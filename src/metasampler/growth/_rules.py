@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys, race_keys_of
-from metasampler.growth._merging import least_of_all, smallest_of_all
+from metasampler.growth._merging import last_of_smallest, least_of_all, up_to
 from metasampler.growth._parts import Part
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Candidates",
+    "Choice",
     "GaussianDraw",
     "PowerDraw",
     "Request",
@@ -27,7 +28,7 @@ __all__ = [
     "Sums",
     "draw_subset",
     "gaussian_log_weights",
-    "join_rows",
+    "join_choices",
     "make_draw",
     "spread_action",
 ]
@@ -45,7 +46,58 @@ _FLOOR = 0.1
 # ---------------------------------------------------------------------- the subset of a member
 
 
-def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, growth=None) -> list:
+class Choice(NamedTuple):
+    """Rows that were chosen: how each part finds them, once it needs them.
+
+    So the rows of a draw are found in the same task that takes them for a member.
+
+    Attributes
+    ----------
+    find : callable
+        ``find(part, *cells, *args)`` returns the positions of the rows.
+    cells : tuple of list
+        What it needs of each part, as the place keeps it.
+    args : tuple
+        What it needs besides.
+    """
+
+    find: Callable
+    cells: tuple[list, ...]
+    args: tuple
+
+    @classmethod
+    def of(cls, rows: list) -> "Choice":
+        """Return the choice of rows that have been found."""
+        return cls(_as_found, (rows,), ())
+
+    def found(self, place, parts: list) -> list:
+        """Return the positions of the rows in each part, as the place keeps them."""
+        return place.make(self.find, parts, *self.cells, args=self.args)
+
+
+def join_choices(choices: "list[Choice]") -> Choice:
+    """Return several choices as one, which finds rows in ascending order."""
+    cells = tuple(cell for choice in choices for cell in choice.cells)
+    each = tuple((choice.find, len(choice.cells), choice.args) for choice in choices)
+    return Choice(_find_all, cells, (each,))
+
+
+def _find_all(part: Part, *given) -> np.ndarray:
+    *cells, choices = given
+    found, start = [], 0
+    for find, n_cells, args in choices:
+        found.append(find(part, *cells[start : start + n_cells], *args))
+        start += n_cells
+    rows = np.concatenate(found)
+    rows.sort()
+    return rows
+
+
+def _as_found(part: Part, rows: np.ndarray) -> np.ndarray:
+    return rows
+
+
+def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, growth=None) -> Choice:
     """Draw the smallest class and as many rows of each larger one (Algorithm 1).
 
     Parameters
@@ -64,8 +116,8 @@ def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, gro
 
     Returns
     -------
-    chosen : list
-        The positions of the rows in each part, in ascending order, as the place keeps them.
+    choice : Choice
+        How each part finds its rows, in ascending order.
     """
     place, parts = data.place, data.drawn_parts
     counts, fold = data.counts, None
@@ -85,7 +137,7 @@ def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, gro
             chosen.append(candidates.smallest(int(limit)))
         else:
             chosen.append(rule(growth, candidates, int(limit)))
-    return place.make(join_rows, parts, *chosen)
+    return join_choices(chosen)
 
 
 class Request(NamedTuple):
@@ -157,9 +209,9 @@ class Candidates:
         """The class."""
         return self.request.k
 
-    def all(self) -> list:
-        """Return all rows."""
-        return self.place.make(_all_of, self.parts, args=(self.request,))
+    def all(self) -> Choice:
+        """Choose all rows."""
+        return Choice(_all_of, (), (self.request,))
 
     def least(self, function: Callable, *args) -> float | None:
         """Return the smallest value of ``function(errors, *args)`` over all rows.
@@ -171,8 +223,8 @@ class Candidates:
         sums = self._sums()[: len(self.parts)]
         return least_of_all(self.place, self.parts, sums, self.request, function, args)
 
-    def smallest(self, size: int, adjust: Callable | None = None, *args) -> list:
-        """Return the rows with the smallest keys, of equal ones those with the smallest numbers.
+    def smallest(self, size: int, adjust: Callable | None = None, *args) -> Choice:
+        """Choose the rows with the smallest keys, of equal ones those with the smallest numbers.
 
         Parameters
         ----------
@@ -183,8 +235,7 @@ class Candidates:
 
         Returns
         -------
-        rows : list
-            The positions of the rows in each part, as the place keeps them.
+        choice : Choice
         """
         place, parts, request = self.place, self.parts, self.request
         # Parts that hold no training rows come last.
@@ -192,11 +243,12 @@ class Candidates:
         arguments = (request, adjust, args)
         keys = place.make(_class_keys, parts, sums, self._whole, args=arguments)
         if len(parts) == 1:
-            return place.make(_smallest_of, parts, keys, args=(request, size))
-        return smallest_of_all(place, parts, keys, request, size)
+            return Choice(_smallest_of, (keys,), (request, size))
+        last = last_of_smallest(place, parts, keys, request, size)
+        return Choice(up_to, (keys,), (request, *last))
 
-    def pick(self, pick: Callable, *args) -> list:
-        """Return the rows that ``pick(rows, keys, errors, *args)`` chooses by their positions.
+    def pick(self, pick: Callable, *args) -> Choice:
+        """Choose the rows that ``pick(rows, keys, errors, *args)`` chooses by their positions.
 
         Only for rows that are all in one part.
         """
@@ -207,7 +259,9 @@ class Candidates:
             )
         sums = [None] if self._sums is None else self._sums()[:1]
         arguments = (self.request, pick, args)
-        return self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)
+        # Now, not later: who picks may count how often it was asked.
+        found = self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)
+        return Choice.of(found)
 
 
 # The questions that candidates ask.
@@ -251,17 +305,10 @@ def _pick_of(part: Part, sums, whole, request: Request, pick, args) -> np.ndarra
     return rows[pick(rows, keys, errors, *args)]
 
 
-def join_rows(part: Part, *chosen: np.ndarray) -> np.ndarray:
-    """Return the chosen rows of all classes, in ascending order."""
-    rows = np.concatenate(chosen)
-    rows.sort()
-    return rows
-
-
 # ---------------------------------------------------------------------- rules
 
 #: Chooses rows of one larger class: ``rule(growth, candidates, size)``; see `GaussianDraw`.
-Rule = Callable[["Growth", Candidates, int], list]
+Rule = Callable[["Growth", Candidates, int], Choice]
 
 
 class GaussianDraw(NamedTuple):
@@ -289,7 +336,7 @@ class GaussianDraw(NamedTuple):
     sigma: float = DEFAULT_SIGMA
     state: np.ndarray | None = None
 
-    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> list:
+    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
         """Return which of the candidates are drawn."""
         # Weights are relative to the best row of all, wherever it is.
         least = candidates.least(_squared_distance, self.mu)
@@ -377,7 +424,7 @@ class PowerDraw(NamedTuple):
     power: float
     state: np.ndarray | None = None
 
-    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> list:
+    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
         """Return which of the candidates are drawn."""
         return candidates.smallest(size, _power_keys, self.power)
 

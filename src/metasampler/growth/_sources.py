@@ -10,7 +10,14 @@ import numpy as np
 
 from metasampler.growth._places import Files
 
-__all__ = ["ArrayBlock", "Opened", "ParquetRows", "open_block", "resolve_source"]
+__all__ = [
+    "ArrayBlock",
+    "Opened",
+    "ParquetRows",
+    "names_of_numbers",
+    "open_block",
+    "resolve_source",
+]
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
@@ -42,10 +49,14 @@ class _ParquetBlock(NamedTuple):
 
     path: str
     groups: tuple[int, ...]
+    #: The columns to read; None reads all.
+    columns: tuple[str, ...] | None = None
+    n_rows: int = 0
 
     def read(self):
         with _opened_parquet(self.path) as file:
-            return file.read_row_groups(list(self.groups)).to_pandas()
+            columns = None if self.columns is None else list(self.columns)
+            return file.read_row_groups(list(self.groups), columns).to_pandas()
 
 
 @contextmanager
@@ -67,7 +78,7 @@ def open_block(block, label=None, weight=None) -> Opened:
     if isinstance(block, ArrayBlock):
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
         return Opened(block.X, np.asarray(block.y), weights)
-    frame = block.read() if isinstance(block, _ParquetBlock) else block
+    frame = block.read() if hasattr(block, "read") else block
     named = [name for name in (label, weight) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
@@ -142,12 +153,20 @@ class ParquetRows:
         """Return where the parts are going to be."""
         return Files(self.folder)
 
-    def make_blocks(self) -> list[_ParquetBlock]:
+    def make_blocks(self, *, labels_only: bool = False) -> list[_ParquetBlock]:
         """Return the blocks, each of about as many rows as the memory is for."""
         blocks = []
+        names = [name for name in (self.label, self.weight) if name is not None]
+        columns = tuple(names) if labels_only and names else None
         for path in self._files():
             with _opened_parquet(path) as file:
                 facts = file.metadata
+                there = file.schema_arrow.names
+                absent = [name for name in names if name not in there]
+                if labels_only and absent:
+                    raise ValueError(
+                        f"There is no column {absent[0]!r} in {path}; there are {there[:20]}."
+                    )
                 bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
                 most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))
                 groups: list[int] = []
@@ -155,15 +174,28 @@ class ParquetRows:
                 for number in range(facts.num_row_groups):
                     size = facts.row_group(number).num_rows
                     if groups and n_rows + size > most:
-                        blocks.append(_ParquetBlock(path, tuple(groups)))
+                        blocks.append(_ParquetBlock(path, tuple(groups), columns, n_rows))
                         groups, n_rows = [], 0
                     groups.append(number)
                     n_rows += size
                 if groups:
-                    blocks.append(_ParquetBlock(path, tuple(groups)))
+                    blocks.append(_ParquetBlock(path, tuple(groups), columns, n_rows))
         if not blocks:
             raise ValueError(f"There are no rows in {self.path}.")
         return blocks
+
+    def plain_names(self) -> list | None:
+        """Return the columns of the table if all are known to be plain numbers, else None."""
+        empty = []
+        for path in self._files():
+            with _opened_parquet(path) as file:
+                empty.append(file.schema_arrow.empty_table().to_pandas())
+        named = [name for name in (self.label, self.weight) if name is not None]
+        return names_of_numbers([frame.drop(columns=named) for frame in empty])
+
+    def group_blocks(self, sizes: list[int], bytes_a_row: int) -> list[list[int]]:
+        """Return the numbers of the blocks that become one part: here each is one already."""
+        return [[number] for number in range(len(sizes))]
 
     def frames(self) -> Iterator:
         """Yield the tables of all blocks, without labels and weights where these are columns."""
@@ -182,6 +214,16 @@ class ParquetRows:
                 f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows a member by "
                 "max_rows."
             )
+
+
+def names_of_numbers(frames: list) -> list | None:
+    """Return the columns of frames if their types say that all hold plain numbers, else None.
+
+    Frames without rows will do. Booleans may be missing, which makes them something else.
+    """
+    kinds = [kind for frame in frames for kind in frame.dtypes]
+    plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds)
+    return list(frames[0].columns) if plain else None
 
 
 def memory_in_bytes(memory: int | str) -> int:

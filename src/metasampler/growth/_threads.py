@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from threading import Condition
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -32,13 +33,47 @@ def side_by_side(
     n_threads = min(effective_n_jobs(n_jobs), len(calls))
     if n_threads < 2:
         return [call() for call in calls]
+    gate = _Gate()
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(call) for call in calls]
         try:
+            futures = [pool.submit(gate.run, call) for call in calls]
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
             # Those that are done first: one of them may have failed, and the others still run.
             return [future.result() for future in sorted(done, key=futures.index)]
         except BaseException:
             stop()
             pool.shutdown(wait=False, cancel_futures=True)
+            gate.close()
             raise
+
+
+class _Gate:
+    """Lets calls begin until it is closed.
+
+    The pool alone does not know all of its threads: one that an interrupt has met while it was
+    started would go on.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._closed = False
+        self._n_running = 0
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        """Return what a call gives, or None once this is closed."""
+        with self._changed:
+            if self._closed:
+                return None
+            self._n_running += 1
+        try:
+            return call()
+        finally:
+            with self._changed:
+                self._n_running -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let no call begin any more, and wait for those that run."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: self._n_running == 0)

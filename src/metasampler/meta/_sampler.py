@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import fit_context
+from metasampler._unchanged import unchanged_on_error
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -238,9 +239,10 @@ class MetaSampler(FittedSampler):
             The meta-trained sampler.
         """
         task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0")
-        self._fit([task], callback, checkpoint, checkpoint_every)
-        # Said of the rows that were seen; nothing of the sampler depends on it.
-        validate_data(self, X, skip_check_array=True)
+        with unchanged_on_error(self):
+            self._fit([task], callback, checkpoint, checkpoint_every)
+            # Said of the rows that were seen; nothing of the sampler depends on it.
+            validate_data(self, X, skip_check_array=True)
         return self
 
     def fit_tasks(self, tasks, *, callback=None, checkpoint=None, checkpoint_every=10):
@@ -287,9 +289,10 @@ class MetaSampler(FittedSampler):
         2 of 8
         4 of 8
         """
-        self._fit(as_tasks(tasks), callback, checkpoint, checkpoint_every)
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)  # of an earlier fit on one task
+        with unchanged_on_error(self):
+            self._fit(as_tasks(tasks), callback, checkpoint, checkpoint_every)
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)  # of an earlier fit on one task
         return self
 
     @fit_context(prefer_skip_nested_validation=False)

@@ -29,8 +29,8 @@ def load_model(
 
     Before anything is unpacked the sizes are checked. Then only types are made that are known by
     name: those of this package, LightGBM's and what skops trusts (scikit-learn's estimators and
-    NumPy's arrays). The numbers in trees and in LightGBM's models, which both libraries follow
-    without a look, are checked too.
+    NumPy's arrays). The numbers in trees and in LightGBM's models are checked too,
+    because both libraries trust them.
 
     Parameters
     ----------

@@ -152,6 +152,8 @@ class FitSummaryDisplay:
         if label == "score of a team":
             legend_beside(panel, title="team alone")
         elif len(lines) > 1:
-            panel.set_ylim(bottom=0)
+            highest = np.nanmax([np.nanmax(values) for values in lines.values()])
+            # Room above, so that no marker is cut.
+            panel.set_ylim(0, 1.08 * highest or 1)
             legend_beside(panel, title="class")
         tidy(panel)

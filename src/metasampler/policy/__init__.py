@@ -1,4 +1,4 @@
-"""All that prediction needs of a sampler: states, networks, files, and the policies themselves."""
+"""Policies choose how the rows of the next member are drawn: learned, constant or random ones."""
 
 from metasampler.policy._archive import check_writable, read_archive, read_arrays, write_archive
 from metasampler.policy._files import (

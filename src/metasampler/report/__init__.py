@@ -1,4 +1,4 @@
-"""A report on a fitted classifier: one HTML file for who decides and for who audits.
+"""A report on a fitted classifier: one HTML file for those who decide and those who audit.
 
 The file is complete in itself: it loads nothing, sends nothing and runs no script but its own. It
 holds aggregates at no more than a thousand thresholds, so that it stays below a megabyte whatever

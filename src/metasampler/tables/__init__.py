@@ -1,4 +1,4 @@
-"""Tables: columns of any kind become numbers that members take, or are left out with a reason.
+"""Tables: columns of any kind become numbers, or are left out with a reason.
 
 This package stands below `growth` and imports nothing of the others.
 """

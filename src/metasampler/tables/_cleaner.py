@@ -91,6 +91,8 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         """
         if not is_frame(X):
             raise TypeError(f"X must be a data frame; got {type(X).__name__}.")
+        if not X.shape[0]:
+            raise ValueError("X has no rows to learn from.")
         names = list(columns_of(X))
         for parameter in ("keep", "drop"):
             given = getattr(self, parameter)

@@ -99,14 +99,16 @@ class TableForm:
             self.fit_blocks(lambda question, *args: [question(X, *args)])
         return self
 
-    def fit_blocks(self, ask) -> "TableForm":
+    def fit_blocks(self, ask, plain_names: list | None = None) -> "TableForm":
         """Learn from several frames what `fit` learns from all of their rows in one.
 
         ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame.
+        ``plain_names`` are the columns, if all are known to hold plain numbers: frames then need
+        not be read.
         """
         if self.wants == "as it is":
             return self
-        answers = ask(_plain_names)
+        answers = ask(_plain_names) if plain_names is None else [plain_names]
         if any(names is None for names in answers):
             self.encoder = TableEncoder().fit_blocks(ask)
             self.categorical_features = self.encoder.categorical_features_

@@ -331,8 +331,8 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
         return found(
             "date",
             "encoded",
-            f"Days since 1970{how}. Later rows lie beyond all that was seen: drop it unless time "
-            "itself matters.",
+            f"Days since 1970{how}. New rows will have later dates than these: drop it unless "
+            "time itself matters.",
         )
     return facts
 

@@ -65,8 +65,10 @@ def main() -> int:
         print(f"{name} {piece}: {row['counts']}", file=sys.stderr, flush=True)
         if store is not None:
             rows = keep_row(store, row, by=("fuzzer", "piece"))
-            options.output.write_text(page(rows), encoding="utf-8")
-    print(page(fresh) if store is None else page(rows))
+    text = page(rows or fresh)
+    if store is not None:
+        options.output.write_text(text, encoding="utf-8")
+    print(text)
     if left:
         print(f"{left} pieces are left: --resume goes on.", file=sys.stderr)
     return int(any(row["findings"] for row in fresh))
@@ -157,11 +159,12 @@ def page(rows: list[dict]) -> str:
             continue
         counts: Counter = Counter()
         for row in own:
-            tried = sum(row["counts"].values())
-            clear, found = row["counts"].get(CLEAR, 0), row["counts"].get(FINDING, 0)
-            counts += Counter(
-                tried=tried, fine=tried - clear - found, clear=clear, finding=found, cpu=row["cpu"]
-            )
+            own_counts = Counter(row["counts"])
+            counts["tried"] += own_counts.total()
+            counts["clear"] += own_counts[CLEAR]
+            counts["finding"] += own_counts[FINDING]
+            counts["cpu"] += row["cpu"] or 0
+        counts["fine"] = counts["tried"] - counts["clear"] - counts["finding"]
         total += counts
         lines.append(_line(fuzzer.title, counts))
     lines.append(_line("**all**", total))

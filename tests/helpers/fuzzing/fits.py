@@ -152,7 +152,7 @@ def attempt(case):
             clf.fit(X, y, **options)
         except Exception as error:
             kinds = (ValueError, TypeError, FileNotFoundError)
-            return judge_error(error, kinds=kinds, at_once=not own_rules)
+            return judge_error(error, kinds=kinds, at_once=not own_rules, foreign=own_rules)
         try:
             proba, labels = clf.predict_proba(X), clf.predict(X)
         except Exception as error:

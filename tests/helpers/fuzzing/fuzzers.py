@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from fuzzing import columns, commands, files, fits, parquet, stores
+from fuzzing import columns, commands, files, fits, interrupts, parquet, stores
 from fuzzing.outcomes import Tally
 
 
@@ -20,18 +20,19 @@ class Fuzzer(NamedTuple):
 
 
 FUZZERS = {
-    "fits": Fuzzer("fits: tables, labels, weights, parameters", fits.cases(), fits.attempt, 0.32),
-    "teams": Fuzzer("fits of teams, from 75 rows of a class", fits.team_cases, fits.attempt, 0.03),
+    "fits": Fuzzer("fits: tables, labels, weights, parameters", fits.cases(), fits.attempt, 0.3),
+    "teams": Fuzzer("fits of teams, from 75 rows of a class", fits.team_cases, fits.attempt, 0.02),
     "meta-fits": Fuzzer("meta-training", fits.meta_cases(), fits.attempt_meta, 0.06),
-    "columns": Fuzzer("columns: what is found, kept, left", columns.cases(), columns.attempt, 0.1),
-    "files": Fuzzer("fits on Parquet files and folders", parquet.cases(), parquet.attempt, 0.05),
-    "commands": Fuzzer("command lines", commands.cases(), commands.attempt, 0.06),
-    "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler, 0.12),
-    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.06),
-    "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set, 0.08),
-    "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage, 0.07),
-    "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.02),
-    "disks": Fuzzer("full disks", stores.disks, stores.attempt_disk, 0.03),
+    "columns": Fuzzer("columns: what is found, kept, left", columns.cases(), columns.attempt, 0.12),
+    "files": Fuzzer("fits on Parquet files and folders", parquet.cases(), parquet.attempt, 0.03),
+    "commands": Fuzzer("command lines", commands.cases(), commands.attempt, 0.03),
+    "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler, 0.16),
+    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.04),
+    "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set, 0.12),
+    "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage, 0.08),
+    "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.01),
+    "disks": Fuzzer("full disks", stores.disks, stores.attempt_disk, 0.02),
+    "interrupts": Fuzzer("interrupts", interrupts.cases, interrupts.attempt, 0.01),
 }
 
 

@@ -27,7 +27,14 @@ class Finding(AssertionError):
     """Something that should not have happened."""
 
 
-def judge_error(error: BaseException, *, kinds: tuple, words: str = "", at_once: bool = False):
+def judge_error(
+    error: BaseException,
+    *,
+    kinds: tuple,
+    words: str = "",
+    at_once: bool = False,
+    foreign: bool = False,
+):
     """Return CLEAR for an error that names what is wrong, or raise a `Finding`.
 
     Parameters
@@ -39,6 +46,8 @@ def judge_error(error: BaseException, *, kinds: tuple, words: str = "", at_once:
         What its text has to hold.
     at_once : bool, default=False
         Whether it has to come from a check, before any member is fitted.
+    foreign : bool, default=False
+        Whether members of another package may have raised it, by rules of their own.
     """
     place = _place(error)
     what = f"{type(error).__name__}: {str(error)[:300]} ({place})"
@@ -47,7 +56,7 @@ def judge_error(error: BaseException, *, kinds: tuple, words: str = "", at_once:
     if len(str(error)) < 10 or words not in str(error):
         raise Finding(f"says too little: {what}") from error
     frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, (ValueError, TypeError)) and not _is_meant(frames[-1]):
+    if not foreign and isinstance(error, (ValueError, TypeError)) and not _is_meant(frames[-1]):
         raise Finding(f"by accident: {what}") from error
     if at_once:
         for frame in frames:

@@ -1,0 +1,96 @@
+"""Which rows of `policies-tables` a report is about, and how policies are judged by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from metasampler_bench._draw_cases import Cases, Floats, mean_by_table
+from metasampler_bench._draw_measure import CHOICES
+from metasampler_bench._rows import Row, finished
+from metasampler_bench.datasets import REAL_FAMILIES
+
+__all__ = [
+    "CONSTANTS",
+    "MUS",
+    "NOISE",
+    "THINNED",
+    "cases_of",
+    "judged",
+    "known_of",
+    "mean_of",
+    "splits_of",
+    "tested_cases",
+]
+
+MUS = tuple(CHOICES["mu"])
+CONSTANTS = (*MUS, *CHOICES["power"])
+
+# Varieties of the tables that policies learn from beside the tables themselves.
+NOISE = 0.2
+THINNED = 0.25
+
+
+def cases_of(rows: list[Row], report: dict[str, Any], *, group: str = "power") -> Cases:
+    """Return the cases that a report is about: of tables or of sets, with labels as they are.
+
+    ``noise`` and ``thinned`` of the report name varieties of the 46 tables; with ``sets`` it is
+    about the other data sets.
+    """
+    noise, thinned = report.get("noise", 0.0), report.get("thinned")
+    return Cases.of(
+        (
+            row
+            for row in finished(rows)
+            if "dataset" in row["cell"]
+            and row["cell"].get("noise", 0.0) == noise
+            and row["cell"].get("thinned") == thinned
+            and (row["cell"]["dataset"] in REAL_FAMILIES) != report.get("sets", False)
+        ),
+        group=group,
+    )
+
+
+def known_of(rows: list[Row]) -> Cases:
+    """Return what policies learn from: the 46 tables, also with flipped labels and thinned."""
+    return Cases.together(
+        {
+            "": cases_of(rows, {}),
+            " (flipped labels)": cases_of(rows, {"noise": NOISE}),
+            " (thinned)": cases_of(rows, {"thinned": THINNED}),
+        }
+    )
+
+
+def tested_cases(rows: list[Row], report: dict[str, Any]) -> Cases:
+    cases = cases_of(rows, report)
+    if not len(cases):
+        raise ValueError("No table has rows of all draws yet; the same command goes on.")
+    return cases
+
+
+def mean_of(cases: Cases, scores: Floats) -> float:
+    return float(cases.weights @ scores)
+
+
+def splits_of(cases: Cases) -> str:
+    counts = [int((cases.tables == name).sum()) for name in set(cases.tables.tolist())]
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"{low} splits" if low == high else f"{low} to {high} splits"
+
+
+def judged(cases: Cases, scores: Floats, references: Any) -> list[str]:
+    """Write mean, worst table, and what it is against each reference."""
+    own = mean_by_table(cases.tables, scores)
+    worst = min(own, key=lambda name: own[name])
+    texts = [f"{np.mean(list(own.values())):.4f}", f"{own[worst]:.3f}", worst]
+    for reference in references:
+        other = mean_by_table(cases.tables, reference)
+        difference = np.array([own[name] - other[name] for name in own])
+        difference[np.abs(difference) < 1e-9] = 0.0
+        p = wilcoxon(difference).pvalue if difference.any() else 1.0
+        ahead, behind = int((difference > 0).sum()), int((difference < 0).sum())
+        texts += [f"{difference.mean():+.4f}", f"{ahead} : {behind}", f"{p:.2g}"]
+    return texts

@@ -1,0 +1,147 @@
+"""Say what the rows of `policies-tables` say, for those who want to know whether learning pays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from metasampler_bench._draw_attempts import scores_of_training
+from metasampler_bench._draw_cases import ACTIONS, Cases, Floats, cross_validated, mean_by_table
+from metasampler_bench._draw_ceiling import perfect_knowledge
+from metasampler_bench._draw_judge import (
+    CONSTANTS,
+    MUS,
+    NOISE,
+    cases_of,
+    judged,
+    known_of,
+    mean_of,
+    splits_of,
+)
+from metasampler_bench._draw_policies import learned, one_threshold
+from metasampler_bench._look import Look
+
+__all__ = ["DRAW_SENTENCES"]
+
+#: What was asked for: the mean, the worst table, and p against the best mu and the threshold.
+_GOAL, _GOAL_WORST, _GOAL_P = 0.992, 0.93, 0.05
+
+# Signals below and above which the choice of a draw matters most.
+_LITTLE, _MUCH = 25.0, 160.0
+
+
+def policies_tables(look: Look) -> str:
+    """Say how the learned policies do, what could be had, and what learning costs."""
+    clean = cases_of(look.rows, {})
+    if not len(clean):
+        return ""
+    known = known_of(look.rows)
+    texts = [_goal(clean, known), _all_places(look.rows, clean, known), _where_it_matters(clean)]
+    texts += [_costs(look.rows, clean)]
+    return "\n\n".join(text for text in texts if text)
+
+
+def _policies(cases: Cases, clean: Cases, known: Cases) -> dict[str, Floats]:
+    return {
+        "own": cross_validated(cases, learned(), known),
+        "shipped": cross_validated(cases, learned(), clean),
+        "threshold": cross_validated(cases, one_threshold, known),
+    }
+
+
+def _goal(clean: Cases, known: Cases) -> str:
+    found = _policies(clean, clean, known)
+    mu = max(MUS, key=lambda draw: mean_of(clean, clean.test[draw]))
+    against = [clean.test[mu], found["threshold"]]
+    mean, worst, table, _, _, p_mu, _, _, p_threshold = judged(clean, found["own"], against)
+    verdicts = {
+        f"a mean of {_GOAL} ({mean})": float(mean) >= _GOAL,
+        f"no table below {_GOAL_WORST} ({worst}, {table})": float(worst) >= _GOAL_WORST,
+        f"p < {_GOAL_P} against the best mu with hindsight ({p_mu})": float(p_mu) < _GOAL_P,
+        f"p < {_GOAL_P} against a learned threshold ({p_threshold})": float(p_threshold) < _GOAL_P,
+    }
+    met = [name for name, is_met in verdicts.items() if is_met]
+    missed = [name for name, is_met in verdicts.items() if not is_met]
+    low, high = perfect_knowledge(clean, CONSTANTS)
+    tables = len(set(clean.tables.tolist()))
+    text = f"On {tables} tables, {splits_of(clean)}, each judged by what was learned from others: "
+    text += f"met are {_listed(met)}" if met else "nothing of the goal is met"
+    text += f"; missed: {_listed(missed)}. " if missed else ". "
+    return text + (
+        f"Who knew the truly best of {len(CONSTANTS)} constants of every table would have "
+        f"{low:.4f} to {high:.4f} on new splits; 1 is the best with hindsight."
+    )
+
+
+def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
+    places = {
+        "With clean labels": clean,
+        f"With {NOISE:.0%} flipped training labels": cases_of(rows, {"noise": NOISE}),
+        "On other data sets": cases_of(rows, {"sets": True}),
+    }
+    texts = []
+    for title, cases in places.items():
+        if not len(cases):
+            continue
+        found = _policies(cases, clean, known)
+        mu = max(MUS, key=lambda draw: mean_of(cases, cases.test[draw]))
+        best = max(CONSTANTS, key=lambda draw: mean_of(cases, cases.test[draw]))
+        rivals = {
+            f"the best mu, {mu}": cases.test[mu],
+            f"the best constant of all, {best.removeprefix('soft ')}": cases.test[best],
+            "a learned threshold": found["threshold"],
+            "uniform draws": cases.test["uniform"],
+        }
+        compared = []
+        for name, scores in rivals.items():
+            *_, sides, p = judged(cases, found["own"], [scores])
+            compared.append(f"{name} {mean_of(cases, scores):.4f} ({sides}, p = {p})")
+        n_tables = len(set(cases.tables.tolist()))
+        *_, sides, p = judged(cases, found["own"], [found["shipped"]])
+        texts.append(
+            f"- **{title}** ({n_tables} tables, {splits_of(cases)}): the policy that learned also "
+            f"from flipped labels and fewer positives {mean_of(cases, found['own']):.4f}, the one "
+            f"that comes along {mean_of(cases, found['shipped']):.4f} ({sides}, p = {p}); "
+            f"{_listed(compared)}."
+        )
+    return "\n".join(texts)
+
+
+def _where_it_matters(clean: Cases) -> str:
+    signal = mean_by_table(clean.tables, clean.numbers["signal"])
+    uniform, hardest = (mean_by_table(clean.tables, clean.test[ACTIONS[n]]) for n in (0, -1))
+    little = [name for name, value in signal.items() if value < _LITTLE]
+    much = [name for name, value in signal.items() if value >= _MUCH]
+    if not little or not much:
+        return ""
+    lost = 1 - np.mean([hardest[name] for name in little])
+    lost_uniform = 1 - np.mean([uniform[name] for name in much])
+    return (
+        f"It matters at the ends: below a signal of {_LITTLE:.0f} ({len(little)} tables) the "
+        f"hardest draws lose {lost:.1%}, and from {_MUCH:.0f} on ({len(much)} tables) uniform ones "
+        f"lose {lost_uniform:.1%}."
+    )
+
+
+def _costs(rows: list[dict[str, Any]], clean: Cases) -> str:
+    found = scores_of_training(rows, clean)
+    texts = [
+        f"{name} {np.mean([mean_of(clean, each) for each in scores]):.4f} ({n_episodes} episodes, "
+        f"{cpu:.2f} CPU hours)"
+        for name, (scores, n_episodes, cpu) in found.items()
+    ]
+    if not texts:
+        return ""
+    return (
+        "Learners that act on ensembles themselves, trained on one half of the families and tested "
+        f"on the other: {_listed(texts)}."
+    )
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+#: By the name of the spec.
+DRAW_SENTENCES = {"policies-tables": policies_tables}

@@ -1,0 +1,106 @@
+"""From Parquet files that need not fit in memory to a task: a sample shows what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import typer
+
+from metasampler.cli import _table_input
+from metasampler.cli._table_input import Task
+from metasampler.datasets import ParquetRows
+
+__all__ = ["read_in_parts", "with_source"]
+
+# Rows by which columns are judged: enough to tell an identifier from a number.
+_SAMPLE = 100_000
+
+
+def read_in_parts(
+    path: Path,
+    target: str | None,
+    memory: str,
+    *,
+    drop: Iterable[str] | None = None,
+    keep: Iterable[str] | None = None,
+    positive: str | None = None,
+) -> Task:
+    """Return the task of a Parquet file or folder: all labels, and a sample of the rows."""
+    rows = ParquetRows(path, target, memory=memory)
+    try:
+        blocks = rows.make_blocks()
+    except (ImportError, OSError, ValueError) as error:
+        hint = "--memory" if "memory=" in str(error) else "FILE"
+        raise typer.BadParameter(str(error), param_hint=hint) from error
+    if target is None:
+        raise typer.BadParameter(
+            "name the column of the classes: a folder is not read to guess it.",
+            param_hint="--target",
+        )
+    samples, labels, n_of_block = [], [], -(-_SAMPLE // len(blocks))
+    for block in blocks:
+        frame = block.read()
+        if target not in frame.columns:
+            raise typer.BadParameter(
+                f"{path.name} has no column {target!r}; it has {', '.join(map(str, frame))}.",
+                param_hint="--target",
+            )
+        labels.append(frame[target])
+        samples.append(frame.iloc[:: -(-max(1, len(frame)) // n_of_block)])
+    options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
+    column = pd.concat(labels, ignore_index=True)
+    sample = pd.concat(samples, ignore_index=True)
+    y, classes = _table_input.encode_target(column, target)
+    return _table_input.make_task(sample, path.name, target, (y, classes), **options)
+
+
+def with_source(task: Task, path: Path, target: str, memory: str) -> Task:
+    """Return the task with the rows that a fit reads part by part."""
+    return replace(task, source=_CleanedRows(path, target, memory, task))
+
+
+class _CleanedRows(ParquetRows):
+    """The rows of Parquet files as a model on the command line gets them.
+
+    Columns are left out and dates are read as the cleaner of the task says, and labels are those of
+    the task.
+    """
+
+    def __init__(self, path: Path, target: str, memory: str, task: Task):
+        super().__init__(path, target, memory=memory)
+        self.task = task
+
+    def make_blocks(self, *, labels_only: bool = False) -> list:
+        """Return the blocks; labels are known already."""
+        blocks, start = [], 0
+        for block in super().make_blocks():
+            stop = start + block.n_rows
+            labels = self.task.classes[self.task.y[start:stop]]
+            blocks.append(
+                _CleanedBlock(None if labels_only else block, self.label, labels, self.task.cleaner)
+            )
+            start = stop
+        return blocks
+
+    def plain_names(self) -> None:
+        """Return nothing: what the cleaner makes of columns is seen from its blocks."""
+
+
+class _CleanedBlock(NamedTuple):
+    """A block whose columns are cleaned when it is read; None has labels only."""
+
+    block: Any
+    label: str
+    labels: np.ndarray
+    cleaner: Any
+
+    def read(self) -> pd.DataFrame:
+        if self.block is None:
+            return pd.DataFrame({self.label: self.labels})
+        table = self.cleaner.transform(self.block.read().drop(columns=self.label))
+        return table.assign(**{self.label: self.labels})
