@@ -245,6 +245,43 @@ def latest(rows: list[dict]) -> dict[tuple, dict[str, dict]]:
     return tasks
 
 
+def net_seconds(row: dict) -> float:
+    """Return the CPU seconds of a fit, without what an idle cluster takes."""
+    return row["cpu"] - row.get("idle", 0.0)
+
+
+def extrapolate(rows: list[dict]) -> list[str]:
+    """Return a table of CPU seconds at more rows: a line through the two largest fits of a way.
+
+    From a million rows on the first members get no more rows (max_rows), so what still grows is
+    what is done once for every row: a line.
+    """
+    lines = []
+    tasks = latest(rows)
+    for recipe in sorted({recipe for _, recipe, _ in tasks}):
+        sizes = sorted({n for n, name, limit in tasks if name == recipe and limit == 1_000_000})
+        if len(sizes) < 2:
+            continue
+        small, large = (tasks[n, recipe, 1_000_000] for n in sizes[-2:])
+        lines += [
+            f"By a line through the fits of {sizes[-2]:,} and {sizes[-1]:,} rows with `{recipe}`, "
+            "in CPU seconds of all processes:",
+            "",
+            "| rows are | a million rows more cost | 100,000,000 rows | 1,000,000,000 rows |",
+            "|---|---|---|---|",
+        ]
+        for way in ("memory", "files", "dask", "dask-files"):
+            if way in small and way in large:
+                slope = (net_seconds(large[way]) - net_seconds(small[way])) / (
+                    sizes[-1] - sizes[-2]
+                )
+                more = [net_seconds(large[way]) + slope * (n - sizes[-1]) for n in (1e8, 1e9)]
+                cells = [WAYS[way], f"{1e6 * slope:.1f}", *(f"{seconds:,.0f}" for seconds in more)]
+                lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return lines
+
+
 def render(rows: list[dict]) -> str:
     """Return the figures as tables in Markdown."""
     lines = []
@@ -254,27 +291,27 @@ def render(rows: list[dict]) -> str:
         lines += [
             f"{n_rows:,} rows, `{recipe}`{limit}:",
             "",
-            "| rows are | CPU s | idle s | ratio | peak MB | MB to the driver a member | average "
-            "precision |",
-            "|---|---|---|---|---|---|---|",
+            "| rows are | CPU s | idle s | ratio | ratio with idle | peak MB | MB to the driver a "
+            "member | average precision |",
+            "|---|---|---|---|---|---|---|---|",
         ]
         for way, title in WAYS.items():
             if way not in ways:
                 continue
             row = ways[way]
-            net = row["cpu"] - row.get("idle", 0.0)
             idle = f"{row['idle']:.1f}" if "idle" in row else ""
-            ratio = "" if first is None else f"{net / first['cpu']:.2f}"
-            sent = (
-                "" if row.get("bytes") is None else f"{row['bytes'] / 2**20 / row['members']:.2f}"
-            )
+            ratios = [
+                "" if first is None else f"{seconds / first['cpu']:.2f}"
+                for seconds in (net_seconds(row), row["cpu"])
+            ]
+            sent = row.get("bytes")
             cells = [
                 title,
-                f"{net:.1f}",
+                f"{net_seconds(row):.1f}",
                 idle,
-                ratio,
+                *ratios,
                 f"{row['peak']:.0f}",
-                sent,
+                "" if sent is None else f"{sent / 2**20 / row['members']:.2f}",
                 f"{row['ap']:.3f}",
             ]
             lines.append(f"| {' | '.join(cells)} |")
@@ -286,7 +323,7 @@ def render(rows: list[dict]) -> str:
             said = "the same, bit for bit" if same else "NOT the same"
             lines += ["", f"The probabilities of MESA in the {len(ours)} places are {said}."]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join(lines + extrapolate(rows))
 
 
 def write_page(page: Path, tables: str) -> None:

@@ -45,6 +45,19 @@ def test_the_reference_lists_all_public_names():
     assert (DOCS / "api.md").read_text() == page, "run python docs/reference.py"
 
 
+def test_the_figures_on_large_data_are_those_that_are_stored():
+    scale = runpy.run_path(str(ROOT / "benchmarks" / "scale.py"))
+    page = (DOCS / "guide" / "large-data.md").read_text()
+    written = page.split(scale["BEGIN"])[1].split(scale["END"])[0]
+    rows = scale["stored"](DOCS / "results")
+    assert written.strip() == scale["render"](rows).strip(), (
+        "run python benchmarks/scale.py --report-only --output docs/results "
+        "--page docs/guide/large-data.md"
+    )
+    for row in rows:
+        assert {"command", "seed", "versions", "date", "commit"} <= row.keys()
+
+
 def test_every_example_is_in_the_gallery_by_its_title():
     for path in sorted((ROOT / "examples").glob("*.py")):
         assert path.name.startswith(("plot_", "run_")), path.name

@@ -92,6 +92,7 @@ CASES = {
     "few rows": (MesaClassifier(n_estimators=3, random_state=0), {"rare": 0.03}, None),
     "rows a member": (MesaClassifier("fast", 3, max_rows=90, random_state=0), {}, "weight"),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
+    "self-paced": (ensemble.SelfPacedEnsembleClassifier(n_estimators=3, random_state=0), {}, None),
 }
 
 
@@ -218,6 +219,28 @@ def test_a_driver_that_ends_can_go_on(client, cluster, tmp_path, monkeypatch):
         DaskMesaClassifier(other, **options).fit(ddf)
     with pytest.raises(ValueError, match="needs a classifier whose random_state is a number"):
         DaskMesaClassifier(**options).fit(ddf)
+
+
+def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):
+    frame = make_frame(800).drop(columns="weight")
+    clf = MesaClassifier("fast", random_state=0)
+    fit = DaskMesaClassifier(clf, client=client, label="label", checkpoint=tmp_path / "members")
+    proba = fit.fit(partitioned(frame, 3)).predict_proba(partitioned(frame, 3)).compute()
+    # The same rows in other partitions are the same rows.
+    again = fit.fit(partitioned(frame, 5)).predict_proba(partitioned(frame, 3)).compute()
+    np.testing.assert_array_equal(proba, again)
+    frame.loc[5, "x1"] += 1
+    with pytest.raises(ValueError, match="is one of other rows"):
+        fit.fit(partitioned(frame, 3))
+
+
+def test_validation_rows_of_their_own(client):
+    frame, other = (make_frame(900, seed=seed).drop(columns="weight") for seed in (0, 1))
+    X, apart = frame.drop(columns="label"), (other.drop(columns="label"), other["label"])
+    in_memory = MesaClassifier("fast", random_state=0).fit(X, frame["label"], *apart)
+    fit = DaskMesaClassifier(MesaClassifier("fast", random_state=0), client=client, label="label")
+    fit.fit(partitioned(frame, 3), X_val=apart[0], y_val=apart[1])
+    assert_same_fit(in_memory, fit.to_local(), X)
 
 
 def test_too_little_memory_is_an_error(tmp_path):

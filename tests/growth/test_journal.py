@@ -43,3 +43,11 @@ def test_another_fit_is_refused(tmp_path):
     filled(tmp_path / "members")
     with pytest.raises(ValueError, match="one of another fit"):
         Journal(tmp_path / "members", "another")
+
+
+def test_rows_are_remembered(tmp_path):
+    Journal(tmp_path / "members", "a fit").check_rows("aa")
+    again = Journal(tmp_path / "members", "a fit")
+    again.check_rows("aa")
+    with pytest.raises(ValueError, match="is one of other rows, labels or weights"):
+        again.check_rows("bb")

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
-from metasampler.growth import Candidates, Memory, RandomStreams, _data, _draw, race_keys
+from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _data, _draw, race_keys
 from metasampler.growth._parts import Part
 from metasampler.growth._rules import Request, Sums
 from metasampler.growth._sources import memory_in_bytes
@@ -25,6 +25,12 @@ CASES = {
     "rows a member": (MesaClassifier("fast", 3, max_rows=90), {}, "weight"),
     "own trees": (MesaClassifier(DecisionTreeClassifier(max_depth=5), 5, refit=False), {}, None),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=4), {}, None),
+    "self-paced draws": (ensemble.SelfPacedEnsembleClassifier(n_estimators=5), {}, "weight"),
+    "self-paced, three classes": (
+        ensemble.SelfPacedEnsembleClassifier(n_estimators=4, hardness="cross-entropy"),
+        {"n_classes": 3},
+        None,
+    ),
 }
 
 
@@ -54,6 +60,7 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
     monkeypatch.setattr(_data, "MAX_WATCHED", 150)
     monkeypatch.setattr(_data, "MANY_ROWS", 150)
     monkeypatch.setattr("metasampler.growth._weights.MANY_ROWS", 150)
+    monkeypatch.setattr("metasampler.growth._merging.MANY_ROWS", 150)
     monkeypatch.setattr(_draw, "MAX_DEALT", 150)
     monkeypatch.setattr("metasampler.growth._parted.MAX_DEALT", 150)
     from lightgbm import LGBMClassifier
@@ -69,6 +76,57 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
         in_memory = type(clf)(**clf.get_params(deep=False))
         in_memory.fit(X, frame["label"], sample_weight=frame["weight"])
         assert_same_fit(in_memory, clf.fit(rows), X)
+    self_paced = ensemble.SelfPacedEnsembleClassifier(random_state=0)
+    in_memory = ensemble.SelfPacedEnsembleClassifier(random_state=0)
+    in_memory.fit(X, frame["label"], sample_weight=frame["weight"])
+    np.testing.assert_array_equal(self_paced.fit(rows).predict_proba(X), in_memory.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("clf", "weight"),
+    [
+        (MesaClassifier("fast", random_state=0), None),
+        (MesaClassifier(DecisionTreeClassifier(max_depth=5), 4, random_state=0), "weight"),
+        (MesaClassifier(DecisionTreeClassifier(), 3, refit=True, random_state=0), None),
+    ],
+)
+def test_validation_rows_of_their_own(clf, weight, tmp_path):
+    frame, other = make_frame(), make_frame(seed=1).drop(columns="weight").head(700)
+    if weight is None:
+        frame = frame.drop(columns="weight")
+    rows = ParquetRows(write_parquet(frame, tmp_path, 4), "label", weight=weight)
+    X = frame.drop(columns=["label", "weight"], errors="ignore")
+    apart = {"X_val": other.drop(columns="label"), "y_val": other["label"]}
+    weights = {} if weight is None else {"sample_weight": frame["weight"]}
+    in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"], **apart, **weights)
+    in_files = type(clf)(**clf.get_params(deep=False)).fit(rows, **apart)
+    assert_same_fit(in_memory, in_files, X)
+    for one, two in zip(in_memory.estimators_samples_, in_files.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_tiny_part_of_few_rows_is_left_out(tmp_path):
+    frame = make_frame(800).drop(columns="weight")
+    X = frame.drop(columns="label")
+    clf = MesaClassifier("fast", validation_fraction=1e-5, random_state=0)
+    in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"])
+    assert_same_fit(in_memory, clf.fit(write_parquet(frame, tmp_path, 3), "label"), X)
+
+
+def test_a_table_in_a_file_takes_both_precisions(tmp_path):
+    single, double = np.ones((2, 3), np.float32), np.full((1, 3), 0.1)
+    for order in ([single, double, single], [double, single, single]):
+        table = FileTable.write(tmp_path / "table", order)
+        np.testing.assert_array_equal(table[:], np.concatenate(order))
+        assert table.dtype == np.float64
+
+
+def test_a_table_in_a_file_goes_with_its_object(tmp_path):
+    table = FileTable.write(tmp_path / "table", [np.zeros((3, 2), np.float32)])
+    table.remove_when_unused()
+    assert table[:].shape == (3, 2)
+    del table
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_path_and_a_name_are_enough(tmp_path):
@@ -105,12 +163,15 @@ def test_errors_are_clear_and_come_first(tmp_path):
         clf.fit(ParquetRows(tmp_path, "label"), frame["label"])
     with pytest.raises(ValueError, match="name their column"):
         clf.fit(tmp_path, "label", sample_weight=np.ones(400))
-    with pytest.raises(ValueError, match="X_val and y_val need training rows in memory"):
-        clf.fit(tmp_path, "label", frame, frame["label"])
+    with pytest.raises(ValueError, match="X_val and y_val must be passed together"):
+        clf.fit(tmp_path, "label", frame.drop(columns="label"))
+    X = frame.drop(columns="label")
+    with pytest.raises(ValueError, match="y_val has no row of class"):
+        clf.fit(tmp_path, "label", X, ["no"] * len(X))
     with pytest.raises(ValueError, match="must be scikit-learn's trees, LightGBM's"):
         MesaClassifier(RandomForestClassifier()).fit(tmp_path, "label")
-    with pytest.raises(ValueError, match="needs all of them in memory"):
-        ensemble.SelfPacedEnsembleClassifier(n_estimators=3).fit(tmp_path, "label")
+    with pytest.raises(ValueError, match="BalanceCascadeClassifier needs all rows in memory"):
+        ensemble.BalanceCascadeClassifier(n_estimators=3).fit(tmp_path, "label")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1 cut"])
@@ -128,6 +189,17 @@ def test_a_file_with_other_columns_is_named(tmp_path):
         MesaClassifier().fit(tmp_path, "label")
     with pytest.raises(ValueError, match="label must name the column of labels, got None"):
         MesaClassifier().fit(ParquetRows(tmp_path))
+
+
+@pytest.mark.parametrize("value", ["heavy", None])
+def test_weights_in_a_file_must_be_numbers(value, tmp_path):
+    frame = make_frame().head(400)
+    frame["weight"] = frame["weight"].astype(object)
+    frame.loc[3, "weight"] = value
+    frame["weight"] = frame["weight"].astype("string") if value else frame["weight"].astype(float)
+    write_parquet(frame, tmp_path, 2)
+    with pytest.raises(ValueError, match=r"(The weights|Weights).* must be (finite )?numbers"):
+        MesaClassifier().fit(ParquetRows(tmp_path, "label", weight="weight"))
 
 
 @pytest.mark.parametrize("failing", ["_look_at_block", "_make_part", "member"])

@@ -372,6 +372,8 @@ def test_columns_of_another_kind():
         encoder.transform(fine.assign(n=["many"]))
     with pytest.raises(ValueError, match=r"'day' held a date in every row .* now holds a number"):
         encoder.transform(fine.assign(day=[3]))
+    with pytest.raises(ValueError, match=r"'day' held a date .* '2020-01-02'\. Convert texts"):
+        encoder.transform(fine.assign(day=["2020-01-02"]))
 
 
 def test_only_what_fit_saw_counts():

@@ -22,7 +22,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    classifier : MesaClassifier or UnderBaggingClassifier, default=None
+    classifier : MesaClassifier, UnderBaggingClassifier or SelfPacedEnsembleClassifier, default=None
         What is fitted; None means ``MesaClassifier()``. Its members must be a recipe,
         scikit-learn's trees or LightGBM's classifiers.
 
@@ -90,7 +90,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self.timeout = timeout
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None):
         """Fit the classifier.
 
         Parameters
@@ -101,6 +101,8 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             The labels, if X is an array.
         sample_weight : dask array of shape (n_samples,), default=None
             Weights, if X is an array.
+        X_val, y_val : table and array-like, default=None
+            Validation rows in memory. Without them the classifier holds out rows of X.
 
         Returns
         -------
@@ -114,7 +116,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         if self.checkpoint is not None:
             place.journal = self._journal(classifier, X)
         try:
-            classifier.fit(source)
+            classifier.fit(source, X_val=X_val, y_val=y_val)
         finally:
             source.close()
         self.classifier_ = classifier

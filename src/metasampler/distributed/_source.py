@@ -17,7 +17,7 @@ _PARTS_A_THREAD = 2
 
 # The most bytes of a table that become one part, by where the tables are kept. What is read from
 # a file, and then written, is in the memory of a worker several times.
-_BYTES_IN_FILES, _BYTES_IN_MEMORY = 1 << 26, 1 << 28
+_BYTES_IN_FILES, _BYTES_IN_MEMORY = 1 << 25, 1 << 28
 
 # What the table of one part may take of a worker's memory.
 _SHARE_OF_PART = 0.1

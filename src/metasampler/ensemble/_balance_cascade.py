@@ -95,6 +95,12 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     """
 
     def _make_policy(self, plan, data):
+        if not isinstance(data, RowsInMemory):
+            raise ValueError(
+                "BalanceCascadeClassifier needs all rows in memory: its pools are lists of them. "
+                "MesaClassifier, SelfPacedEnsembleClassifier and UnderBaggingClassifier take rows "
+                "in files and on clusters."
+            )
         return _Cascade(data, data.streams, self.n_estimators)
 
     def _repeated(self, policy, growth, data):

@@ -10,7 +10,7 @@ import numpy as np
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import draw_rows
+from metasampler.growth import draw_rows, group_sums, join_choices
 
 __all__ = ["SelfPacedEnsembleClassifier"]
 
@@ -22,6 +22,10 @@ _HARDNESS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "squared": np.square,
     "cross-entropy": lambda errors: -np.log(np.maximum(1 - errors, _LEAST_PROBABILITY)),
 }
+
+
+def _hardness_of(errors: np.ndarray, name: str, sign: float = 1.0) -> np.ndarray:
+    return sign * _HARDNESS[name](errors)
 
 
 @shared_docs()
@@ -158,11 +162,50 @@ class _SelfPacedDraw(NamedTuple):
 
     def __call__(self, growth, candidates, size):
         """Return ``size`` of the rows of one larger class."""
-        return candidates.pick(self._pick, size)
+        name, k_bins = self.hardness, self.k_bins
+        least = candidates.least(_hardness_of, name)
+        if least is None:
+            return candidates.pick(self._pick, size)
+        # Rows in several parts: what bins hold is merged, and each is drawn from by itself.
+        greatest = -candidates.least(_hardness_of, name, -1.0)
+        if least == greatest:
+            return candidates.smallest(size)
+        bins = name, least, greatest, k_bins
+        populations, sums = candidates.groups(_bins_of, k_bins, *bins)
+        quotas = share_out(bin_weights(populations, sums, self.alpha), populations, size)
+        return join_choices(
+            [
+                candidates.smallest(int(quotas[k]), _keys_in_bin, k, *bins)
+                for k in np.flatnonzero(quotas).tolist()
+            ]
+        )
 
     def _pick(self, rows, keys, errors, size):
         hardness = _HARDNESS[self.hardness](errors)
         return draw_self_paced(hardness, keys, size, self.alpha, self.k_bins)
+
+
+def _bins_of(errors: np.ndarray, name: str, least: float, greatest: float, k_bins: int) -> tuple:
+    """Return the bin and the hardness of each row."""
+    hardness = _HARDNESS[name](errors)
+    return bin_numbers(hardness, least, greatest, k_bins), hardness
+
+
+def _keys_in_bin(keys: np.ndarray, errors: np.ndarray, k: int, *bins) -> np.ndarray:
+    """Return the keys of rows in one bin; those of others come last."""
+    keys[_bins_of(errors, *bins)[0] != k] = np.inf
+    return keys
+
+
+def bin_numbers(hardness: np.ndarray, least: float, greatest: float, k_bins: int) -> np.ndarray:
+    """Return the bin of each row; all are equally wide, from the least to the greatest hardness."""
+    bins = ((hardness - least) / (greatest - least) * k_bins).astype(np.intp)
+    return np.minimum(bins, k_bins - 1, out=bins)
+
+
+def bin_weights(populations: np.ndarray, sums: np.ndarray, alpha: float) -> np.ndarray:
+    """Return what each bin counts: less, the harder its rows are on average."""
+    return 1 / (sums / np.maximum(populations, 1) + alpha)
 
 
 def self_paced_factor(member: int, n_members: int) -> float:
@@ -175,18 +218,7 @@ def self_paced_factor(member: int, n_members: int) -> float:
 def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.ndarray:
     """Share ``size`` out in proportion to ``weights``, in whole numbers, none above its population.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_bins,)
-        Positive where there are any rows.
-    populations : ndarray of int of shape (n_bins,)
-        The rows there are, in all at least ``size``.
-    size : int
-        The rows to draw.
-
-    Returns
-    -------
-    quotas : ndarray of int of shape (n_bins,)
+    Weights are positive where there are any rows; in all there are at least ``size``.
     """
     shares = np.zeros(len(weights))
     open_bins = populations > 0
@@ -211,27 +243,13 @@ def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.nda
 def draw_self_paced(
     hardness: np.ndarray, keys: np.ndarray, size: int, alpha: float, k_bins: int
 ) -> np.ndarray:
-    """Return the positions of the rows that a self-paced draw takes.
-
-    Parameters
-    ----------
-    hardness : ndarray of shape (n_rows,)
-    keys : ndarray of shape (n_rows,)
-        Random keys of the rows.
-    size : int
-        How many rows to draw, no more than there are.
-    alpha : float
-        The self-paced factor, above 0.
-    k_bins : int
-    """
+    """Return the positions of the rows that a self-paced draw takes."""
     least, greatest = hardness.min(), hardness.max()
     if least == greatest:
         return draw_rows(keys, size)
-    bins = ((hardness - least) / (greatest - least) * k_bins).astype(np.intp)
-    np.minimum(bins, k_bins - 1, out=bins)
+    bins = bin_numbers(hardness, least, greatest, k_bins)
     populations = np.bincount(bins, minlength=k_bins)
-    sums = np.bincount(bins, weights=hardness, minlength=k_bins)
-    weights = 1 / (sums / np.maximum(populations, 1) + alpha)
+    weights = bin_weights(populations, group_sums(bins, hardness, k_bins), alpha)
     quotas = share_out(weights, populations, size)
     drawn = []
     for k in np.flatnonzero(quotas):

@@ -27,7 +27,6 @@ from metasampler.growth import (
     make_growth_data,
     make_learners,
     make_parted_data,
-    resolve_leaf_smoothing,
 )
 from metasampler.policy import ConstantPolicy, load_policy
 
@@ -123,12 +122,14 @@ class Plan(NamedTuple):
             max_rows=ensemble.max_rows,
         )
 
-    def teams(self, ensemble, data: GrowthData) -> Iterator[list[Team]]:
-        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
+    def teams(self, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
+        """Yield the parts of the ensemble: those that can grow side by side, then what follows.
+
+        ``smoothing`` is by how much leaves are smoothed.
+        """
         if self.recipe is not None:
-            yield from self._teams_of_recipe(ensemble, data, self.recipe)
+            yield from self._teams_of_recipe(ensemble, data, smoothing, self.recipe)
             return
-        smoothing = resolve_leaf_smoothing(ensemble.leaf_smoothing, self.kinds)
         categories = data.form.categorical_features
         learner = make_learners(
             self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
@@ -141,7 +142,7 @@ class Plan(NamedTuple):
             policy = ensemble._make_policy(self, data)
         yield [Team("members", growth, policy, self.n_members)]
 
-    def _teams_of_recipe(self, ensemble, data: GrowthData, recipe: "Recipe"):
+    def _teams_of_recipe(self, ensemble, data: GrowthData, smoothing: float, recipe: "Recipe"):
         """Yield scouts, then boosters and trees; what scouts find sets the others."""
         ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
         learner: Any = recipe.scout_learner(data, n_jobs)
@@ -171,7 +172,6 @@ class Plan(NamedTuple):
             teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
         if recipe.n_trees:
             rows = data.for_team(ratio, trees=True)
-            smoothing = resolve_leaf_smoothing(ensemble.leaf_smoothing, trees["trees"])
             for number, name in enumerate(trees, start=2):
                 if not n_trees[name]:
                     continue

@@ -5,7 +5,7 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
-from metasampler.growth._check import check_labels, check_table, looked_at, make_growth_data
+from metasampler.growth._check import check_table, looked_at, make_growth_data
 from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
@@ -26,6 +26,7 @@ from metasampler.growth._kinds import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
+from metasampler.growth._labels import check_labels
 from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
@@ -40,6 +41,7 @@ from metasampler.growth._rules import (
     PowerDraw,
     Rule,
     gaussian_log_weights,
+    join_choices,
     make_draw,
     spread_action,
 )
@@ -51,6 +53,7 @@ from metasampler.growth._sources import (
     resolve_source,
 )
 from metasampler.growth._threads import side_by_side
+from metasampler.growth._weights import group_sums
 
 __all__ = [
     "DEFAULT_SIGMA",
@@ -85,9 +88,11 @@ __all__ = [
     "draw_rows",
     "fingerprint",
     "gaussian_log_weights",
+    "group_sums",
     "is_plain_booster",
     "is_plain_tree",
     "join_arrays",
+    "join_choices",
     "join_tables",
     "kinds_of",
     "looked_at",

@@ -193,10 +193,6 @@ class GrowthData(ABC):
 
     # ------------------------------------------------------------------ other rows, same task
 
-    def _with(self, **changes):
-        """Return the same task with some of the constructor's arguments changed."""
-        return type(self)(**{**self._arguments, **changes})
-
     @abstractmethod
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
         """Return the same task with a part of the training rows of each class, at least one."""

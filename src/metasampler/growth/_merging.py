@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from metasampler.growth._parts import Part
+from metasampler.growth._weights import MANY_ROWS, exact_group_sums, group_sums
 
-__all__ = ["last_of_smallest", "least_of_all", "up_to"]
+__all__ = ["groups_of_all", "last_of_smallest", "least_of_all", "up_to"]
 
 # Bins of keys have this width, from -64 to 64: a bin holds about a 64th of what is drawn.
 _BINS_A_UNIT, _FARTHEST = 64, 64
@@ -19,6 +20,23 @@ _BINS_A_UNIT, _FARTHEST = 64, 64
 def least_of_all(place, parts: list, sums: list, request, function: Callable, args: tuple) -> float:
     """Return the smallest value of ``function(errors, *args)`` over the rows of a request."""
     return min(place.ask(_least_of, parts, sums, args=(request, function, args)))
+
+
+def groups_of_all(
+    place, parts: list, sums: list, request, function: Callable, n_groups: int, args: tuple
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many rows of a request each group has, and the sums of their numbers.
+
+    ``function(errors, *args)`` returns the group and the number of each row.
+    """
+    question = (request, function, args)
+    counts = np.sum(place.ask(_count_groups, parts, sums, args=(*question, n_groups)), axis=0)
+    if counts.sum() <= MANY_ROWS:
+        found = place.ask(_groups_of, parts, sums, args=question)
+        groups, numbers = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        return counts, group_sums(groups, numbers, n_groups)
+    exact = place.ask(_exact_groups_of, parts, sums, args=(*question, n_groups))
+    return counts, np.array([float(sum(of)) for of in zip(*exact, strict=True)])
 
 
 def last_of_smallest(place, parts: list, keys: list, request, size: int) -> tuple[float, int]:
@@ -48,6 +66,22 @@ def _least_of(part: Part, sums, request, function: Callable, args: tuple) -> flo
     rows = part.rows_of(request.k, request.fold, request.role)
     errors = sums.class_errors(rows, request.k, request.n_members)
     return float(function(errors, *args).min(initial=np.inf))
+
+
+def _groups_of(part: Part, sums, request, function: Callable, args: tuple) -> tuple:
+    """Return the group and the number of each row of a request."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    return function(sums.class_errors(rows, request.k, request.n_members), *args)
+
+
+def _count_groups(part: Part, sums, request, function: Callable, args: tuple, n_groups: int):
+    groups, _ = _groups_of(part, sums, request, function, args)
+    return np.bincount(groups, minlength=n_groups)
+
+
+def _exact_groups_of(part: Part, sums, request, function: Callable, args: tuple, n_groups: int):
+    groups, numbers = _groups_of(part, sums, request, function, args)
+    return exact_group_sums(groups, numbers, n_groups)
 
 
 def _bins(keys: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from metasampler.growth._draw import (
 )
 from metasampler.growth._fingerprint import fingerprint_rows
 from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._labels import check_labels, encode_labels
 from metasampler.growth._parts import Part
 from metasampler.growth._places import FileTable
 from metasampler.growth._rules import Candidates, Request, join_choices
@@ -43,28 +44,32 @@ class PartedData(GrowthData):
         A row like those of the table, by which learners are chosen; NaN if values are missing.
     classes : ndarray of shape (n_classes,)
         The labels.
+    n_apart : int, default=0
+        Rows of the last part, if it holds validation rows that are a table of their own.
     **settings
         Those of `GrowthData`, from `roles` on.
     """
 
-    def __init__(self, place, parts, n_rows, table, classes, **settings):
+    def __init__(self, place, parts, n_rows, table, classes, *, n_apart=0, **settings):
         self._arguments = {
             "place": place,
             "parts": parts,
             "n_rows": n_rows,
             "table": table,
             "classes": classes,
+            "n_apart": n_apart,
             **settings,
         }
         self.table = table
         super().__init__(
             place,
             parts,
-            [table],
+            [table, table] if n_apart else [table],
             classes,
             n_rows=n_rows,
-            n_train_table=n_rows,
-            n_drawn_parts=len(parts),
+            n_train_table=n_rows - n_apart,
+            n_drawn_parts=len(parts) - (n_apart > 0),
+            validation_is_apart=n_apart > 0,
             **settings,
         )
 
@@ -77,6 +82,10 @@ class PartedData(GrowthData):
         """A short text that other rows, labels and weights hardly ever have."""
         total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
         return f"{total:016x}"
+
+    def _with(self, **changes) -> "PartedData":
+        """Return the same task with some of the constructor's arguments changed."""
+        return PartedData(**{**self._arguments, **changes})
 
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
@@ -91,14 +100,15 @@ class PartedData(GrowthData):
         counts = self.role_counts("train")
         if self.has_validation and not self.n_folds:
             counts = counts + self.role_counts("valid")
-        return self._with(parts=parts, roles=("train",), counts=counts, n_folds=0)
+        return self._with(parts=parts, roles=("train",), counts=counts, n_folds=0, n_apart=0)
 
     def holding_out(self, rows) -> GrowthData:
         """Return the same task with these rows of each part as its validation rows."""
         parts = self.place.make(_holding_out, self.parts, rows)
         arguments = (self.n_classes, "train")
         counts = np.sum(self.place.ask(count_classes, parts, args=arguments), axis=0)
-        return self._with(parts=parts, roles=("train", "valid"), counts=counts, n_folds=0)
+        changes = {"roles": ("train", "valid"), "counts": counts, "n_folds": 0, "n_apart": 0}
+        return self._with(parts=parts, **changes)
 
     def holding_out_a_fold(self) -> GrowthData:
         """Return the same task with one fold held out from all members, instead of rotation."""
@@ -214,24 +224,42 @@ def _ask_frame(block, label, weight, question, args):
 
 def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
     """Return blocks as one part: its table as members take it, classes and ratios of weights."""
-    read = []
-    for block in blocks:
-        X, y, weights = open_block(block, label, weight)
-        assert y is not None
-        rows = np.arange(passed, passed + len(y))
-        passed += len(y)
-        if weights is not None:
-            keep = weights > 0
-            X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
-        table = form(X) if X.shape[0] else np.empty((0, X.shape[1]), np.float32)
-        codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
-        read.append((table, codes, weights, rows))
-    # A block without rows says nothing of the type of the numbers.
-    read = [each for each in read if len(each[1])] or read[:1]
-    table, codes, weights, rows = map(join_arrays, zip(*read, strict=True))
+    known: list[tuple] = []
+
+    def tables():
+        # One after the other: where they are written to a file, only one is in memory.
+        first = passed
+        for block in blocks:
+            X, y, weights = open_block(block, label, weight)
+            assert y is not None
+            rows = np.arange(first, first + len(y))
+            first += len(y)
+            if weights is not None:
+                keep = weights > 0
+                X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
+            codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
+            known.append((codes, weights, rows))
+            # A block without rows says nothing of the type of the numbers.
+            if len(y) or (block is blocks[-1] and not sum(len(each) for each, *_ in known)):
+                yield form(X) if len(y) else np.empty((0, X.shape[1]), np.float32)
+
+    if paths is None:
+        table = join_arrays(list(tables()))
+    else:
+        table = FileTable.write(paths[number], tables())
+    codes, weights, rows = map(join_arrays, zip(*known, strict=True))
     original = None if weights is None else rows
-    part = Part(table, codes, start, weights=weights, original=original)
-    return part if paths is None else part.with_(table=FileTable.write(paths[number], [table]))
+    return Part(table, codes, start, weights=weights, original=original)
+
+
+def _make_validation_part(start: int, table, codes, passed: int, weighted: bool, paths) -> Part:
+    """Return validation rows of their own as a part; each counts one."""
+    codes = codes.astype(np.min_scalar_type(int(codes.max())))
+    extra: dict = {}
+    if weighted:
+        extra = {"weights": np.ones(len(codes)), "original": passed + np.arange(len(codes))}
+    table = table if paths is None else FileTable.write(paths[0], [table])
+    return Part(table, codes, start, roles={"valid": slice(None)}, **extra)
 
 
 def _as_type(part: Part, number: int, dtype, paths) -> Part:
@@ -248,12 +276,12 @@ def _table_facts(part: Part) -> tuple:
 
 def _ratios_of(part: Part, k=None) -> np.ndarray:
     assert part.weights is not None
-    return part.weights
+    return part.weights if "train" in part.roles else np.empty(0)
 
 
 def _of_mean_one(part: Part, mean: float) -> Part:
     assert part.weights is not None
-    return part.with_(weights=part.weights / mean)
+    return part.with_(weights=part.weights / mean) if "train" in part.roles else part
 
 
 class LookedAt:
@@ -331,10 +359,11 @@ def make_parted_data(
 ) -> PartedData:
     """Bring the rows of a source into the form the growth loop takes, as `make_growth_data` does.
 
-    Labels and weights are columns of the source; other validation rows than its own are refused.
+    Labels and weights are columns of the source. Validation rows that are a table of their own are
+    in memory, and become the last part.
     """
-    if X_val is not None or y_val is not None:
-        raise ValueError("X_val and y_val need training rows in memory.")
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together.")
     form = unfitted_form(estimator)
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
     classes, counts, columns = looked.classes, looked.counts, looked.columns
@@ -361,22 +390,37 @@ def make_parted_data(
     arguments: tuple = (*columns, form, classes, least, paths)
     cells = [[blocks[number] for number in group] for group in groups]
     parts = place.make(_make_part, cells, starts[:-1], passed[:-1], numbers, args=arguments)
+    n_train = n_rows = starts[-1]
+    if X_val is not None:
+        X_val = form(form.ordered(X_val), name="X_val", owner=owner)
+        if X_val.shape[1] != looked.example.shape[1]:
+            raise ValueError(
+                f"X_val has {X_val.shape[1]} columns, but X has {looked.example.shape[1]}."
+            )
+        y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
+        codes = encode_labels(y_val, classes, "y_val")
+        weighted = source.weight is not None
+        arguments = (X_val, codes, passed[-1], weighted, place.new_paths(1))
+        parts = [*parts, *place.make(_make_validation_part, [n_train], args=arguments)]
+        numbers, n_rows = _numbered(parts), n_train + len(codes)
     found, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
     kinds = {dtype for dtype in found if dtype is not None}
     dtype = np.result_type(*kinds)
     if any(kind != dtype for kind in found):
-        parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(groups))))
+        parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(parts))))
     table = np.full((1, widths[0]), np.nan if any(lacks) else 0.0, dtype)
     # Nobody needs the blocks any more: they may take as much memory as the parts.
     looked.blocks, looked.kept = [], []
     del blocks, cells
     if source.weight is not None:
-        total = sum_of_parts(place, _ratios_of, parts, None, starts[-1])
-        parts = place.make(_of_mean_one, parts, args=(total / starts[-1],))
+        total = sum_of_parts(place, _ratios_of, parts, None, n_train)
+        parts = place.make(_of_mean_one, parts, args=(total / n_train,))
     minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
     roles: tuple[str, ...] = ("train",)
     train_counts, n_folds = counts, 0
-    if validation_fraction is not None and counts.min() < 2:
+    if X_val is not None:
+        roles = ("train", "valid")
+    elif validation_fraction is not None and counts.min() < 2:
         rare = classes.tolist()[int(np.argmin(counts))]
         lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
         if must_hold_out:
@@ -385,7 +429,7 @@ def make_parted_data(
     elif validation_fraction is not None:
         roles, key = ("train", "valid"), streams.row_key(Stream.SPLIT)
         if rotate:
-            n_folds = max(2, round(min(1 / validation_fraction, starts[-1])))
+            n_folds = max(2, round(min(1 / validation_fraction, n_train)))
             folds = deal_parts(place, parts, counts, key, 0, n_folds)
             parts = place.make(_with_folds, parts, folds)
         else:
@@ -400,9 +444,11 @@ def make_parted_data(
     data = PartedData(
         place,
         parts,
-        starts[-1],
+        n_rows,
         table,
         classes,
+        # Members that stop by validation rows find them in the table they are trained on.
+        n_apart=0 if rotate else n_rows - n_train,
         roles=roles,
         has_weights=source.weight is not None,
         counts=train_counts,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys, race_keys_of
-from metasampler.growth._merging import last_of_smallest, least_of_all, up_to
+from metasampler.growth._merging import groups_of_all, last_of_smallest, least_of_all, up_to
 from metasampler.growth._parts import Part
 
 if TYPE_CHECKING:
@@ -223,6 +223,14 @@ class Candidates:
         sums = self._sums()[: len(self.parts)]
         return least_of_all(self.place, self.parts, sums, self.request, function, args)
 
+    def groups(self, function: Callable, n_groups: int, *args) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows each group has, and the sums of their numbers.
+
+        ``function(errors, *args)`` returns the group and the number of each row.
+        """
+        sums = self._sums()[: len(self.parts)]
+        return groups_of_all(self.place, self.parts, sums, self.request, function, n_groups, args)
+
     def smallest(self, size: int, adjust: Callable | None = None, *args) -> Choice:
         """Choose the rows with the smallest keys, of equal ones those with the smallest numbers.
 
@@ -254,8 +262,9 @@ class Candidates:
         """
         if len(self.parts) > 1:
             raise ValueError(
-                "This way to draw rows needs all of them in memory; MesaClassifier and ensembles "
-                "with uniform draws take rows in files and on clusters."
+                "This way to draw rows needs all of them in memory; MesaClassifier, "
+                "SelfPacedEnsembleClassifier and ensembles with uniform draws take rows in files "
+                "and on clusters."
             )
         sums = [None] if self._sums is None else self._sums()[:1]
         arguments = (self.request, pick, args)

@@ -4,7 +4,16 @@ from fractions import Fraction
 
 import numpy as np
 
-__all__ = ["MANY_ROWS", "check_spread", "check_weights", "exact_sum", "ratios_to", "total_of"]
+__all__ = [
+    "MANY_ROWS",
+    "check_spread",
+    "check_weights",
+    "exact_group_sums",
+    "exact_sum",
+    "group_sums",
+    "ratios_to",
+    "total_of",
+]
 
 #: Up to so many numbers NumPy sums up, in the order of rows. Of more the sum is exact: it does not
 #: depend on how rows are cut into parts.
@@ -59,3 +68,15 @@ def exact_sum(numbers: np.ndarray) -> Fraction:
         high, low = int((of >> 26).sum()), int((of & (2**26 - 1)).sum())
         total += (high * 2**26 + low) * Fraction(2) ** (int(exponent) - 53)
     return total
+
+
+def group_sums(groups: np.ndarray, numbers: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the sum of each group's numbers, by the rule that holds for all sums over rows."""
+    if len(numbers) <= MANY_ROWS:
+        return np.bincount(groups, weights=numbers, minlength=n_groups)
+    return np.array(exact_group_sums(groups, numbers, n_groups), dtype=float)
+
+
+def exact_group_sums(groups: np.ndarray, numbers: np.ndarray, n_groups: int) -> list[Fraction]:
+    """Return the exact sum of the numbers of each group."""
+    return [exact_sum(numbers[groups == group]) for group in range(n_groups)]

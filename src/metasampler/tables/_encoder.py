@@ -161,9 +161,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         found = column_kind(column)
         if found != kind:
             now = "something else" if found == "other" else f"a {found}"
+            # The common case: a model of a data frame scores a CSV file.
+            hint = ""
+            if kind == "date" and found == "category":
+                hint = (
+                    " Convert texts to dates first, for instance by pandas.to_datetime; a model of "
+                    "`metasampler fit`, or with a TableCleaner, reads them itself."
+                )
             raise ValueError(
                 f"Column {name!r} held a {kind} in every row that fit saw, and now holds {now}, "
-                f"for instance {first_value(column)!r}."
+                f"for instance {first_value(column)!r}.{hint}"
             )
         return numbers_of(column, kind)
 

@@ -49,16 +49,16 @@ _REFITTED, _FIVE = "auto, refitted", "wrapped, five ensembles"
 _ALL_ROWS = ("sigmoid, refitted", _REFITTED, "cross-fitted", "wrapped, one ensemble", _FIVE)
 
 _ABOUT = """
-All methods get the same 60 : 20 : 20 splits. Members are trained on the training rows, and the
-validation rows are for calibration. A refit trains them on both in the end (two fits; six where a
-class has fewer than 30 validation rows, since auto then holds out the training rows in turn as
-well); "cross-fitted" held out fifths of both in turn (six fits). "Wrapped" is scikit-learn's
-CalibratedClassifierCV with a sigmoid around the raw classifier: around the same fitted members,
-with the validation rows; or with five folds of the training and validation rows together, as one
-ensemble (six fits), or as the five of the folds (five fits). Below each table, the difference in
-brackets is the other's Brier score less its own, and level is what differs by less than a standard
-error. Methods with a commit in brackets are no longer part of the package; the commit is the last
-one that can run them.
+All methods get the same splits: 60% of the rows train, 20% validate and 20% test. Members are
+trained on the training rows, and the validation rows calibrate them. A refit then trains them on
+both. It takes two fits, or six if a class has fewer than 30 validation rows, because "auto" then
+also holds out the training rows in turn. "Cross-fitted" held out fifths of both in turn (six fits).
+"Wrapped" is scikit-learn's CalibratedClassifierCV with a sigmoid: around the same fitted members,
+with the validation rows; or with five folds of training and validation rows, as one ensemble (six
+fits) or as the five ensembles of the folds (five fits). Below each table the number in brackets is
+the Brier score of the other method minus that of auto. "Level" means a difference of less than a
+standard error. A method with a commit in brackets is no longer part of the package; the commit is
+the last one that can run it.
 """
 
 

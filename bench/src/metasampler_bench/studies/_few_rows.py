@@ -179,9 +179,10 @@ FEW_ROWS = Study(
     name="few-rows",
     title="Few held-out rows",
     about="""
-On tasks that are none of the 27 sets, nor of their sources. All have the same members, trained on
-the training and the validation rows. Their calibrations were fitted on the validation rows, but for
-"sigmoid, all rows in turn", which is what "auto" does with a refit and fewer than 30 such rows.
+The tasks are none of the 27 sets, and do not come from their sources. All calibrations have the
+same members, trained on the training and validation rows, and were fitted on the validation rows.
+The exception is "sigmoid, all rows in turn". This is what "auto" does if there is a refit and a
+class has fewer than 30 validation rows.
 """,
     measure=_measure,
     tables=_tables,

@@ -166,9 +166,10 @@ MEMBERS = Study(
     name="members",
     title="Which members",
     about="""
-Kinds of trees, alone or in turn, against LightGBM, on data that no other benchmark tests on (but
-for three sets of `leaderboard-large`, which says so). Soft leaves, constant mu 0.85, no hold-out;
-75% of the rows train, 25% are scored. Needs METASAMPLER_DATA_HOME.
+Kinds of trees, alone or taking turns, against LightGBM. Other benchmarks do not test on these
+sets, except for three sets of `leaderboard-large`, which says so. Trees have soft leaves, mu is
+the constant 0.85, and nothing is held out. 75% of the rows train, 25% test. Needs
+METASAMPLER_DATA_HOME.
 """,
     measure=_measure,
     tables=_tables,

@@ -42,13 +42,13 @@ PAGES = {
     "decisions": (
         "From scores to decisions: the measurements",
         """
-Written by `metasampler study NAME --report-only` from the JSON files beside this page, which the
-commands below made. ± is the standard error of the mean paired difference; the splits of a data
-set are averaged first, so that data sets are the units. Members are decision trees, μ is the
-constant 0.9, and there are neither soft leaves nor a refit unless it is said.
+`metasampler study NAME --report-only` writes this page from the JSON files beside it. The commands
+below made these files. ± is the standard error of the mean paired difference. The splits of a data
+set are averaged first, so the data sets are the units. Members are decision trees, and mu is the
+constant 0.9. There are no soft leaves and no refit unless the text says so.
 
-Early stopping was measured as well. It does not improve the score, and is gone:
-[its figures](decisions-stopping.md).
+We also measured early stopping. It does not improve the score, so we removed it:
+[the numbers](decisions-stopping.md).
 """,
     )
 }

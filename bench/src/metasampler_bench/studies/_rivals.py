@@ -129,10 +129,11 @@ RIVALS = Study(
     name="rivals",
     title="When rivals pay",
     about="""
-The universal sampler alone against it with constants as rivals, on tasks made at random, which it
-has not seen; all have 40 or more validation positives. All policies grow twenty plain trees. Then
-it is seen which of them the validation rows would have chosen after five and after ten members, if
-the best rival has to be ahead by so many standard errors of a share of the positives.
+The universal sampler alone against the same sampler with constants as rivals. The tasks are made
+at random, the sampler has not seen them, and each has 40 validation positives or more. All
+policies grow twenty plain trees. The table shows which policy the validation rows would have
+chosen after five and after ten members, if the best rival has to be ahead by a margin. The margin
+is in standard errors of a share of the positives.
 """,
     measure=_measure,
     tables=_tables,
