@@ -36,7 +36,7 @@ test-dask: $(STAMP)-test-dask  ## fits on a real cluster of processes, with lost
 test-web: $(STAMP)-test-web  ## the report in a real Chromium (Debian: chromium, chromium-driver)
 	REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest tests/web
 
-fuzz: $(STAMP)-test  ## twenty thousand odd inputs, damaged files, kills and full disks: half an hour
+fuzz: $(STAMP)-test  ## twenty thousand odd inputs, damaged files, kills, interrupts and full disks: ten minutes
 	$(BIN)/python tests/helpers/fuzzing --examples 20000 --output docs/results/fuzz.md
 
 test-versions:  ## the core of the suite with every supported scikit-learn, each in its own venv

@@ -52,8 +52,8 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
-    # Tables of results need the width.
-    "secondary_sidebar_items": {"**": ["page-toc"], "results/*": []},
+    # All but the pages of results, whose tables need the width. A page may match one pattern only.
+    "secondary_sidebar_items": {"[!r]**": ["page-toc"]},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",

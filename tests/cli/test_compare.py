@@ -415,3 +415,15 @@ def test_an_infinite_target_and_one_that_is_there_twice(run, tmp_path):
     )
     (tmp_path / "twice.csv").write_text("y,x,y\n" + "0,1,0\n1,2,1\n" * 10)
     assert "several columns 'y'" in run("compare", "twice.csv", "--target", "y", *QUICK, code=2)
+
+
+def test_a_picture_that_cannot_be_written_is_said_without_a_traceback(tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
+    words = ["compare", "--folds", "2", "--method", "tree", "--output", str(tmp_path / "p.png")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "p.png cannot be written: No space left on device" in result.output

@@ -430,3 +430,15 @@ def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path
     text = run("predict", model, "new.csv", code=1)
     assert "model.skops cannot score rows here (no attribute 'votes'); it was made with" in text
     assert not (tmp_path / "scores.csv").exists()
+
+
+def test_fit_says_which_of_its_figures_to_believe(imbalanced):
+    from metasampler.cli._fitting import _promise
+
+    X, y = imbalanced
+    clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
+    assert "expect what the cross-validation says" in _promise(clf, cross_validated=True)
+    assert "expect a little less of new ones" in _promise(clf, cross_validated=False)
+    # Nothing is said of held-out rows that there are none of.
+    clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
+    assert "expect" not in _promise(clf, cross_validated=True)

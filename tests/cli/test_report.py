@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from full_disk import full_disk
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
@@ -186,3 +187,13 @@ def test_a_file_that_is_no_model_is_refused(run, folder):
     assert "broken.skops" in said
     _, said = run("labelled.csv", model="absent.skops", code=2)
     assert "There is no file" in said
+
+
+def test_a_disk_that_fills_up_is_said_without_a_traceback(folder, tmp_path):
+    output = tmp_path / "report.html"
+    words = ["report", folder / "model.skops", folder / "labelled.csv", "--output", output, *QUICK]
+    with full_disk(5000):
+        result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "report.html cannot be written: File too large" in result.output

@@ -191,6 +191,17 @@ def test_a_file_with_other_columns_is_named(tmp_path):
         MesaClassifier().fit(ParquetRows(tmp_path))
 
 
+@pytest.mark.parametrize("value", ["heavy", None])
+def test_weights_in_a_file_must_be_numbers(value, tmp_path):
+    frame = make_frame().head(400)
+    frame["weight"] = frame["weight"].astype(object)
+    frame.loc[3, "weight"] = value
+    frame["weight"] = frame["weight"].astype("string") if value else frame["weight"].astype(float)
+    write_parquet(frame, tmp_path, 2)
+    with pytest.raises(ValueError, match=r"(The weights|Weights).* must be (finite )?numbers"):
+        MesaClassifier().fit(ParquetRows(tmp_path, "label", weight="weight"))
+
+
 @pytest.mark.parametrize("failing", ["_look_at_block", "_make_part", "member"])
 def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
     (tmp_path / "rows").mkdir()

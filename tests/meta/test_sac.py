@@ -3,8 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
+from metasampler.meta._network import squashed_log_prob
 from metasampler.meta._sac import SAC, Batch, ReplayMemory
-from metasampler.policy import squashed_log_prob
 
 
 def filled_sac(seed=0, n=40, state_size=4, **options):
@@ -79,7 +79,7 @@ def test_gradients_match_finite_differences(hidden, clipped):
         atol=1e-8,
     )
     np.testing.assert_allclose(
-        sac.policy.network.gradient,
+        sac.actor.network.gradient,
         finite_differences(lambda: policy_loss(sac, batch, noise[:n]), sac.policy.parameters),
         rtol=1e-6,
         atol=1e-8,
@@ -199,7 +199,7 @@ def test_automatic_temperature_reaches_the_target_entropy():
     sac = train_bandit(alpha="auto", n_steps=4000)
     noise = np.random.default_rng(1).standard_normal(2000, dtype=np.float32)
     states = np.repeat(np.eye(2, dtype=np.float32), 1000, axis=0)
-    entropy = -sac.policy.draw(states, noise).log_prob.mean()
+    entropy = -sac.actor.draw(states, noise).log_prob.mean()
     assert entropy == pytest.approx(-1 - np.log(2), abs=0.3)
     assert sac.policy.choose(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.08)
 

@@ -282,6 +282,22 @@ def test_a_text_of_lightgbm_that_points_out_of_itself_is_refused(pattern, replac
         check_booster_text(changed)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("split_gain", "threshold", "leaf_value", "leaf_weight", "leaf_count", "internal_value"),
+        *("internal_weight", "internal_count", "shrinkage", "decision_type", "num_leaves"),
+    ],
+)
+@pytest.mark.parametrize("letter", ["K", "_", "\x00", "%"])
+def test_a_text_of_lightgbm_holds_numbers_alone(name, letter, text):
+    # LightGBM aborts the process where one of these is none.
+    changed = re.sub(rf"(\n{name}=[-.]?)\d", rf"\1{letter}", text, count=1)
+    assert changed != text
+    with pytest.raises(ValueError, match="LightGBM model in it"):
+        check_booster_text(changed)
+
+
 def test_a_booster_in_a_file_is_checked_before_it_is_read(model, rewrite):
     def plant(schema):
         for node in nodes(schema):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.integrate import trapezoid
 
-from metasampler.policy import GaussianPolicy, layer_sizes, squashed_log_prob
-from metasampler.policy._network import LOG_STD_MAX, LOG_STD_MIN
+from metasampler.meta._network import Actor, squashed_log_prob
+from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, layer_sizes
 
 
 def random_policy(seed=0, state_size=10, hidden=(50,), dtype=np.float32):
@@ -69,8 +69,9 @@ def test_predict_and_sample_agree_with_the_batch(hidden):
     states = np.random.default_rng(1).random((6, 10), dtype=np.float32)
     noise = np.array([np.random.default_rng(i).standard_normal() for i in range(6)], np.float32)
     mean, log_std = reference_heads(policy, states)
-    at_mean = policy.draw(states, np.zeros(6, np.float32)).action
-    drawn = policy.draw(states, noise).action.copy()
+    actor = Actor(policy)
+    at_mean = actor.draw(states, np.zeros(6, np.float32)).action
+    drawn = actor.draw(states, noise).action.copy()
     np.testing.assert_allclose(at_mean, (np.tanh(mean) + 1) / 2, rtol=1e-5)
     u = mean + np.exp(log_std) * noise
     np.testing.assert_allclose(drawn, (np.tanh(u) + 1) / 2, rtol=1e-5)
@@ -105,14 +106,15 @@ def test_log_prob_is_finite_and_accurate_in_float32():
 @pytest.mark.parametrize("log_std", [-40.0, 40.0])
 def test_log_std_is_clipped(log_std):
     policy = GaussianPolicy.from_layers([np.zeros((3, 2))], [np.array([0.0, log_std])])
-    draw = policy.draw(np.zeros((1, 3)), np.ones(1))
-    bound = np.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
+    actor = Actor(policy)
+    draw = actor.draw(np.zeros((1, 3)), np.ones(1))
+    bound = np.clip(log_std, *LOG_STD_RANGE)
     expected = (np.tanh(np.exp(bound)) + 1) / 2
     assert draw.action[0] == pytest.approx(expected)
     assert np.isfinite(draw.log_prob).all()
-    policy.backward(draw, np.ones(1), 1.0)
+    actor.backward(draw, np.ones(1), 1.0)
     # A clipped log-std has no gradient: the second head's bias is the last parameter.
-    assert policy.network.gradient[-1] == 0.0
+    assert actor.network.gradient[-1] == 0.0
 
 
 def test_from_layers_round_trip():

@@ -189,6 +189,14 @@ def test_calibration_with_equal_groups_agrees_with_scikit_learn():
     assert made.came == pytest.approx(came)
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 4, 5, 7, 10, 21])
+def test_first_rows_of_a_few_rows(n_rows):
+    bands = first_rows(np.linspace(0, 1, n_rows), np.arange(n_rows) % 2 == 0, None, are_proba=True)
+    sizes = [band["rows"] for band in bands]
+    assert all(1 <= size <= n_rows for size in sizes)
+    assert sizes == sorted(set(sizes))
+
+
 def test_first_rows_are_the_highest_scores():
     scores, positive, _ = draw(1000)
     order = np.argsort(-scores)

@@ -127,7 +127,7 @@ def test_gradients(hidden):
         sac.critics.gradient, in_our_order(reference.critics, "grad"), rtol=1e-6, atol=1e-12
     )
     np.testing.assert_allclose(
-        sac.policy.network.gradient, flat(reference.policy, "grad"), rtol=1e-6, atol=1e-12
+        sac.actor.network.gradient, flat(reference.policy, "grad"), rtol=1e-6, atol=1e-12
     )
 
 

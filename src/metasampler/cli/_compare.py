@@ -18,6 +18,7 @@ from metasampler.cli._file_options import (
     Target,
     check_jobs,
     check_output,
+    naming_output,
     parse_rows,
 )
 
@@ -133,7 +134,8 @@ def compare(
         return
     from metasampler.cli import _picture
 
-    _picture.save_curves(task, results, output)
+    with naming_output(output):
+        _picture.save_curves(task, results, output)
     console.print(f"Precision-recall curves: {output}", markup=False, soft_wrap=True)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "Target",
     "check_jobs",
     "check_output",
+    "naming_output",
     "open_model",
     "parse_rows",
     "split_names",
@@ -124,6 +126,16 @@ def check_output(output: Path, suffixes: Iterable[str], *, source: Path | None =
         raise typer.BadParameter(
             f"{str(output)!r} cannot be written: {reason}.", param_hint="--output"
         ) from error
+
+
+@contextmanager
+def naming_output(output: Path) -> Iterator[None]:
+    """End with a message where the output cannot be written after all: a disk may fill up."""
+    try:
+        yield
+    except OSError as error:
+        typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
+        raise typer.Exit(code=1) from error
 
 
 def open_model(path: Path) -> tuple[Any, dict[str, Any]]:

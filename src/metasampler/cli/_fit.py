@@ -18,6 +18,7 @@ from metasampler.cli._file_options import (
     Target,
     check_jobs,
     check_output,
+    naming_output,
 )
 from metasampler.cli._threshold_option import parse_threshold
 
@@ -120,11 +121,8 @@ def fit(
         console.print(outcome.scores)
     console.print(outcome.promise, markup=False, soft_wrap=True)
     command = " ".join(["metasampler", *sys.argv[1:]]) if sys.argv[1:2] == ["fit"] else ""
-    try:
+    with naming_output(output):
         _fitting.store(task, outcome, output, target=target, preset=preset, command=command)
-    except OSError as error:
-        typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
-        raise typer.Exit(code=1) from error
     size = output.stat().st_size
     console.print(f"Model: {output} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
 

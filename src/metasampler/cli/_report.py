@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from metasampler.cli._file_options import Seed, check_output, open_model
+from metasampler.cli._file_options import Seed, check_output, naming_output, open_model
 
 __all__ = ["report"]
 
@@ -125,7 +125,8 @@ def report(
         )
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="FILE") from error
-    made.save(output)
+    with naming_output(output):
+        made.save(output)
     typer.echo(made.headline)
     typer.echo(f"Report: {output} ({len(made.html.encode()) / 1000:.0f} kB)")
 

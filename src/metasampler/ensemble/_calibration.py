@@ -356,26 +356,9 @@ def make_calibration(
 ) -> Calibration:
     """Return a calibration by name.
 
-    Parameters
-    ----------
-    method : {"auto", "prior", "sigmoid"} or None
-        ``"auto"`` takes the sigmoid if each class has at least five held-out rows, and the prior
-        otherwise.
-    prior : ndarray of shape (n_classes,)
-        Frequencies of the classes in the data.
-    drawn : ndarray of shape (n_classes,)
-        Frequencies of the classes in the members' subsets.
-    proba, codes : ndarray, default=None
-        Uncalibrated probabilities and classes of held-out rows, if there are any; the sigmoid
-        needs them.
-    weights : ndarray, default=None
-        Weights of the held-out rows.
-    of_log_odds : bool, default=False
-        See `SigmoidCalibration`.
-
-    Returns
-    -------
-    calibration : Calibration
+    ``"auto"`` takes the sigmoid if each class has at least five held-out rows, else the prior.
+    ``prior`` and ``drawn`` are the shares of the classes in the data and in the members' subsets;
+    ``proba``, ``codes`` and ``weights`` are of held-out rows, if there are any.
     """
     if method == "auto":
         fewest = 0 if codes is None else np.bincount(codes, minlength=len(prior)).min()

@@ -218,18 +218,7 @@ def self_paced_factor(member: int, n_members: int) -> float:
 def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.ndarray:
     """Share ``size`` out in proportion to ``weights``, in whole numbers, none above its population.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_bins,)
-        Positive where there are any rows.
-    populations : ndarray of int of shape (n_bins,)
-        The rows there are, in all at least ``size``.
-    size : int
-        The rows to draw.
-
-    Returns
-    -------
-    quotas : ndarray of int of shape (n_bins,)
+    Weights are positive where there are any rows; in all there are at least ``size``.
     """
     shares = np.zeros(len(weights))
     open_bins = populations > 0
@@ -254,19 +243,7 @@ def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.nda
 def draw_self_paced(
     hardness: np.ndarray, keys: np.ndarray, size: int, alpha: float, k_bins: int
 ) -> np.ndarray:
-    """Return the positions of the rows that a self-paced draw takes.
-
-    Parameters
-    ----------
-    hardness : ndarray of shape (n_rows,)
-    keys : ndarray of shape (n_rows,)
-        Random keys of the rows.
-    size : int
-        How many rows to draw, no more than there are.
-    alpha : float
-        The self-paced factor, above 0.
-    k_bins : int
-    """
+    """Return the positions of the rows that a self-paced draw takes."""
     least, greatest = hardness.min(), hardness.max()
     if least == greatest:
         return draw_rows(keys, size)

@@ -87,21 +87,7 @@ class _Curve:
 
 
 def called_rows(threshold, value: float, scores: np.ndarray) -> np.ndarray:
-    """Return which rows are called minority.
-
-    Parameters
-    ----------
-    threshold : None, str, float or tuple
-        As `check_threshold` lets it pass.
-    value : float
-        What `choose_threshold` made of it.
-    scores : ndarray of shape (n_rows,)
-        Probability of the minority class.
-
-    Returns
-    -------
-    called : ndarray of bool of shape (n_rows,)
-    """
+    """Return which rows are called minority, by a threshold and what was chosen for it."""
     if isinstance(threshold, (tuple, list)) and threshold[0] == "top":
         n_called = threshold[1]
         if isinstance(n_called, Integral):

@@ -138,9 +138,10 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
             self._check_features(getattr(X, "example", X), reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
-            for ready in plan.teams(self, data):
+            for ready in plan.teams(self, data, smoothing):
                 if resumes:
                     self._resume(ready)
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")

@@ -193,10 +193,6 @@ class GrowthData(ABC):
 
     # ------------------------------------------------------------------ other rows, same task
 
-    def _with(self, **changes):
-        """Return the same task with some of the constructor's arguments changed."""
-        return type(self)(**{**self._arguments, **changes})
-
     @abstractmethod
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
         """Return the same task with a part of the training rows of each class, at least one."""
@@ -237,6 +233,10 @@ class GrowthData(ABC):
         limits = np.minimum(counts, self._draw_size(int(counts[self.minority])))
         limits[self.minority] = counts[self.minority]
         return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
+
+    def drawn_part(self) -> float:
+        """Return the part of the training rows that a member gets."""
+        return float(self.limits(self.counts).sum() / self.counts.sum())
 
     # ------------------------------------------------------------------ questions
 

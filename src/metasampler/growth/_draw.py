@@ -228,23 +228,11 @@ def _smallest(keys: np.ndarray, size: int) -> np.ndarray:
 
 
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
-    """Return the rows to hold out of each class, in ascending order of all.
+    """Return the rows to hold out, a fraction of each class, in ascending order of all.
 
     Every class keeps at least one row and gives at least one, if it has two. By hand because
     scikit-learn's stratified split may leave a rare class without any validation row, and
     because rows are chosen by number, as in every other draw.
-
-    Parameters
-    ----------
-    class_rows : list of ndarray of int
-        The row numbers of each class.
-    fraction : float
-        Part of each class to hold out.
-    streams : RandomStreams
-
-    Returns
-    -------
-    rows : ndarray of int
     """
     key = streams.row_key(Stream.SPLIT)
     held_out = []
@@ -260,21 +248,7 @@ def hold_out_size(n_rows: int, fraction: float) -> int:
 
 
 def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:
-    """Return the fold of every row; each class is dealt to the folds like cards.
-
-    Parameters
-    ----------
-    class_rows : list of ndarray of int
-        The row numbers of each class.
-    n_folds : int
-        Number of folds.
-    streams : RandomStreams
-        Where the order of the rows comes from.
-
-    Returns
-    -------
-    folds : ndarray of int of shape (n_rows,)
-    """
+    """Return the fold of every row, given the rows of each class; classes are dealt like cards."""
     key = streams.row_key(Stream.SPLIT)
     folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
     for rows in class_rows:
@@ -287,17 +261,6 @@ def deal(keys: np.ndarray, n_folds: int) -> np.ndarray:
 
     The rows of a small class are dealt like cards, by the order of their keys. In a large one each
     row's own key says where it goes: nobody has to know the other rows.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_rows,)
-        As `race_keys` gives them.
-    n_folds : int
-        Number of folds.
-
-    Returns
-    -------
-    folds : ndarray of int of shape (n_rows,)
     """
     if len(keys) > MAX_DEALT:
         return deal_alone(keys, n_folds)

@@ -73,7 +73,7 @@ class Growth:
     data : GrowthData
         The rows.
     learner : MemberLearner or Members
-        What fits and scores the members: ``learner.of(i)`` the one with number i.
+        What fits and scores the members.
     streams : RandomStreams
         Where the draws and the members take their randomness from.
     score_steps : bool, default=True
@@ -99,6 +99,8 @@ class Growth:
     ):
         self.data = data
         self.learner = learner
+        #: One a kind of members; kinds alternate.
+        self.learners: list[MemberLearner] = getattr(learner, "learners", [learner])
         self.streams = streams
         self._key = streams.row_key(Stream.DRAW)
         self.score_steps = score_steps
@@ -126,6 +128,10 @@ class Growth:
     def n_members(self) -> int:
         """Members so far."""
         return len(self.members)
+
+    def _learner_of(self, number: int) -> MemberLearner:
+        """Return the learner of the member with this number."""
+        return self.learners[number % len(self.learners)]
 
     # ------------------------------------------------------------------ the loop
 
@@ -188,7 +194,7 @@ class Growth:
         drawn : Drawn
             The rows it was fitted on.
         """
-        data, learner, journal = self.data, self.learner.of(number), self.data.place.journal
+        data, learner, journal = self.data, self._learner_of(number), self.data.place.journal
         if journal is not None:
             about = (getattr(rule, name, None) for name in ("mu", "power"))
             key = journal.key(*self.streams.path, number, *about)
@@ -229,7 +235,7 @@ class Growth:
         data, number = self.data, self.n_members
         if self._unseen_total is not None:
             fold = number % data.n_folds
-            arguments = (self.learner.of(number), member, fold)
+            arguments = (self._learner_of(number), member, fold)
             answers = data.place.ask(_scores_of_fold, data.parts, data.watches, args=arguments)
             self._unseen_total[data.watched("valid").folds == fold] += join_arrays(answers)
             self._n_unseen[fold] += 1
@@ -244,7 +250,7 @@ class Growth:
             arguments: tuple = (data.n_classes, self._soft_roles)
             self._sums = place.make(_start_sums, data.parts, data.watches, args=arguments)
         for number in range(self._n_scored, self.n_members):
-            arguments = (self.learner.of(number), self.members[number], place.in_place)
+            arguments = (self._learner_of(number), self.members[number], place.in_place)
             cells = (data.parts, data.watches, self._sums)
             self._sums = place.make(_add_member, *cells, args=arguments)
         self._n_scored = self.n_members
@@ -278,7 +284,7 @@ class Growth:
 
     def _fit_members(self, numbers: np.ndarray) -> list[tuple]:
         twin = copy(self)
-        twin.learner = self.learner.own_copy()
+        twin.learners = [learner.own_copy() for learner in self.learners]
         return [twin.fit_member(int(number)) for number in numbers]
 
     # ------------------------------------------------------------------ copies
@@ -420,7 +426,7 @@ class Growth:
     def drawn_shares(self) -> np.ndarray:
         """Return the share of each class in what members were trained on, on average."""
         # It is the same for all members, but for those whose fit takes no weights.
-        takers = [self.learner.of(number).takes_weights for number in range(self.n_members)]
+        takers = [self._learner_of(number).takes_weights for number in range(self.n_members)]
         part = np.mean(takers)
         assert self.steps[0].totals is not None
         plain, weighted = (totals / totals.sum() for totals in self.steps[0].totals)

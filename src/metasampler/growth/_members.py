@@ -357,7 +357,7 @@ def make_learners(
             learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         make = TreeLearner if fast else MemberLearner
-        smoothing = leaf_smoothing if has_leaves(kind) else 0.0
+        smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
         learners.append(make(kind, n_classes, n_jobs, smoothing))
     return Members(learners) if isinstance(estimator, list) else learners[0]
 
@@ -368,18 +368,8 @@ def make_learners(
 def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:
     """Return what some leaves say: for class 1 only, if there are two classes.
 
-    Parameters
-    ----------
-    tree : fitted tree of scikit-learn
-        The tree.
-    leaves : ndarray of int of shape (n_rows,)
-        Numbers of nodes; they may occur many times.
-    smoothing : float
-        Rows added of each class; 0 gives the plain shares.
-
-    Returns
-    -------
-    values : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    ``leaves`` are numbers of nodes, which may occur many times; ``smoothing`` rows of each class
+    are added to each, 0 gives the plain shares.
     """
     # Since scikit-learn 1.3 `value` holds shares, for every tree with or without weights.
     shares = tree.tree_.value[:, 0, :]
@@ -400,21 +390,9 @@ def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:
 
 
 def leaf_probabilities(member, leaves: np.ndarray, smoothing: float) -> np.ndarray:
-    """Return the probabilities of rows whose leaves are known.
+    """Return the probabilities of rows whose leaves are known, as ``member.apply`` gives them.
 
-    Parameters
-    ----------
-    member : fitted tree or forest of scikit-learn
-        The member.
-    leaves : ndarray of shape (n_rows,) or (n_rows, n_trees)
-        What ``member.apply`` gives.
-    smoothing : float
-        See `leaf_values`.
-
-    Returns
-    -------
-    proba : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Of class 1 only, if there are two classes.
+    ``member`` is a tree or a forest; of two classes the probabilities are those of class 1.
     """
     if leaves.ndim == 1:
         return leaf_values(member, leaves, smoothing)

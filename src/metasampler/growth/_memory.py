@@ -95,6 +95,10 @@ class RowsInMemory(GrowthData):
 
     # ------------------------------------------------------------------ other rows, same task
 
+    def _with(self, **changes) -> "RowsInMemory":
+        """Return the same task with some of the constructor's arguments changed."""
+        return RowsInMemory(**{**self._arguments, **changes})
+
     def thinned(self, ratio: float, streams: RandomStreams) -> "RowsInMemory":
         """Return the same task with a part of the training rows of each class, at least one.
 

@@ -83,6 +83,10 @@ class PartedData(GrowthData):
         total = sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64)
         return f"{total:016x}"
 
+    def _with(self, **changes) -> "PartedData":
+        """Return the same task with some of the constructor's arguments changed."""
+        return PartedData(**{**self._arguments, **changes})
+
     def thinned(self, ratio, streams):
         """Refuse: meta-training goes over its rows thousands of times."""
         raise ValueError(

@@ -49,24 +49,9 @@ class Piece(NamedTuple):
 def fit_on_rows(
     data: GrowthData, chosen: Choice, number: int, learner: "MemberLearner", seed: int
 ) -> tuple:
-    """Fit the member with this number on drawn rows.
+    """Fit the member with this number on drawn rows, as `draw_subset` returns them.
 
-    Parameters
-    ----------
-    data : GrowthData
-    chosen : Choice
-        The rows, as `draw_subset` returns them.
-    number : int
-        The number of the member.
-    learner : MemberLearner
-        What fits it.
-    seed : int
-
-    Returns
-    -------
-    member : classifier
-    drawn : Drawn
-        The rows it was fitted on.
+    Return the member, and what is known of its rows (`Drawn`).
     """
     pieces = make_pieces(data, chosen, number, learner.stops_early)
     # All pieces go to one place, as one cell.

@@ -87,7 +87,14 @@ def open_block(block, label=None, weight=None) -> Opened:
             f"There is no column {missing[0]!r}{where}; there are {list(frame.columns)[:20]}."
         )
     y = None if label is None else np.asarray(frame[label])
-    weights = None if weight is None else np.asarray(frame[weight], dtype=float)
+    weights = None
+    if weight is not None:
+        try:
+            weights = np.asarray(frame[weight], dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The weights in column {weight!r} must be numbers: {error}"
+            ) from error
     return Opened(frame.drop(columns=named), y, weights)
 
 

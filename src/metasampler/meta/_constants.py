@@ -14,7 +14,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from metasampler.meta._learners import Assignment, Episode, Learner, Problem
-from metasampler.policy import LEARNER_SETTINGS, MLP
+from metasampler.meta._network import MLP
+from metasampler.policy import LEARNER_SETTINGS
 
 __all__ = ["FitToConstants"]
 

@@ -9,12 +9,13 @@ vector, and the gradients are written by hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log, sqrt
+from math import exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from metasampler.policy import MLP, GaussianPolicy, layer_sizes
+from metasampler.meta._network import MLP, Actor, Adam
+from metasampler.policy import GaussianPolicy, layer_sizes
 
 __all__ = ["SAC", "Adam", "Batch", "ReplayMemory"]
 
@@ -84,48 +85,6 @@ class ReplayMemory:
         return Batch(rows[:, :s], rows[:, s], rows[:, s + 1], rows[:, s + 2 : -1], rows[:, -1])
 
 
-class Adam:
-    """Make the steps of Adam (Kingma and Ba, 2015) on one flat vector."""
-
-    beta1, beta2, eps = 0.9, 0.999, 1e-8
-
-    def __init__(self) -> None:
-        self.n_steps = 0
-        # As long as the first gradient will be.
-        self.total, self.total_square, self._scratch = np.zeros((3, 0))
-
-    def step(self, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
-        """Return what to subtract from the parameters; the next call overwrites it."""
-        if not self.n_steps:
-            shape = (3, len(gradient))
-            self.total, self.total_square, self._scratch = np.zeros(shape, gradient.dtype)
-        self.n_steps += 1
-        self.total *= self.beta1
-        self.total += gradient
-        work = np.multiply(gradient, gradient, out=self._scratch)
-        self.total_square *= self.beta2
-        self.total_square += work
-        # The moments are kept as decayed sums. What makes them unbiased means is a division by the
-        # sum of the weights, a scalar, which moves into the step size and eps.
-        weight = (1.0 - self.beta1**self.n_steps) / (1.0 - self.beta1)
-        root = sqrt((1.0 - self.beta2**self.n_steps) / (1.0 - self.beta2))
-        np.sqrt(self.total_square, out=work)
-        work += self.eps * root
-        np.divide(self.total, work, out=work)
-        work *= learning_rate * root / weight
-        return work
-
-    def get_state(self) -> tuple[int, np.ndarray]:
-        """Return the steps so far, and both moments as rows of one array."""
-        return self.n_steps, np.stack((self.total, self.total_square))
-
-    def set_state(self, n_steps: int, moments: np.ndarray) -> None:
-        """Go on from what `get_state` gave."""
-        self.n_steps = int(n_steps)
-        self.total, self.total_square = np.array(moments)
-        self._scratch = np.empty_like(self.total)
-
-
 class SAC:
     """Learn one action in [0, 1] by soft actor-critic.
 
@@ -183,17 +142,18 @@ class SAC:
         self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
         # The logarithm is what is learned: it keeps the temperature positive.
         self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
-        self._adam, self._alpha_adam = Adam(), Adam()
         if policy is not None:
             dtype = policy.network.parameters.dtype
         self.memory = ReplayMemory(memory_size, state_size, dtype)
         if policy is None:
             policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
         self.policy = policy
+        self.actor = Actor(policy)
         sizes = (state_size + 1, *layer_sizes(critic_hidden, "critic_hidden_layer_sizes"), 1)
         self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
         self.target_critics = MLP(sizes, copies=2, dtype=dtype)
         self.target_critics.parameters[:] = self.critics.parameters
+        self._adam, self._alpha_adam = Adam(), Adam()
 
     @property
     def current_learning_rate(self) -> float:
@@ -226,7 +186,7 @@ class SAC:
         rate = self.current_learning_rate
         log_prob = self.compute_gradients(batch, noise)
         # Adam treats each parameter alone, so one optimiser can serve both networks.
-        gradients = (self.critics.gradient, self.policy.network.gradient)
+        gradients = (self.critics.gradient, self.actor.network.gradient)
         step = self._adam.step(np.concatenate(gradients), rate)
         split = self.critics.parameters.size
         self.critics.parameters -= step[:split]
@@ -249,7 +209,7 @@ class SAC:
         parameters that the update starts from, so one pass through each network serves both.
         """
         n = len(batch.reward)
-        draw = self.policy.draw(np.concatenate((batch.state, batch.next_state)), noise)
+        draw = self.actor.draw(np.concatenate((batch.state, batch.next_state)), noise)
         # The targets are r + gamma (min Q' - alpha log pi), or r at an end.
         future = self.target_critics.forward(batch.next_state, draw.action[n:, None])[..., 0]
         targets = np.minimum(*future)
@@ -270,7 +230,7 @@ class SAC:
         np.subtract(-1.0 / n, by_value[0, n:], out=by_value[1, n:])
         by_first = self.critics.backward(by_value, rows=n)
         by_action = self.critics.input_gradient(by_first[:, n:], column=-2)
-        self.policy.backward(draw, by_action[0] + by_action[1], self.alpha / n)
+        self.actor.backward(draw, by_action[0] + by_action[1], self.alpha / n)
         return draw.log_prob[:n]
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

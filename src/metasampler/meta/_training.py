@@ -37,10 +37,6 @@ class Draws(NamedTuple):
     mu_min: float
     sigma: float
 
-    def spread(self, action):
-        """Return the mu or power of an action."""
-        return spread_action(action, self.mu_min, self.action)
-
 
 class _Acting:
     """Act in one episode, at random and then by an actor, and write down what was done."""
@@ -65,7 +61,8 @@ class _Acting:
             action = actor.choose(state)
         self.states.append(state)
         self.actions.append(action)
-        return make_draw(self.draws.spread(action), self.draws.action, self.draws.sigma, state)
+        kind, mu_min, sigma = self.draws
+        return make_draw(spread_action(action, mu_min, kind), kind, sigma, state)
 
 
 def play_episode(
@@ -240,6 +237,7 @@ class MetaTraining:
 
     def _record(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Add one entry for each number; episodes that share one are recorded by their means."""
+        kind, mu_min, _ = self.draws
         played: dict[int, list[tuple[Assignment, Episode]]] = {}
         for assignment, episode in zip(assignments, episodes, strict=True):
             played.setdefault(assignment.number, []).append((assignment, episode))
@@ -257,7 +255,7 @@ class MetaTraining:
                     "train_score": scores["train"],
                     "valid_score": scores["valid"],
                     "test_score": scores.get("test"),
-                    "actions": self.draws.spread(actions).tolist(),
+                    "actions": spread_action(actions, mu_min, kind).tolist(),
                     "n_random_actions": first.n_random,
                 }
             )

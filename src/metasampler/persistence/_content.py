@@ -6,6 +6,7 @@ comes after its parent, which is all that has to be checked.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,11 @@ import numpy as np
 from metasampler.persistence._trusted import BOOSTERS
 
 __all__ = ["check_booster_text", "check_boosters", "check_trees"]
+
+
+#: What stands behind every name in a tree of LightGBM.
+_NUMBER = rb"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)"
+_NUMBERS = re.compile(rb"(?:" + _NUMBER + rb"(?: +" + _NUMBER + rb")*)? *", re.I)
 
 
 def check_boosters(schema: Any) -> None:
@@ -103,6 +109,9 @@ def _integer(settings: dict[bytes, bytes], name: str) -> int:
 
 def _check_block(tree: dict[bytes, bytes], n_features: int, number: int) -> None:
     """Check one tree: n leaves have n - 1 splits, and each entry says where it belongs."""
+    if not all(_NUMBERS.fullmatch(value) for value in tree.values()):
+        # LightGBM ends the process where it expects a number and finds something else.
+        raise ValueError(f"tree {number} of a LightGBM model in it holds more than numbers.")
     n_leaves, n_categorical = _integer(tree, "num_leaves"), _integer(tree, "num_cat")
     n_splits = n_leaves - 1
     good = n_leaves >= 1 and n_categorical >= 0 and _length(tree, "leaf_value") == n_leaves

@@ -37,7 +37,7 @@ _OWN = {
     "meta._constants": ("FitToConstants",),
     "meta._learners": ("SoftActorCritic",),
     "meta._sampler": ("MetaSampler",),
-    "policy._network": ("GaussianPolicy", "MLP"),
+    "policy._network": ("GaussianPolicy", "Layers"),
     "policy._policies": (
         "ConstantPolicy",
         "Drawn",

@@ -9,7 +9,7 @@ from metasampler.policy._files import (
     write_sampler,
 )
 from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
-from metasampler.policy._network import MLP, GaussianPolicy, layer_sizes, squashed_log_prob
+from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
 from metasampler.policy._policies import (
     ConstantPolicy,
     Drawn,
@@ -24,12 +24,13 @@ from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram
 
 __all__ = [
     "LEARNER_SETTINGS",
-    "MLP",
+    "LOG_STD_RANGE",
     "SAMPLER_SETTINGS",
     "STATE_KINDS",
     "ConstantPolicy",
     "Drawn",
     "GaussianPolicy",
+    "Layers",
     "LearnedPolicy",
     "PowerPolicy",
     "StateEncoder",
@@ -47,7 +48,6 @@ __all__ = [
     "read_arrays",
     "read_sampler",
     "signal_state",
-    "squashed_log_prob",
     "warn_of_other_kind",
     "write_archive",
     "write_sampler",

@@ -1,30 +1,23 @@
-"""The networks: small ReLU perceptrons, and the actor, a squashed Gaussian over mu.
+"""The actor: a small ReLU network and a squashed Gaussian over mu. How it learns is in `meta`.
 
 The meta-sampler (Algorithms 2 and 3) maps the meta-state to mu, the centre of the Gaussian weights
 of Eq. 3. As in soft actor-critic (Haarnoja et al., 2018) the action is a Gaussian draw u squashed
-by tanh, here moved to the unit interval: mu = (tanh(u) + 1) / 2. The gradients are written by hand:
-networks this small spend their time in calls.
+by tanh, here moved to the unit interval: mu = (tanh(u) + 1) / 2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log, pi, prod, sqrt, tanh
+from math import exp, prod, sqrt, tanh
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "LOG_STD_MAX",
-    "LOG_STD_MIN",
-    "MLP",
-    "GaussianPolicy",
-    "layer_sizes",
-    "squashed_log_prob",
-]
+__all__ = ["LOG_STD_RANGE", "GaussianPolicy", "Layers", "layer_sizes"]
 
-LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
+#: Limits of the logarithm of the standard deviation.
+LOG_STD_RANGE = (-20.0, 2.0)
 
 # Networks beyond this are a mistake, and one that takes all memory.
 _MOST_LAYERS, _WIDEST_LAYER = 10, 10_000
@@ -43,12 +36,11 @@ def layer_sizes(sizes: Any, name: str = "hidden_layer_sizes") -> tuple[int, ...]
     return tuple(int(size) for size in listed)
 
 
-class MLP:
-    """Evaluate a fully connected ReLU network with a linear output, or a stack of equal ones.
+class Layers:
+    """Hold the parameters of a fully connected ReLU network, or of a stack of equal ones.
 
     Every layer is one matrix of shape ``(n_in + 1, n_out)`` whose last row is the bias, and every
-    layer is a view into ``parameters``. A stack holds ``copies`` networks of one shape and
-    evaluates them on the same rows with one ``np.matmul`` per layer.
+    layer is a view into ``parameters``. A stack holds ``copies`` networks of one shape.
 
     Parameters
     ----------
@@ -60,13 +52,13 @@ class MLP:
         Source of the initial weights. ``None`` leaves all parameters at zero.
     dtype : dtype, default=numpy.float32
         Type of the parameters and of every computation.
+    parameters : ndarray or None, default=None
+        A vector to look at, of another network of these sizes; ``None`` makes one.
 
     Attributes
     ----------
     parameters : ndarray of shape (n_parameters,)
         All weights and biases. Write into it, do not replace it: the layers are views.
-    gradient : ndarray of shape (n_parameters,)
-        What the last :meth:`backward` computed, in the layout of ``parameters``.
     """
 
     def __init__(
@@ -76,10 +68,13 @@ class MLP:
         copies: int | None = None,
         rng: np.random.Generator | None = None,
         dtype: Any = np.float32,
+        parameters: np.ndarray | None = None,
     ) -> None:
         self.sizes = tuple(int(size) for size in sizes)
         self.copies = copies
-        self.parameters = np.zeros(sum(map(prod, self._shapes())), dtype=dtype)
+        if parameters is None:
+            parameters = np.zeros(sum(map(prod, self._shapes())), dtype=dtype)
+        self.parameters = parameters
         self._connect()
         if rng is not None:
             for layer in self.layers:
@@ -107,11 +102,7 @@ class MLP:
         ]
 
     def _connect(self) -> None:
-        self.gradient = np.zeros_like(self.parameters)
         self.layers = self._views(self.parameters)
-        self._gradients = self._views(self.gradient)
-        self._transposed = [layer.swapaxes(-1, -2) for layer in self.layers]
-        self._inputs: list[np.ndarray] = []
 
     def __getstate__(self) -> dict[str, Any]:
         # Pickle would store each view as an array of its own and cut it from the flat vector.
@@ -120,104 +111,6 @@ class MLP:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._connect()
-
-    def forward(self, *blocks: np.ndarray) -> np.ndarray:
-        """Evaluate the network, and keep the layer inputs for the backward pass.
-
-        Parameters
-        ----------
-        *blocks : ndarray of shape (n, width)
-            The input columns, in order; their widths sum to ``sizes[0]``.
-
-        Returns
-        -------
-        ndarray of shape (n, n_out) or (copies, n, n_out)
-        """
-        n = len(blocks[0])
-        if not self._inputs or len(self._inputs[0]) != n:
-            self._allocate(n)
-        x = self._inputs[0]
-        start = 0
-        for block in blocks:
-            stop = start + block.shape[1]
-            x[:, start:stop] = block
-            start = stop
-        for layer, (hidden, units, zeros) in zip(self.layers, self._hidden, strict=False):
-            np.matmul(x, layer, out=units)
-            x = np.maximum(hidden, zeros, out=hidden)
-        return np.matmul(x, self.layers[-1])
-
-    def _allocate(self, n: int) -> None:
-        # The last column stays 1 for ever and meets the bias row: no bias is ever added or summed.
-        # ReLU leaves it alone, so each elementwise step may run over the whole contiguous block.
-        dtype = self.parameters.dtype
-        self._inputs = [np.ones((n, self.sizes[0] + 1), dtype)]
-        self._inputs += [np.ones((*self._lead, n, size + 1), dtype) for size in self.sizes[1:-1]]
-        self._input_gradients = [np.empty_like(h) for h in self._inputs[1:]]
-        # NumPy's maximum is three times as fast against an array of zeros as against a scalar.
-        self._hidden = [(h, h[..., :-1], np.zeros_like(h)) for h in self._inputs[1:]]
-
-    def backward(self, output_gradient: np.ndarray, rows: int | None = None) -> np.ndarray:
-        """Carry a loss gradient from the output of the last forward pass back to its input.
-
-        Parameters
-        ----------
-        output_gradient : ndarray of shape (n, n_out) or (copies, n, n_out)
-            If the forward pass had more rows, only its first ``n`` count.
-        rows : int or None, default=None
-            How many of the first rows enter ``gradient``; ``None`` is all.
-
-        Returns
-        -------
-        ndarray of shape (n, sizes[1]) or (copies, n, sizes[1])
-            The gradient at the output of the first layer, for :meth:`input_gradient`.
-        """
-        by_output = output_gradient
-        n = by_output.shape[-2]
-        for i in range(len(self.layers) - 1, -1, -1):
-            inputs = self._inputs[i][..., :n, :]
-            np.matmul(
-                inputs[..., :rows, :].swapaxes(-1, -2),
-                by_output[..., :rows, :],
-                out=self._gradients[i],
-            )
-            if i:
-                # From a single output the product is an outer one, and BLAS is slow at those.
-                product = np.multiply if by_output.shape[-1] == 1 else np.matmul
-                by_input = self._input_gradients[i - 1][..., :n, :]
-                product(by_output, self._transposed[i], out=by_input)
-                by_input *= inputs > 0
-                by_output = by_input[..., :-1]
-        return by_output
-
-    def input_gradient(self, first_gradient: np.ndarray, column: int) -> np.ndarray:
-        """Return the gradient by one input column, from what :meth:`backward` returned."""
-        return np.matmul(first_gradient, self.layers[0][..., column, :, None])[..., 0]
-
-
-def squashed_log_prob(u: np.ndarray, noise: np.ndarray, log_std: np.ndarray) -> np.ndarray:
-    """Return the log density on [0, 1] of (tanh(u) + 1) / 2, where u = mean + std * noise.
-
-    The change of variables needs log(1 - tanh(u)^2), which rounds to log(0) in float32 from
-    |u| = 9 on. Written 2 (log 2 - u - softplus(-2u)) = 2 (log 2 - log(e^u + e^-u)) it is exact for
-    any finite u. Halving the interval from (-1, 1) to (0, 1) adds log 2 to the density.
-    """
-    log_prob = np.logaddexp(u, -u)
-    log_prob -= (0.25 * noise) * noise
-    log_prob -= 0.25 * log(2.0 * pi) + 0.5 * log(2.0)
-    log_prob += log_prob
-    log_prob -= log_std
-    return log_prob
-
-
-class Draw(NamedTuple):
-    """Hold a batch of actions drawn with given noise, and what their gradient needs."""
-
-    action: np.ndarray
-    log_prob: np.ndarray
-    squashed: np.ndarray
-    spread: np.ndarray
-    unclipped: np.ndarray
 
 
 class GaussianPolicy:
@@ -260,7 +153,7 @@ class GaussianPolicy:
         if rng is None:
             rng = np.random.default_rng()
         # The heads share one matrix of two columns (mean, log-std): one matmul serves both.
-        self.network = MLP((state_size, *layer_sizes(hidden), 2), rng=rng, dtype=dtype)
+        self.network = Layers((state_size, *layer_sizes(hidden), 2), rng=rng, dtype=dtype)
 
     @classmethod
     def from_layers(
@@ -315,7 +208,7 @@ class GaussianPolicy:
         policy = cls.__new__(cls)
         sizes = (weights[0].shape[0], *(w.shape[1] for w in weights))
         dtype = np.result_type(np.float32, *weights, *biases)
-        policy.network = MLP(sizes, dtype=dtype)
+        policy.network = Layers(sizes, dtype=dtype)
         for (own_w, own_b), w, b in zip(policy.layers, weights, biases, strict=True):
             own_w[...] = w
             own_b[...] = b
@@ -397,45 +290,5 @@ class GaussianPolicy:
             In [0, 1].
         """
         mean, log_std = self._heads(state).tolist()
-        std = exp(min(max(log_std, LOG_STD_MIN), LOG_STD_MAX))
+        std = exp(min(max(log_std, LOG_STD_RANGE[0]), LOG_STD_RANGE[1]))
         return 0.5 * tanh(mean + std * rng.standard_normal()) + 0.5
-
-    def draw(self, states: np.ndarray, noise: np.ndarray) -> Draw:
-        """Return actions and log densities for n states and as many standard normal numbers."""
-        mean, raw = np.ascontiguousarray(self.network.forward(states).T)
-        log_std = np.minimum(np.maximum(raw, LOG_STD_MIN), LOG_STD_MAX)
-        spread = np.exp(log_std)
-        spread *= noise
-        u = mean + spread
-        squashed = np.tanh(u)
-        action = 0.5 * squashed
-        action += 0.5
-        log_prob = squashed_log_prob(u, noise, log_std)
-        return Draw(action, log_prob, squashed, spread, raw == log_std)
-
-    def backward(self, draw: Draw, action_gradient: np.ndarray, log_prob_gradient: float) -> None:
-        """Write into ``network.gradient`` the gradient of a loss over the last draw.
-
-        The noise is held fixed (the reparametrisation trick), so the loss depends on the
-        parameters through the action and through the log density.
-
-        Parameters
-        ----------
-        draw : Draw
-            Result of the last :meth:`draw`.
-        action_gradient : ndarray of shape (m,)
-            Derivative of the loss by each of the first ``m`` actions; the rest do not count.
-        log_prob_gradient : float
-            Derivative of the loss by each of their log densities.
-        """
-        m = len(action_gradient)
-        squashed = draw.squashed[:m]
-        # d action / du = (1 - tanh^2) / 2, and d log_prob / du = 2 tanh at fixed noise.
-        by_u = 0.5 * action_gradient * (1.0 - squashed * squashed)
-        by_u += (2.0 * log_prob_gradient) * squashed
-        by_heads = np.empty((m, 2), self.dtype)
-        by_heads[:, 0] = by_u
-        by_u *= draw.spread[:m]
-        by_u -= log_prob_gradient
-        np.multiply(by_u, draw.unclipped[:m], out=by_heads[:, 1])
-        self.network.backward(by_heads)

@@ -192,8 +192,6 @@ class LearnedPolicy:
         # A copy of all arrays.
         self.actor = GaussianPolicy.from_layers(*zip(*actor.layers, strict=True))
         self.encoder = encoder
-        #: What it chooses, which its states tell: ``"mu"`` or ``"power"``.
-        self.action = encoder.action
         self.mu_min = mu_min
         self.sigma = sigma
         self._summary = {} if summary is None else summary
@@ -202,6 +200,11 @@ class LearnedPolicy:
         if self.action == "power":
             return f"LearnedPolicy({self.encoder})"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
+
+    @property
+    def action(self) -> str:
+        """Return what it chooses, which its states tell: ``"mu"`` or ``"power"``."""
+        return self.encoder.action
 
     @property
     def reads_validation_rows(self) -> bool:
@@ -255,8 +258,9 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        value = spread_action(self.actor.choose(state), self.mu_min, self.action)
-        return make_draw(value, self.action, self.sigma, state)
+        kind = self.encoder.action
+        value = spread_action(self.actor.choose(state), self.mu_min, kind)
+        return make_draw(value, kind, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)
@@ -270,8 +274,24 @@ class LearnedPolicy:
         return state
 
 
+class _Around:
+    """A policy around another one, whose states and draws are its own."""
+
+    policy: Any
+
+    @property
+    def sigma(self) -> float:
+        """Return the width of the Gaussian, which is that of the policy."""
+        return self.policy.sigma
+
+    @property
+    def encoder(self) -> StateEncoder:
+        """Return what makes the states."""
+        return self.policy.encoder
+
+
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(_Around):
     """Act by draws of a policy, as Algorithm 2 does, and not by its mean.
 
     The mean can be repeated, and trained policies score the same by it. A policy that has learned
@@ -300,16 +320,6 @@ class Drawn:
     policy: Any
 
     @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states."""
-        return self.policy.encoder
-
-    @property
     def reads_validation_rows(self) -> bool:
         """Return whether the policy needs validation rows."""
         return getattr(self.policy, "reads_validation_rows", False)
@@ -324,7 +334,7 @@ class Drawn:
         return make_draw(policy.sample(state, rng), action, policy.sigma, state)
 
 
-class WithRivals:
+class WithRivals(_Around):
     """Let constants take a policy's place if they are clearly better on the validation rows.
 
     A policy that was learned on other data may be wrong for this data. Where the validation rows
@@ -389,16 +399,6 @@ class WithRivals:
 
     def __repr__(self):
         return f"WithRivals({self.policy!r}, rivals={self.rivals})"
-
-    @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states, also those of the rivals."""
-        return self.policy.encoder
 
     @property
     def reads_validation_rows(self) -> bool:

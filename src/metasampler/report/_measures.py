@@ -261,7 +261,8 @@ def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
     """
     n_rows = len(scores)
     sizes = [size for size in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if size < n_rows / 2]
-    sizes += [round(n_rows * part) for part in (0.1, 0.2) if n_rows * part > max([0, *sizes])]
+    parts = dict.fromkeys(round(n_rows * part) for part in (0.1, 0.2))
+    sizes += [size for size in parts if size > max([0, *sizes])]
     order = np.argsort(-scores, kind="stable")[: max(sizes, default=0)]
     weight = np.ones(n_rows) if weights is None else weights
     bands = []

@@ -146,8 +146,9 @@ def page(rows: list[dict]) -> str:
         "",
         f"*{FINE.capitalize()}*: it worked, and what came out is sound. *{CLEAR.capitalize()}*: "
         "a ValueError or TypeError that names what is wrong, of a fit before any member is fitted; "
-        "of a full disk an OSError that names the file; of a command a message and no trace. "
-        "Anything else is a finding, also an interpreter that ends.",
+        "of a full disk an OSError that names the file; of a command a message and no trace; "
+        "of an interrupt that it came, and all was as before. Anything else is a finding, also an "
+        "interpreter that ends.",
         "",
         "| fuzzer | tried | fine | clear error | finding | CPU seconds |",
         "|---|---:|---:|---:|---:|---:|",
