@@ -8,7 +8,14 @@ import pytest
 from scipy.stats import ttest_rel
 
 from metasampler_bench import load_spec
-from metasampler_bench._claims import CLAIMS, count_fits, judge_claims, load_looks, with_sentences
+from metasampler_bench._claims import (
+    CLAIMS,
+    count_fits,
+    judge_claims,
+    load_looks,
+    say_what_is_left,
+    with_sentences,
+)
 from metasampler_bench._look import Look
 from metasampler_bench._paired import Difference, paired
 from metasampler_bench._paper_sentences import transfer_losses
@@ -19,6 +26,7 @@ from metasampler_bench._statistics import holm
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 BOARDS = ("policies", "leaderboard", "leaderboard-large")
 PAPER = [name for name in list_specs() if load_spec(name).paper]
+REVIEW = ("seeds", "sensitivity", "validation-size", "own-members", "deep")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +51,7 @@ def test_the_claims_are_what_the_rows_say(looks):
     text = (RESULTS / "claims.md").read_text(encoding="utf-8")
     assert judge_claims(looks).markdown("##").strip() in text
     assert count_fits(looks).markdown("##").strip() in text
+    assert text.endswith(f"{say_what_is_left(looks)}\n")
 
 
 @pytest.mark.parametrize("name", sorted(SENTENCES))
@@ -75,10 +84,19 @@ def test_what_the_sampler_for_boosters_buys_is_written_from_rows():
 
 def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
     text = (RESULTS / "README.md").read_text(encoding="utf-8")
-    for name in (*PAPER, "seeds", "sensitivity", "validation-size", "own-members", "deep", *BOARDS):
+    for name in (*PAPER, *REVIEW, *BOARDS):
         assert name in SENTENCES
         assert f"<!-- rows: {name} -->" in text
         assert any(report["kind"] == "sentences" for report in load_spec(name).reports)
+
+
+def test_cells_that_are_left_are_counted(looks):
+    spec = load_spec("networks")
+    cells = [cell for job in spec.jobs() for cell in job.cells]
+    done = [{"spec": "networks", "seed": 0, "score": 0.5, "cell": cell} for cell in cells[3:]]
+    assert f"`networks` 3 of {len(cells)}" in say_what_is_left({"networks": Look(spec, done)})
+    whole = Look(spec, [{**done[0], "cell": cell} for cell in cells])
+    assert "`networks`" not in say_what_is_left({"networks": whole})
 
 
 def test_pages_that_are_linked_are_there():
@@ -211,3 +229,18 @@ def test_kinds_of_members_are_counted():
         rows.append(row(0.5, method="under-bagging", base=base, **place))
     assert verdict("own-members", "any kind of member", rows[:2]) == "confirmed"
     assert verdict("own-members", "any kind of member", rows) == "not confirmed"
+
+
+def test_costs_of_the_families_are_said_with_meta_training_and_networks():
+    place = {"dataset": "protein_homo", "fraction": 0.4}
+    rows = []
+    for method, more in (
+        ("mesa-fit", {"resampling_cpu": 0.1, "meta_cpu": 61.0}),
+        ("smote", {"resampling_cpu": 3.0}),
+        ("network-l2rw", {"resampling_cpu": 0.0, "cpu": 7.5}),
+    ):
+        rows.append({**row(0.5, method=method, **place), **more})
+    said = say(load_spec("methods"), rows)
+    assert "MESA's draws take 0.1 CPU seconds, SMOTE 3." in said
+    assert "takes 61." in said
+    assert "L2RW 7.5." in said

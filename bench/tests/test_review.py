@@ -113,7 +113,7 @@ def test_spreads_over_meta_trainings_and_splits():
     for fold, base in enumerate((0.5, 0.7)):
         rows += [row("random-mu", 0.45, fold), row("uniform-draws", 0.3, fold)]
         rows += [row("mesa-fit", base - 0.1 * seed, fold, meta_seed=seed) for seed in (1, 2)]
-        rows.append(row("mesa-fit", base, fold))
+        rows.append({**row("mesa-fit", base, fold), "actions": [0.5 + 0.3 * fold, 0.7]})
     (found,) = spreads(load_spec("seeds"), rows)
     assert (found.n_splits, found.n_trainings) == (2, 6)
     assert found.within == pytest.approx(0.1)
@@ -121,3 +121,4 @@ def test_spreads_over_meta_trainings_and_splits():
     # 0.4 and 0.3 are below 0.45; none is below 0.3.
     assert (found.collapsed, found.below_uniform) == (2, 0)
     assert found.worst == pytest.approx(0.15)
+    assert (found.lowest_mu, found.highest_mu) == pytest.approx((0.6, 0.75))

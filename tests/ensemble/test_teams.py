@@ -255,6 +255,16 @@ def test_what_follows_from_the_signal():
     assert recipe.booster(1e6).n_estimators == recipe.max_rounds
 
 
+def test_boosters_of_a_fast_fit_go_over_the_rows_so_often():
+    fast = RECIPES["fast"]
+    rounds = [fast.booster(1e6, part).n_estimators for part in (0.1, 0.4, 0.8)]
+    # 12.5 passes, but never fewer than 20 rounds.
+    assert rounds == [40, 31, 20]
+    # Members that are short anyway stay as they are.
+    assert fast.booster(25, 0.4).n_estimators == 25
+    assert Recipe().booster(1e6, 1.0).n_estimators == Recipe().max_rounds
+
+
 # ---------------------------------------------------------------------- how many members
 
 

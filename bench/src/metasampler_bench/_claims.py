@@ -9,14 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metasampler_bench._look import Look, count, short
-from metasampler_bench._paper_sentences import BASELINES, OWN, transfer_losses
-from metasampler_bench._review_sentences import SEARCHES, gaps_to, members_ahead
+from metasampler_bench._look import Look, count, listed, short
+from metasampler_bench._paper_sentences import BASELINES, OWN, PAPER_SENTENCES, transfer_losses
+from metasampler_bench._review_sentences import (
+    REVIEW_SENTENCES,
+    SEARCHES,
+    gaps_to,
+    members_ahead,
+)
 from metasampler_bench._rows import finished, last_rows, per_set_means, row_value, select
 from metasampler_bench._sentences import say
 from metasampler_bench._spec import AXES, list_specs, load_spec
 from metasampler_bench._spread import spreads
-from metasampler_bench._store import ResultStore
+from metasampler_bench._store import ResultStore, cell_key, row_key
 from metasampler_bench._tables import ResultTable
 
 __all__ = ["CLAIMS", "Claim", "count_fits", "load_looks", "write_claims"]
@@ -340,8 +345,9 @@ def _reliable(look: Look) -> Verdict:
     verdict = YES if fallen < 0.05 * total else PARTLY if fallen < 0.2 * total else NO
     worst = max(each.worst for each in found)
     return verdict, (
-        f"{count(fallen, total)} meta-trainings end below random mu on the same rows, the worst by "
-        f"{worst:.3f}"
+        f"{count(fallen, total)} meta-trainings end below a fit with random mu on the same rows, "
+        f"the worst by {worst:.3f}, and {sum(each.below_uniform for each in found)} below one with "
+        "uniform draws"
     )
 
 
@@ -589,6 +595,26 @@ def count_fits(looks: Looks) -> ResultTable:
     )
 
 
+def say_what_is_left(looks: Looks) -> str:
+    """Count the cells that the specs of the paper and of its reviewers name and no row has."""
+    texts = []
+    for name in (*PAPER_SENTENCES, *REVIEW_SENTENCES):
+        spec = load_spec(name)
+        # Networks are part of a spec only where PyTorch is installed.
+        cells = [cell for job in spec.jobs() for cell in job.cells if not _is_network(cell)]
+        stored = {row_key(row) for row in looks[name].rows} if name in looks else set()
+        left = sum(cell_key(cell) not in stored for cell in cells)
+        if left:
+            texts.append(f"`{name}` {count(left, len(cells))}")
+    if not texts:
+        return "No cell is left to compute."
+    return f"Cells that were not run yet, or failed (networks aside): {listed(texts)}."
+
+
+def _is_network(cell: dict[str, Any]) -> bool:
+    return str(cell.get("method", "")).startswith("network")
+
+
 def judge_claims(looks: Looks) -> ResultTable:
     """Judge all claims."""
     lines = []
@@ -628,6 +654,7 @@ def write_claims(folder: str | Path) -> list[Path]:
         "`metasampler bench claims --output docs/results`.",
         verdicts.markdown("##").strip(),
         count_fits(looks).markdown("##").strip(),
+        say_what_is_left(looks),
     ]
     page = folder / "claims.md"
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -74,8 +74,8 @@ class Cases:
     def of(cls, rows: Iterable[dict[str, Any]], *, group: str = "power") -> Cases:
         """Put the rows of each table and split together; those that lack a draw are left out.
 
-        All have the draws by mu and by powers; of a further `group` of
-        `CHOICES` only the splits are kept that have it.
+        All splits have the draws by mu and by powers. With a further `group` of `CHOICES` only
+        those are kept that have it too.
         """
         splits: dict[tuple[str, int], dict[str, Any]] = {}
         for row in rows:

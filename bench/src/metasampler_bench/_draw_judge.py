@@ -21,6 +21,7 @@ __all__ = [
     "judged",
     "known_of",
     "mean_of",
+    "p_over_families",
     "splits_of",
     "tested_cases",
 ]
@@ -65,6 +66,7 @@ def known_of(rows: list[Row]) -> Cases:
 
 
 def tested_cases(rows: list[Row], report: dict[str, Any]) -> Cases:
+    """Return the cases that a report is about; without any there is nothing to report."""
     cases = cases_of(rows, report)
     if not len(cases):
         raise ValueError("No table has rows of all draws yet; the same command goes on.")
@@ -72,13 +74,28 @@ def tested_cases(rows: list[Row], report: dict[str, Any]) -> Cases:
 
 
 def mean_of(cases: Cases, scores: Floats) -> float:
+    """Return the mean over the tables, each of which counts the same."""
     return float(cases.weights @ scores)
 
 
 def splits_of(cases: Cases) -> str:
+    """Say how many splits each table has."""
     counts = [int((cases.tables == name).sum()) for name in set(cases.tables.tolist())]
     low, high = min(counts, default=0), max(counts, default=0)
-    return f"{low} splits" if low == high else f"{low} to {high} splits"
+    if low == high:
+        return f"{low} split{'s' * (low != 1)}"
+    return f"{low} to {high} splits"
+
+
+def p_over_families(cases: Cases, scores: Floats, reference: Floats) -> float:
+    """Return Wilcoxon's p over families: their tables are alike, and not as many witnesses."""
+    own, other = (mean_by_table(cases.tables, each) for each in (scores, reference))
+    family_of = dict(zip(cases.tables.tolist(), cases.families.tolist(), strict=True))
+    difference: dict[str, list[float]] = {}
+    for name, family in family_of.items():
+        difference.setdefault(family, []).append(own[name] - other[name])
+    means = np.array([np.mean(each) for each in difference.values()])
+    return float(wilcoxon(means).pvalue) if means.any() else 1.0
 
 
 def judged(cases: Cases, scores: Floats, references: Any) -> list[str]:

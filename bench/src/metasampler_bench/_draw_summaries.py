@@ -54,7 +54,6 @@ _SEEDS = range(3)
 # Members of a team; the first is drawn uniformly and shared.
 _N_MEMBERS = 4
 
-
 # Soft actor-critic is slow to train: so many groups of families are held apart in turn.
 _GROUPS_OF_FAMILIES = 5
 
@@ -103,19 +102,20 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         "uniform draws": lambda cases: cases.test["uniform"],
     }
     lines = []
+    first = {title: ways[own](cases) for title, cases in where.items()}
     for name, scores_of in ways.items():
         texts: list[str] = []
-        for cases in where.values():
-            scores = scores_of(cases)
+        for title, cases in where.items():
+            scores = first[title] if name == own else scores_of(cases)
             mean, worst, *_ = judged(cases, scores, [])
-            *_, sides, p = judged(cases, ways[own](cases), [scores])
+            *_, sides, p = judged(cases, first[title], [scores])
             texts += [mean, worst, *(("-", "-") if name == own else (sides, p))]
         lines.append([name, *texts])
     header = ["draws"]
     for title in where:
         header += [title, "worst", "the first is ahead : behind", "p"]
     counts = "; ".join(
-        f"{len(set(cases.tables.tolist()))} of {title}, {splits_of(cases)}"
+        f"{title}: {len(set(cases.tables.tolist()))}, {splits_of(cases)}"
         for title, cases in where.items()
     )
     return ResultTable.from_texts(
@@ -125,7 +125,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"Relative score: average precision as a part of what the best of {len(CONSTANTS)} "
         "constants has on the same table with hindsight. What is learned is tested on families it "
         "has not learned from; constants are the best in hindsight of the clean tables. p is "
-        f"Wilcoxon's. {counts}.",
+        f"Wilcoxon's. How many: {counts}.",
     )
 
 

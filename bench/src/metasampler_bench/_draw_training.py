@@ -88,12 +88,18 @@ def _tasks(half: str, run: int, cache: SamplerCache) -> list[Task]:
 
 
 def _by_meta_training(
-    learner: Callable[[int, int], Any], tasks: list[Task], n_episodes: int, *, seed: int
+    learner: Callable[[int, int], Any],
+    hidden: tuple[int, ...],
+    tasks: list[Task],
+    n_episodes: int,
+    *,
+    seed: int,
 ) -> Any:
     sampler = MetaSampler(
         Boosters(),
         _N_MEMBERS,
         state="signal",
+        hidden_layer_sizes=hidden,
         learner=learner(len(tasks), n_episodes),
         validation_fraction=_VALIDATION_PART,
         random_state=seed,
@@ -144,9 +150,10 @@ def _linear_policy(weights: Any, encoder: StateEncoder) -> Any:
     return LearnedPolicy(GaussianPolicy.from_layers(*layers), encoder)
 
 
-#: What learns, by name: from tasks and a seed to a policy.
+#: What learns, by name: from tasks, episodes and a seed to a policy. Soft actor-critic has the
+#: network of the paper; what is learned from constants is linear, as the sampler that comes along.
 LEARNERS: dict[str, Callable[..., Any]] = {
-    "soft actor-critic": partial(_by_meta_training, _soft_actor_critic),
+    "soft actor-critic": partial(_by_meta_training, _soft_actor_critic, (50,)),
     "random search": _random_search,
-    "constants": partial(_by_meta_training, _constants),
+    "constants": partial(_by_meta_training, _constants, ()),
 }

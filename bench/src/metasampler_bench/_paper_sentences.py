@@ -520,7 +520,8 @@ def methods(look: Look) -> str:
         return ""
     rows = select(look.rows, {"fraction": largest})
     cost = {row["cell"]["method"]: row["resampling_cpu"] for row in rows if "resampling_cpu" in row}
-    own = "constant-0.9"
+    # A constant draws as a learned policy does.
+    own = OWN if OWN in cost else "constant-0.9"
     if own not in cost:
         return ""
     slowest = max(cost, key=lambda name: cost[name])
@@ -532,6 +533,17 @@ def methods(look: Look) -> str:
         f"At {largest:.0%} of the training rows MESA's draws take {cost[own]:.2g} CPU seconds, "
         f"{title_of(slowest)} {cost[slowest]:.3g}."
     )
+    training = [row["meta_cpu"] for row in select(rows, {"method": OWN}) if "meta_cpu" in row]
+    if training:
+        text += f" Meta-training comes before them and takes {np.mean(training):.3g}."
+    fits = {
+        m: row_value(row, "cpu")
+        for row in rows
+        if (m := row["cell"]["method"]).startswith("network")
+    }
+    if fits:
+        parts = [f"{title_of(m)} {seconds:.3g}" for m, seconds in fits.items()]
+        text += f" Fits of networks take, in CPU seconds: {listed(parts)}."
     if smaller:
         text += f" {listed(smaller)} did not finish that part and show a smaller one."
     return text

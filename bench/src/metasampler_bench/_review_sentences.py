@@ -29,6 +29,11 @@ def _over_sets(differences: list[Difference]) -> tuple[float, float, int]:
     return (float(np.mean(means)), min(means), len(means)) if means else (np.nan, np.nan, 0)
 
 
+def _with_error(gap: Difference) -> str:
+    """Write a difference and its standard error; one pair has none."""
+    return f"{gap.mean:+.3f}" + (f" ± {gap.error:.3f}" if gap.n > 1 else "")
+
+
 def states(look: Look) -> str:
     names = look.values("dataset", method=OWN)
     own = [{"dataset": name, "method": OWN, "k": 10} for name in names]
@@ -71,13 +76,16 @@ def seeds(look: Look) -> str:
     texts = []
     for each in found:
         between = "" if np.isnan(each.between) else f", over splits {short(each.between)}"
+        mus = ""
+        if not np.isnan(each.lowest_mu):
+            mus = f", mean mu {short(each.lowest_mu, 2)} to {short(each.highest_mu, 2)}"
         texts.append(
-            f"{each.dataset}: SD over meta-trainings {short(each.within)}{between}, "
-            f"{count(each.collapsed, each.n_trainings)} below random mu"
+            f"{each.dataset}: SD over meta-trainings {short(each.within)}{between}{mus}, "
+            f"{count(each.collapsed, each.n_trainings)} below a fit with random mu on the same rows"
         )
     text = "; ".join(texts) + "."
     for rival in (*SEARCHES, "selected-mu", "constant-0.9", "constant-1"):
-        parts = [f"{name} {gap.mean:+.3f} ± {gap.error:.3f}" for name, gap in gaps_to(look, rival)]
+        parts = [f"{name} {_with_error(gap)}" for name, gap in gaps_to(look, rival)]
         if parts:
             text += f" Soft actor-critic minus {title_of(rival)}: {listed(parts)}."
     return text
@@ -121,7 +129,7 @@ def validation_size(look: Look) -> str:
         gap = look.compare({**noisy, "valid_noise": 0.25}, noisy)
         texts.append(
             f"with a quarter of the validation labels flipped as well as of the training labels, "
-            f"{gap.mean:+.3f} ± {gap.error:.3f}"
+            f"{_with_error(gap)}"
         )
     for flips in ("minority", "majority"):
         place = {"dataset": "mammography", "k": 10, "noise": 0.25, "flips": flips}
@@ -166,8 +174,7 @@ def own_members(look: Look) -> str:
             own = {"dataset": name, "method": OWN, "base": base, "k": 10}
             gap = look.compare({**own, "meta_base": base}, own)
             if gap.n:
-                error = f" ± {gap.error:.3f}" if gap.n > 1 else ""
-                parts.append(f"{base} on {name} {gap.mean:+.3f}{error}")
+                parts.append(f"{base} on {name} {_with_error(gap)}")
     if parts:
         text += " Meta-training with members of the same kind in the place of trees changes the "
         text += f"score by: {listed(parts)}."
@@ -187,8 +194,11 @@ def deep(look: Look) -> str:
         best = int(np.argmax(average[1:])) + 1
         wins = int((means[:, 0] > means[:, 1:].max(axis=1)).sum())
         name = title_of(networks[best - 1])
+        folds = [len(select(rows, {"dataset": n, "method": networks[0]})) for n in sets]
+        fits = f"{min(folds)}" if min(folds) == max(folds) else f"{min(folds)} to {max(folds)}"
         texts.append(
-            f"Mean over {len(sets)} sets: MESA of ten trees {short(float(average[0]))}, the best "
+            f"Mean over {len(sets)} sets, {fits} split{'s' if max(folds) > 1 else ''} of each: "
+            f"MESA of ten trees {short(float(average[0]))}, the best "
             "of the "
             f"networks, {name}, {short(float(average[best]))}; MESA is ahead of all networks on "
             f"{count(wins, len(sets))} sets."

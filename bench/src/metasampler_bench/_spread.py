@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metasampler_bench._paired import at, by_split
-from metasampler_bench._rows import Row, axis_order, finished, select
+from metasampler_bench._rows import Row, axis_order, finished, row_value, select
 from metasampler_bench._spec import Spec
 from metasampler_bench._tables import ResultTable
 
@@ -26,6 +26,8 @@ class Spread(NamedTuple):
     collapsed: int  # meta-trainings below uniformly random mu on the same split
     below_uniform: int  # below uniform draws
     worst: float  # largest loss against uniformly random mu
+    lowest_mu: float  # of the means over a fit: a policy that has lost its way shows here
+    highest_mu: float
 
 
 def spreads(spec: Spec, rows: list[Row]) -> list[Spread]:
@@ -55,9 +57,16 @@ def spreads(spec: Spec, rows: list[Row]) -> list[Spread]:
                 int(np.sum(np.array(losses) > 0)),
                 int(under),
                 float(max(losses)),
+                *_mu_span(select(learned, {"dataset": name})),
             )
         )
     return found
+
+
+def _mu_span(rows: list[Row]) -> tuple[float, float]:
+    """Return the lowest and the highest mean mu of some fits; NaN if no actions are stored."""
+    mus = [mu for row in rows if (mu := row_value(row, "mu_mean")) is not None]
+    return (min(mus), max(mus)) if mus else (float("nan"), float("nan"))
 
 
 def spread(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
@@ -71,16 +80,19 @@ def spread(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
             f"{each.collapsed} of {each.n_trainings}",
             f"{each.below_uniform} of {each.n_trainings}",
             f"{each.worst:+.3f}",
+            "-" if np.isnan(each.lowest_mu) else f"{each.lowest_mu:.2f} to {each.highest_mu:.2f}",
             f"{each.n_splits}",
         ]
         for each in spreads(spec, rows)
     ]
     header = ["dataset", "average precision", "SD over meta-trainings", "SD over splits"]
-    header += ["below random mu", "below uniform draws", "largest loss to random mu", "splits"]
+    header += ["below random mu", "below uniform draws", "largest loss to random mu", "mean mu"]
+    header += ["splits"]
     return ResultTable.from_texts(
         f"{spec.title}: spread",
         header,
         lines,
         "The first deviation is over meta-trainings on the same rows, pooled over the splits; the "
-        "second is over the means of the splits.",
+        "second is over the means of the splits. Random mu and uniform draws are one fit a split, "
+        "with a chance of their own: where that fit was lucky all meta-trainings are below it.",
     )

@@ -33,12 +33,12 @@ from metasampler.policy import ConstantPolicy, load_policy
 __all__ = ["RECIPES", "Plan", "Recipe", "Team", "has_few_rows"]
 
 # With fewer rows of the smallest class trees take the place of teams. From a hundred on teams are
-# ahead of them on tables and level on small clean sets; at fifty they are level on both, and scouts
-# leave out five of them (`metasampler study few-positives`).
+# ahead of them. At fifty they may be on tables and are not on small clean sets, and scouts stop by
+# five rows (`metasampler study few-positives`).
 _ENOUGH_ROWS = 75
 
-# With fewer rows of the smallest class scouts take signal for noise, and what they find makes trees
-# too blunt: sharp ones join the teams.
+# With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
+# trees too blunt: sharp ones join the teams.
 _ENOUGH_FOR_SIGNAL = 200
 
 # What takes the place of the signal where scouts have no rows to stop by.
@@ -152,7 +152,6 @@ class Plan(NamedTuple):
         learned = load_policy(_BOOSTERS) if self.universal else None
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         signal = recipe.signal(scouts)
-        booster = recipe.booster(signal)
         trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
         n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
         mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
@@ -166,9 +165,10 @@ class Plan(NamedTuple):
             policies |= ensemble._policies_of_teams(self, trees["trees"], data)
         teams = []
         if recipe.n_boosters:
-            learner = learner.alike(booster)
+            rows = data.for_team(3 * ratio)
+            learner = learner.alike(recipe.booster(signal, rows.drawn_part()))
             learner.signal = signal
-            growth = Growth(data.for_team(3 * ratio), learner, streams.child(Stream.TEAM, 1))
+            growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
             teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
         if recipe.n_trees:
             rows = data.for_team(ratio, trees=True)
@@ -199,6 +199,9 @@ class Recipe:
         The round after which a scout's learning rate doubles: by then there is much to learn.
     max_rounds : int
         The most rounds of a booster.
+    max_passes : float
+        How often a booster may go over as many rows as the table has: where it gets a large part of
+        them, it has fewer rounds.
     penalty : float
         LightGBM's ``reg_lambda`` of scouts and boosters.
     round_counts : float
@@ -216,6 +219,7 @@ class Recipe:
     patience: int = 20
     doubles_after: int = 50
     max_rounds: int = 75
+    max_passes: float = np.inf
     penalty: float = 5.0
     round_counts: float = 1.0
     n_few: int = 50
@@ -262,10 +266,12 @@ class Recipe:
         learner.doubles_after = self.doubles_after
         return learner
 
-    def booster(self, signal: float):
-        """Return the base learner of the boosters."""
+    def booster(self, signal: float, part: float = 1.0):
+        """Return the base learner of the boosters, each of which gets a part of all rows."""
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
-        n_rounds = int(np.clip(round(n_rounds), min(20, self.max_rounds), self.max_rounds))
+        least = min(20, self.max_rounds)
+        most = max(least, min(self.max_rounds, self.max_passes / part))
+        n_rounds = int(np.clip(round(n_rounds), least, most))
         return _booster(
             n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
         )
@@ -299,6 +305,8 @@ RECIPES = {
         patience=8,
         doubles_after=80,
         max_rounds=40,
+        # A scout takes up to 72 of the 100 passes that LightGBM takes; two boosters get the rest.
+        max_passes=12.5,
         penalty=1.0,
         round_counts=1.25,
         n_few=12,

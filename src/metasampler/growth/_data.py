@@ -234,6 +234,10 @@ class GrowthData(ABC):
         limits[self.minority] = counts[self.minority]
         return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
 
+    def drawn_part(self) -> float:
+        """Return the part of the training rows that a member gets."""
+        return float(self.limits(self.counts).sum() / self.counts.sum())
+
     # ------------------------------------------------------------------ questions
 
     def watched(self, role: str) -> Watched:

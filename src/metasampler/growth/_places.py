@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
+from uuid import uuid4
 
 import joblib
 import numpy as np
@@ -108,15 +109,15 @@ class FileTable:
         self.path = os.fspath(path)
         self.shape = shape
         self.dtype = np.dtype(dtype)
-        self._is_removed = False
+        self._is_owned = False
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def remove_when_unused(self) -> None:
         """Remove the file when this object goes. Only for tables that have no copies elsewhere."""
-        if not self._is_removed:
-            self._is_removed = True
+        if not self._is_owned:
+            self._is_owned = True
             weakref.finalize(self, _remove_file, self.path)
 
     def __getitem__(self, rows) -> np.ndarray:
@@ -128,16 +129,19 @@ class FileTable:
     def write(cls, path, blocks: Iterable[np.ndarray]) -> "FileTable":
         """Write arrays below each other and return them as a table in a file.
 
-        Arrays of single and of double precision become one of double precision.
+        Arrays of single and of double precision become one of double precision. The file is there
+        when it is whole: a task that is computed again must not disturb those who read it.
         """
         n_rows, n_columns, dtype = 0, 0, None
-        with open(path, "wb") as file:
+        unfinished = f"{os.fspath(path)}-{uuid4().hex[:8]}"
+        with open(unfinished, "wb") as file:
             for block in blocks:
                 if dtype is not None and block.dtype != dtype:
-                    dtype = cls(path, (n_rows, n_columns), dtype)._widened(file, block.dtype)
+                    dtype = cls(unfinished, (n_rows, n_columns), dtype)._widened(file, block.dtype)
                 dtype = block.dtype if dtype is None else dtype
                 np.ascontiguousarray(block, dtype).tofile(file)
                 n_rows, n_columns = n_rows + block.shape[0], block.shape[1]
+        os.replace(unfinished, path)
         return cls(path, (n_rows, n_columns), dtype)
 
     def _widened(self, file, other: np.dtype) -> np.dtype:
