@@ -43,6 +43,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 # Python programs show the short name; the page says which package it is from.
 add_module_names = False
+# Nor does the list of methods beside a page repeat the class.
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "metasampler"
