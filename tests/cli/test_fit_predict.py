@@ -442,3 +442,17 @@ def test_fit_says_which_of_its_figures_to_believe(imbalanced):
     # Nothing is said of held-out rows that there are none of.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
     assert "expect" not in _promise(clf, cross_validated=True)
+
+
+def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):
+    bad = np.arange(80) % 4 == 0
+    frame = pd.DataFrame({"a": np.arange(80) % 7 + 3.0 * bad, "b": np.arange(80) % 5})
+    frame["y"] = [str(10**30 + int(each)) for each in bad]
+    frame.to_csv("huge.csv", index=False)
+    run("fit", "huge.csv", "--target", "y", "--preset", "fast", "--folds", "0")
+    run("predict", "model.skops", "huge.csv")
+    decided = pd.read_csv("scores.csv", dtype=str)["decision"]
+    assert set(decided) <= {str(10**30), str(10**30 + 1)}
+    assert f"y = {10**30 + 1} are found" in run(
+        "report", "model.skops", "huge.csv", "--repeats", "0"
+    )

@@ -229,6 +229,9 @@ def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
         if whole:  # labels read 1, not 1.0
             column = column.astype("int64")
     codes, classes = pd.factorize(column, sort=True)
+    if any(isinstance(label, int) and abs(label) >= 2**63 for label in classes.tolist()):
+        # No array of integers holds them: they are names.
+        classes = classes.astype(str)
     return codes.astype(np.intp), np.array(classes.tolist(), dtype=_label_type(classes))
 
 
