@@ -529,5 +529,5 @@ def test_the_first_table_stands_open_and_the_others_are_folded(tmp_path):
     text = write_report(make_spec(both), rows, tmp_path)[0].read_text(encoding="utf-8")
     first, _, rest = text.partition("## How it was done")
     assert "<details>" not in first
-    assert "<summary>Small & 100% fine, again</summary>" in rest
+    assert "<summary>Again</summary>" in rest
     assert rest.count("<details>") == rest.count("</details>") == 1

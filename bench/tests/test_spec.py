@@ -153,7 +153,7 @@ def test_everything_a_spec_names_exists(name):
     known_sets = {info.name for info in list_datasets()} | {"mammography-authors"}
     named = set()
     for part in (*spec.blocks, spec.quick):
-        assert set(part) <= set(AXES) | {"kind", "runs", "folds", "keep", "tasks", "watch"}
+        assert set(part) <= set(AXES) | {"kind", "runs", "folds", "keep", "needs", "tasks", "watch"}
         assert set(part.get("method", ())) <= {*METHODS, *TABLE_METHODS}
         assert set(part.get("base", ())) <= set(BASE_CLASSIFIERS)
         named |= {*part.get("dataset", ()), *filter(None, part.get("meta_task", ()))}

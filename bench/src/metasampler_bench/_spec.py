@@ -46,7 +46,7 @@ _ENTRIES = {
     *("cells", "quick", "values", "report"),
 }
 #: What a block of cells can say beside the values of axes.
-_BLOCK_ENTRIES = {"kind", "runs", "folds", "keep", "tasks", "watch"}
+_BLOCK_ENTRIES = {"kind", "runs", "folds", "keep", "needs", "tasks", "watch"}
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,10 @@ class Spec:
         self, block: dict[str, Any], runs: int | None, folds: int | None, quick: bool
     ) -> Iterator[Job]:
         values = {**block, **({} if not quick else self.quick)}
+        # Such a block has no jobs here, but tables keep the order of its methods.
+        if find_package(block.get("needs", "sys")) is None:
+            return
+        values.pop("needs", None)
         if quick:
             # Only axes and methods that the block has: a quick look is part of the whole.
             values = {name: value for name, value in values.items() if name in block}
@@ -308,6 +312,4 @@ def _expand(block: dict[str, Any]) -> dict[str, Any]:
         block["dataset"] = list(REAL_NAMES)
     if block.get("method") == "all":
         block["method"] = list(METHODS)
-    if find_package(block.pop("needs", "sys")) is None:
-        block["method"] = []
     return block

@@ -57,6 +57,9 @@ def run(tmp_path, monkeypatch):
 
     def invoke(*arguments, code=0):
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), (
+            result.exception
+        )
         assert result.exit_code == code, result.output
         assert "Traceback" not in result.output
         return re.sub(r"[│╭╮╰╯─\s]+", " ", result.output)

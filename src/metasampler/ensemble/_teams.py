@@ -33,8 +33,8 @@ from metasampler.policy import ConstantPolicy, load_policy
 __all__ = ["RECIPES", "Plan", "Recipe", "Team", "has_few_rows"]
 
 # With fewer rows of the smallest class trees take the place of teams. From a hundred on teams are
-# ahead of them. At fifty they may be on tables and are not on small clean sets, and scouts stop by
-# five rows (`metasampler study few-positives`).
+# ahead of them. At fifty the study leaves it open, and scouts stop by five rows (`metasampler study
+# few-positives`).
 _ENOUGH_ROWS = 75
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
