@@ -73,7 +73,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     estimator : None, "fast", "best", classifier or list of classifiers, default=None
         The members. None, ``"fast"`` and ``"best"`` are recipes of teams. None takes about four
         times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` some
-        thirteen times as much. A classifier with `predict_proba` is the base learner of all
+        twelve times as much. A classifier with `predict_proba` is the base learner of all
         members. The classifiers of a list take turns: member i is a copy of
         ``estimator[i % len(estimator)]``. A list has no nested parameters, so a search has to
         replace the whole list. Members are trained on class numbers 0, 1, ..., the positions in
