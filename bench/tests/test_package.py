@@ -68,7 +68,7 @@ def test_public_names_are_sorted_and_there(package):
 def test_both_distributions_have_one_version():
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     assert project["version"] == metasampler.__version__
-    assert f"metasampler[plot]=={metasampler.__version__}" in project["dependencies"]
+    assert f"metasampler[plot,data]=={metasampler.__version__}" in project["dependencies"]
 
 
 def test_entry_points_are_installed():
