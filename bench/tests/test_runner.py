@@ -282,6 +282,22 @@ def test_no_limit_outside_of_the_main_thread():
             time.sleep(5)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
+def test_the_limit_is_no_interrupt():
+    """CatBoost answers an alarm with a KeyboardInterrupt; one of the user goes through."""
+
+    def interrupted():
+        try:
+            time.sleep(5)
+        except TimeLimitError:
+            raise KeyboardInterrupt from None
+
+    with pytest.raises(TimeLimitError, match=r"more than 0\.01 s"), _time_limit(0.01):
+        interrupted()
+    with pytest.raises(KeyboardInterrupt), _time_limit(5):
+        raise KeyboardInterrupt
+
+
 @pytest.fixture
 def trainings(monkeypatch):
     """What every meta-training got."""

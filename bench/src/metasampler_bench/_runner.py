@@ -254,8 +254,13 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
 
+    error = TimeLimitError(f"more than {seconds:g} s")
+    is_over = False
+
     def stop(*_: Any) -> None:
-        raise TimeLimitError(f"more than {seconds:g} s")
+        nonlocal is_over
+        is_over = True
+        raise error
 
     try:
         before = signal.signal(signal.SIGALRM, stop)
@@ -265,6 +270,11 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+    except KeyboardInterrupt:
+        # CatBoost turns whatever a signal raises into an interrupt, as if the user had sent it.
+        if is_over:
+            raise error from None
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
