@@ -14,6 +14,7 @@ from metasampler.datasets import ParquetRows
 from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _data, _draw, race_keys
 from metasampler.growth._data import Part
 from metasampler.growth._draw import Request
+from metasampler.growth._pieces import find_rows
 from metasampler.growth._rules import Sums
 from metasampler.growth._sources import memory_in_bytes
 from metasampler.growth._weights import exact_sum
