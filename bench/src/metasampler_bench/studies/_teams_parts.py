@@ -13,7 +13,7 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from metasampler.ensemble.teams import RECIPES, Blend, Recipe
+from metasampler.ensemble.teams import RECIPES, Blend, Recipe, SigmoidCalibration
 from metasampler.growth import (
     Growth,
     RandomStreams,
@@ -198,12 +198,16 @@ def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
 
 
 def _calibrated(left_out: tuple[Any, ...] | None, test: NDArray[Any]) -> NDArray[Any]:
-    """Return a sigmoid of the log-odds, fitted on left-out rows."""
-    # All but without a penalty: a steeper or flatter curve, never another order.
+    """Return the probabilities of a fit: a sigmoid of the log-odds, fitted on left-out rows.
+
+    The fit's own sigmoid never falls. One without bounds does so where positives are few, and
+    turns the order of the test rows round.
+    """
     assert left_out is not None  # some rows are always left out here
-    _, proba, codes, _ = left_out
-    sigmoid = LogisticRegression(C=1e6).fit(_log_odds([proba[:, 1]]), codes)
-    return sigmoid.predict_proba(_log_odds([test]))[:, 1]
+    _, proba, codes, weights = left_out
+    prior = np.bincount(codes, minlength=2) / len(codes)
+    calibrate = SigmoidCalibration(prior, proba, codes, weights, of_log_odds=True)
+    return calibrate(np.column_stack([1 - test, test]))[:, 1]
 
 
 def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
