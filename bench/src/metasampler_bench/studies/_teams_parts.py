@@ -26,12 +26,21 @@ from metasampler.growth import (
 )
 from metasampler.policy import ConstantPolicy, load_policy
 
-__all__ = ["LEARNED", "Grown", "Pieces", "alone", "best_of", "blended", "stacked", "with_patience"]
+__all__ = ["LEARNED", "SCOUTS", "Grown", "Pieces", "alone", "best_of", "blended", "stacked"]
 
 _RECIPE = RECIPES["default"]
 
 #: The sampler that draws the rows of the default's boosters.
 LEARNED = "boosters"
+
+#: The default with scouts that stop earlier or later, or that learn in fewer rounds.
+SCOUTS = {
+    "patience 10": replace(_RECIPE, patience=10),
+    "patience 40": replace(_RECIPE, patience=40),
+    "scouts of rate .2, 60 rounds": replace(
+        _RECIPE, learning_rate=0.2, max_scout_rounds=60, patience=8, doubles_after=60
+    ),
+}
 
 #: Part of the rows that is held out where members do not leave rows out in rotation.
 _HELD_OUT_PART = 0.2
@@ -224,8 +233,3 @@ def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
 
 def _log_odds(answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.column_stack([logit(np.clip(answer, 1e-9, 1 - 1e-9)) for answer in answers])
-
-
-def with_patience(patience: int) -> Recipe:
-    """Return the default's recipe with other patience of the scouts."""
-    return replace(_RECIPE, patience=patience)
