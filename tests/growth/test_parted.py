@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
 from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _data, _draw, race_keys
-from metasampler.growth._parts import Part
+from metasampler.growth._data import Part
 from metasampler.growth._rules import Request, Sums
 from metasampler.growth._sources import memory_in_bytes
 from metasampler.growth._weights import exact_sum
@@ -202,7 +202,7 @@ def test_weights_in_a_file_must_be_numbers(value, tmp_path):
         MesaClassifier().fit(ParquetRows(tmp_path, "label", weight="weight"))
 
 
-@pytest.mark.parametrize("failing", ["_look_at_block", "_make_part", "member"])
+@pytest.mark.parametrize("failing", ["_looked._look_at_block", "_parted._make_part", "member"])
 def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
     (tmp_path / "rows").mkdir()
     (tmp_path / "work").mkdir()
@@ -216,7 +216,7 @@ def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
         monkeypatch.setattr("metasampler._sklearn_compat.FAST_TREES", False)
         monkeypatch.setattr(DecisionTreeClassifier, "fit", fail)
     else:
-        monkeypatch.setattr(f"metasampler.growth._parted.{failing}", fail)
+        monkeypatch.setattr(f"metasampler.growth.{failing}", fail)
     clf = MesaClassifier(DecisionTreeClassifier(), 3)
     # The error is kept, as an interpreter keeps the last one, and with it all that it knows.
     with pytest.raises(KeyboardInterrupt) as kept:

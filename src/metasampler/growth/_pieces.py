@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._data import GrowthData, join_arrays
-from metasampler.growth._parts import Part
+from metasampler.growth._data import GrowthData, Part, join_arrays
 from metasampler.growth._rules import Choice
 
 if TYPE_CHECKING:

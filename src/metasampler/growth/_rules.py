@@ -12,10 +12,9 @@ import numpy as np
 
 from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys, race_keys_of
 from metasampler.growth._merging import groups_of_all, last_of_smallest, least_of_all, up_to
-from metasampler.growth._parts import Part
 
 if TYPE_CHECKING:
-    from metasampler.growth._data import GrowthData
+    from metasampler.growth._data import GrowthData, Part
     from metasampler.growth._loop import Growth
 
 __all__ = [
@@ -82,7 +81,7 @@ def join_choices(choices: "list[Choice]") -> Choice:
     return Choice(_find_all, cells, (each,))
 
 
-def _find_all(part: Part, *given) -> np.ndarray:
+def _find_all(part: "Part", *given) -> np.ndarray:
     *cells, choices = given
     found, start = [], 0
     for find, n_cells, args in choices:
@@ -93,7 +92,7 @@ def _find_all(part: Part, *given) -> np.ndarray:
     return rows
 
 
-def _as_found(part: Part, rows: np.ndarray) -> np.ndarray:
+def _as_found(part: "Part", rows: np.ndarray) -> np.ndarray:
     return rows
 
 
@@ -276,17 +275,17 @@ class Candidates:
 # The questions that candidates ask.
 
 
-def _all_of(part: Part, request: Request) -> np.ndarray:
+def _all_of(part: "Part", request: Request) -> np.ndarray:
     """Return the positions of all rows of a request."""
     return part.rows_of(request.k, request.fold, request.role)
 
 
-def _all_keys(part: Part, key: np.ndarray, number: int) -> np.ndarray:
+def _all_keys(part: "Part", key: np.ndarray, number: int) -> np.ndarray:
     """Return the random keys of all rows."""
     return race_keys(key, number, part.start, part.start + part.n_rows)
 
 
-def _class_keys(part: Part, sums, whole, request: Request, adjust=None, args=()) -> np.ndarray:
+def _class_keys(part: "Part", sums, whole, request: Request, adjust=None, args=()) -> np.ndarray:
     """Return the keys of the rows of a request; ``adjust`` changes them by the errors."""
     rows = part.rows_of(request.k, request.fold, request.role)
     if whole is None:
@@ -301,12 +300,12 @@ def _class_keys(part: Part, sums, whole, request: Request, adjust=None, args=())
     return keys
 
 
-def _smallest_of(part: Part, keys: np.ndarray, request: Request, size: int) -> np.ndarray:
+def _smallest_of(part: "Part", keys: np.ndarray, request: Request, size: int) -> np.ndarray:
     """Return the positions of the rows with the smallest keys of this part."""
     return part.rows_of(request.k, request.fold, request.role)[draw_rows(keys, size)]
 
 
-def _pick_of(part: Part, sums, whole, request: Request, pick, args) -> np.ndarray:
+def _pick_of(part: "Part", sums, whole, request: Request, pick, args) -> np.ndarray:
     """Return the positions that ``pick(rows, keys, errors)`` chooses of the only part."""
     rows = part.rows_of(request.k, request.fold, request.role)
     keys = _class_keys(part, sums, whole, request)

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import fit_context
-from metasampler._unchanged import unchanged_on_error
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -21,6 +20,7 @@ from metasampler.growth import (
     copy_input_tags,
     make_growth_data,
     resolve_kinds,
+    unchanged_on_error,
 )
 from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._constants import FitToConstants
