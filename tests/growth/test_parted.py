@@ -13,7 +13,9 @@ from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
 from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _data, _draw, race_keys
 from metasampler.growth._data import Part
-from metasampler.growth._rules import Request, Sums
+from metasampler.growth._draw import Request
+from metasampler.growth._pieces import find_rows
+from metasampler.growth._rules import Sums
 from metasampler.growth._sources import memory_in_bytes
 from metasampler.growth._weights import exact_sum
 
@@ -280,7 +282,7 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
         parts = cut(codes, n_parts, 1)
         request = request._replace(n_members=1)
         candidates = Candidates(Memory(), parts, request, lambda sums=sums: sums)
-        chosen = candidates.smallest(size, adjust, tied).found(Memory(), parts)
+        chosen = find_rows(Memory(), parts, candidates.smallest(size, adjust, tied))
         found = np.concatenate(
             [rows + part.start for part, rows in zip(parts, chosen, strict=True)]
         )

@@ -15,9 +15,12 @@ from metasampler.growth._check import (
 from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
+    Candidates,
+    Choice,
     RandomStreams,
     Stream,
     draw_rows,
+    join_choices,
     race_keys,
     race_keys_of,
 )
@@ -40,13 +43,10 @@ from metasampler.growth._memory import Memory, RowsInMemory, fingerprint, join_t
 from metasampler.growth._parted import make_parted_data
 from metasampler.growth._places import FileTable
 from metasampler.growth._rules import (
-    Candidates,
-    Choice,
     GaussianDraw,
     PowerDraw,
     Rule,
     gaussian_log_weights,
-    join_choices,
     make_draw,
     spread_action,
 )

@@ -18,8 +18,14 @@ import numpy as np
 
 from metasampler import tables
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._draw import RandomStreams, Stream
-from metasampler.growth._rules import Candidates, Request, join_choices
+from metasampler.growth._draw import (
+    Candidates,
+    Choice,
+    RandomStreams,
+    Request,
+    Stream,
+    join_choices,
+)
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
@@ -351,12 +357,18 @@ class GrowthData(ABC):
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
-            chosen = join_choices(of_class).found(place, parts)
+            chosen = self._found(join_choices(of_class), parts)
         found = zip(*place.ask(_look_at, parts, chosen), strict=True)
         rows, codes, weights, folds = map(join_arrays, found)
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
         self.watches = place.make(_add_watch, self.watches, chosen, args=(role,))
         return self._watched[role]
+
+    def _found(self, choice: Choice, parts: list) -> list:
+        # Imported here: pieces are cut from the rows.
+        from metasampler.growth._pieces import find_rows
+
+        return find_rows(self.place, parts, choice)
 
     def role_counts(self, role: str) -> np.ndarray:
         """Return the number of rows of each class in a role, or of ``"all"`` rows."""
@@ -397,7 +409,7 @@ class GrowthData(ABC):
         else:
             key = self.streams.row_key(Stream.EDGES)
             request = Request(None, None, "all", key, 0, weighted=False)
-            chosen = Candidates(place, parts, request).smallest(n_rows).found(place, parts)
+            chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 
 

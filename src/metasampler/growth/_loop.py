@@ -11,10 +11,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, Part, join_arrays
-from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._draw import RandomStreams, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._pieces import Drawn, fit_on_rows
-from metasampler.growth._rules import Rule, Sums, draw_subset
+from metasampler.growth._rules import Rule, Sums
 from metasampler.growth._scoring import running_mean
 from metasampler.growth._threads import side_by_side
 

@@ -12,10 +12,16 @@ from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, Part
-from metasampler.growth._draw import RandomStreams, Stream, deal, draw_rows, race_keys_of
+from metasampler.growth._draw import (
+    RandomStreams,
+    Stream,
+    deal,
+    draw_rows,
+    draw_subset,
+    race_keys_of,
+)
 from metasampler.growth._journal import Journal
-from metasampler.growth._pieces import member_weights
-from metasampler.growth._rules import draw_subset
+from metasampler.growth._pieces import find_rows, member_weights
 from metasampler.tables import TreeTable, is_frame
 
 __all__ = ["Memory", "RowsInMemory", "fingerprint", "join_tables"]
@@ -211,7 +217,7 @@ class RowsInMemory(GrowthData):
 
     def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray:
         """Return the rows of the first table that `draw_subset` draws, by their positions."""
-        return draw_subset(self, key, number, rule).found(self.place, self.drawn_parts)[0]
+        return find_rows(self.place, self.drawn_parts, draw_subset(self, key, number, rule))[0]
 
     def member_weights(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the weights with which some rows enter a member."""

@@ -10,17 +10,20 @@ from metasampler.growth._check import check_labels, encode_labels
 from metasampler.growth._data import GrowthData, Part, count_classes, join_arrays, sum_of_parts
 from metasampler.growth._draw import (
     MAX_DEALT,
+    Candidates,
+    Request,
     Stream,
     deal,
     deal_alone,
     hold_out_size,
+    join_choices,
     race_keys_of,
 )
 from metasampler.growth._fingerprint import fingerprint_rows
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._looked import LookedAt
+from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FileTable
-from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, ratios_to
 from metasampler.tables import TreeTable, is_frame
@@ -344,7 +347,7 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = join_choices(held).found(place, parts)
+            rows = find_rows(place, parts, join_choices(held))
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
     data = PartedData(
