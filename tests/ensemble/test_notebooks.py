@@ -18,7 +18,8 @@ from metasampler.ensemble._repr import fit_html
 def fitted(imbalanced):
     X, y = imbalanced
     labels = np.where(y == 1, "<b>bad & ugly</b>", "good")
-    return MesaClassifier(DecisionTreeClassifier(), 6, threshold="f1", random_state=0).fit(X, labels)
+    clf = MesaClassifier(DecisionTreeClassifier(), 6, threshold="f1", random_state=0)
+    return clf.fit(X, labels)
 
 
 def test_a_fit_shows_its_curve_and_its_promise(fitted):
