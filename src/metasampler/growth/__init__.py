@@ -58,6 +58,7 @@ from metasampler.growth._sources import (
     resolve_source,
 )
 from metasampler.growth._threads import side_by_side
+from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "RowsInMemory",
     "Rule",
     "Stream",
+    "TreeLearner",
     "average_precision",
     "check_labels",
     "check_table",

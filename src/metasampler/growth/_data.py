@@ -396,15 +396,10 @@ class GrowthData(ABC):
         """Return the lowest number of each column of the training table."""
         return np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
 
-    def edge_rows(self, n_rows: int) -> list | None:
-        """Return a sample of the rows of each part, by which columns are cut into bins.
-
-        None if it is all rows, and these are one table: they need not be copied.
-        """
+    def edge_rows(self, n_rows: int) -> list:
+        """Return a sample of the rows of each part, by which columns are cut into bins."""
         place, parts = self.place, self.drawn_parts
         if self.n_train_table <= n_rows:
-            if not place.copies_rows:
-                return None
             chosen = place.make(_role_rows, parts, args=("all",))
         else:
             key = self.streams.row_key(Stream.EDGES)

@@ -121,7 +121,8 @@ class Growth:
         self._sums: list | None = None
         self._n_scored = 0
         self._errors: dict[str, np.ndarray] = {}
-        learner.look_at(data)
+        if learner.looks_at_rows:
+            learner.look_at(data)
 
     @property
     def n_members(self) -> int:
@@ -449,8 +450,9 @@ def _add_member(part: Part, watch: dict, sums: Sums, learner, member, in_place: 
     """Return the sums with one more member."""
     if not in_place:
         sums = Sums(sums.total.copy(), {role: each.copy() for role, each in sums.soft.items()})
-    soft = [(watch[role], each) for role, each in sums.soft.items() if len(each)]
-    learner.add_probabilities(member, part.table, sums.total, soft)
+    smooth = learner.leaf_smoothing
+    soft = [(watch[role], each, smooth) for role, each in sums.soft.items() if len(each)]
+    learner.add(member, part.table, [(slice(None), sums.total, 0.0), *soft])
     return sums
 
 
