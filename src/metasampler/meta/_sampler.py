@@ -148,6 +148,7 @@ class MetaSampler(FittedSampler):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from metasampler import MesaClassifier, MetaSampler
     >>> from metasampler.meta import SoftActorCritic
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
@@ -155,7 +156,8 @@ class MetaSampler(FittedSampler):
     >>> sampler = MetaSampler(learner=learner, random_state=0).fit(X, y)
     >>> len(sampler.history_)
     7
-    >>> clf = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    >>> tree = DecisionTreeClassifier()
+    >>> clf = MesaClassifier(tree, meta_sampler=sampler, random_state=0).fit(X, y)
     """
 
     _parameter_constraints: dict = {

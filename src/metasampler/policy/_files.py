@@ -143,15 +143,16 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         policy = GaussianPolicy.from_layers(
             [arrays[name] for name in names[:n_layers]], [arrays[name] for name in names[n_layers:]]
         )
-        hidden = settings.setdefault("hidden_layer_sizes", policy.hidden)
-        if hidden != policy.hidden:
-            raise ValueError(f"its hidden_layer_sizes {hidden} are not {policy.hidden}")
+        state_size, hidden = policy.state_size, policy.hidden
         encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
-        if policy.state_size != encoder.size:
+        if state_size != encoder.size:
             raise ValueError(
-                f"its policy reads states of length {policy.state_size}, but {encoder} have length "
+                f"its policy reads states of length {state_size}, but {encoder} have length "
                 f"{encoder.size}"
             )
+        said = settings.setdefault("hidden_layer_sizes", hidden)
+        if said != hidden:
+            raise ValueError(f"its hidden_layer_sizes {said} are not {hidden}")
     return policy, content
 
 
