@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from metasampler.policy import GaussianPolicy, LearnedPolicy, StateEncoder, signal_state
 from metasampler_bench import (
     _draw_attempts,
     _draw_policies,
@@ -34,7 +35,14 @@ from metasampler_bench._draw_policies import (
     shrunken,
 )
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
-from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of, measure_training
+from metasampler_bench._draw_training import (
+    HALVES,
+    LEARNERS,
+    SIGNALS,
+    as_one,
+    half_of,
+    measure_training,
+)
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import REAL_FAMILIES, REAL_NAMES
@@ -282,6 +290,34 @@ def test_a_policy_is_trained_on_ensembles(data_home, tmp_path, monkeypatch, lear
     assert row["n_episodes"] == 5 * len(row["tasks"])
     assert len(row["powers"]) == len(SIGNALS)
     assert all(0 <= power <= 6 for power in row["powers"])
+
+
+def test_what_comes_along_keeps_its_network_and_may_learn_from_flipped_labels(
+    data_home, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(_draw_training, "REAL_NAMES", ("iranian_churn",))
+    cell = {"setting": "learner=soft actor-critic", "families": "all", "run": 0, "fold": 0}
+    cell |= {"quick": True, "noise": 0.2}
+    job = Job("draw-training", cell)
+    (row,) = measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
+    assert row["tasks"] == ["iranian_churn", "iranian_churn@@0.2"]
+    assert row["n_episodes"] == 4
+    policy = GaussianPolicy.from_layers(*zip(*row["layers"], strict=True))
+    learned = LearnedPolicy(policy, StateEncoder("signal"))
+    powers = [learned.choose(signal_state(signal)) for signal in SIGNALS]
+    np.testing.assert_allclose(powers, row["powers"], atol=1e-4)
+
+
+@pytest.mark.parametrize("hidden", [(), (5,), (5, 4)])
+def test_several_policies_become_one(hidden):
+    rng = np.random.default_rng(0)
+    policies = [GaussianPolicy(2, hidden, rng=rng) for _ in range(3)]
+    states = rng.normal(size=(10, 2))
+    means = [[np.arctanh(2 * p.choose(state) - 1) for p in policies] for state in states]
+    expected = (np.tanh(np.mean(means, axis=1)) + 1) / 2
+    one = as_one(policies)
+    np.testing.assert_allclose([one.choose(state) for state in states], expected, rtol=1e-5)
+    assert one.dtype == np.float32
 
 
 def test_positives_can_be_thinned(data_home, tmp_path):
