@@ -35,6 +35,7 @@ from metasampler_bench._draw_policies import (
     shrunken,
 )
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
+from metasampler_bench._draw_trained import OWN, policy_of_all, trained, trained_by_name
 from metasampler_bench._draw_training import (
     HALVES,
     LEARNERS,
@@ -141,11 +142,12 @@ def test_rules_without_a_learner(cases):
 def test_reports_are_made_of_rows(monkeypatch):
     monkeypatch.setattr(_draw_summaries, "_SEEDS", range(1))
     spec, rows = load_spec("policies-tables"), make_rows(TABLES[::2], runs=1)
+    rows += training_rows((1.0, 2.0))
     (table,) = everywhere(spec, rows, {})
     names = [line[0].text for line in table.rows]
     hindsight = table.rows[names.index("hindsight: the best constant of each table")]
     assert hindsight[1].text == table.rows[0][1].text == "1.0000"
-    assert any(name.startswith("learned from clean tables") for name in names)
+    assert "learned from constants" in names
     assert any(name.startswith("powers 0.627, 1.65, 3.3 in turn") for name in names)
     assert any(name.startswith("selected on validation rows, 6 fits") for name in names)
     for kind in ("draw-groups", "draw-tables"):
@@ -153,7 +155,9 @@ def test_reports_are_made_of_rows(monkeypatch):
     assert "random search over linear policies" in names
     assert len(everywhere(spec, [*rows, *make_rows(TABLES[::2], runs=1, noise=0.2)], {})) == 2
     short = DRAW_SUMMARIES["draw-short"](spec, rows, {})
-    assert short.rows[0][1].text == table.rows[names.index(short.rows[0][0].text)][1].text
+    own = table.rows[names.index("soft actor-critic, on ensembles")]
+    assert short.rows[0][1].text == own[1].text
+    assert short.rows[1][1].text == table.rows[names.index("learned from constants")][1].text
     noisy = DRAW_SUMMARIES["draw-groups"](spec, make_rows(noise=0.2), {"noise": 0.2})
     assert noisy.rows
 
@@ -259,23 +263,77 @@ def test_limits_and_attempts_are_reported(monkeypatch):
     assert float(attempts.rows[0][1].text) > 0.9
 
 
+def training_rows(powers, parts=HALVES, **more):
+    """Rows of trainings that choose the same power at all signals, one run a power."""
+    return [
+        {
+            "cell": {"setting": "learner=soft actor-critic", "families": part}
+            | {"run": run, "fold": 0}
+            | more,
+            "powers": [power] * len(SIGNALS),
+            "layers": [[[[0.0, 0.0]], [float(run), 1.0]]],
+            "n_episodes": 10,
+            "cpu": 36.0,
+        }
+        for part in parts
+        for run, power in enumerate(powers)
+    ]
+
+
 def test_learners_that_act_are_judged_on_the_other_half():
     spec, rows = load_spec("policies-tables"), make_rows(runs=1)
-    for half in HALVES:
-        for run, power in enumerate((0.0, 6.0)):
-            cell = {"setting": "learner=soft actor-critic", "families": half}
-            powers = [power] * len(SIGNALS)
-            row = {"cell": cell | {"run": run, "fold": 0}, "powers": powers}
-            rows.append(row | {"n_episodes": 10, "cpu": 36.0})
+    rows += training_rows((POWERS[0], POWERS[-1]))
     table = DRAW_SUMMARIES["draw-training"](spec, rows, {})
-    first = [cell.text for cell in table.rows[0]]
+    lines = {line[0].text: [cell.text for cell in line] for line in table.rows}
     cases = Cases.of(make_rows(runs=1))
     both = [cases.weights @ cases.test[draw] for draw in (ACTIONS[0], ACTIONS[-1])]
-    assert first[0] == "soft actor-critic"
-    assert float(first[1]) == pytest.approx(np.mean(both), abs=1e-4)
-    assert float(first[-5]) == pytest.approx(min(both), abs=1e-4)
-    assert first[-4:] == ["2", "nan", "40", "0.04"]
+    alone = lines["soft actor-critic, mean of the seeds' scores"]
+    assert float(alone[1]) == pytest.approx(np.mean(both), abs=1e-4)
+    assert float(alone[-4]) == pytest.approx(min(both), abs=1e-4)
+    assert alone[-8:-4] == ["-"] * 4
+    assert alone[-3:] == ["2", "40", "0.04"]
+    # The mean of the two is between them: the action in the middle.
+    together = lines["soft actor-critic, as one policy"]
+    middle = cases.weights @ cases.test[ACTIONS[2]]
+    assert float(together[1]) == pytest.approx(middle, abs=1e-3)
     assert table.rows[-1][0].text == "from the stored rows of a half"
+
+
+def test_a_half_is_judged_by_what_the_other_half_taught():
+    cases = Cases.of(make_rows(runs=1))
+    rows = [
+        *training_rows((POWERS[0],), parts=HALVES[:1]),
+        *training_rows((POWERS[-1],), parts=HALVES[1:]),
+    ]
+    found = trained(rows, cases, *OWN)
+    first = np.array([half_of(family) == HALVES[0] for family in cases.families])
+    hard, uniform = cases.test[ACTIONS[-1]], cases.test[ACTIONS[0]]
+    np.testing.assert_allclose(found.each[0], np.where(first, hard, uniform), atol=1e-6)
+    np.testing.assert_allclose(found.as_one, found.each[0], atol=1e-3)
+    # A training on one half alone judges nothing, and other data sets ask for one on all.
+    assert trained(rows[:1], cases, *OWN) is None
+    sets = Cases.of(make_rows(("mammography", "abalone"), runs=1))
+    assert trained(rows, sets, *OWN) is None
+    rows += training_rows((POWERS[2],), parts=["all"])
+    np.testing.assert_allclose(trained(rows, sets, *OWN).as_one, sets.test[ACTIONS[2]])
+
+
+def test_trainings_on_flipped_labels_are_others():
+    cases = Cases.of(make_rows(runs=1))
+    rows = [*training_rows((POWERS[0],)), *training_rows((POWERS[-1],), noise=0.2)]
+    names = trained_by_name(rows, cases)
+    assert list(names) == ["soft actor-critic", "soft actor-critic, also from flipped labels"]
+    for found, draw in zip(names.values(), (ACTIONS[0], ACTIONS[-1]), strict=True):
+        np.testing.assert_allclose(found.each[0], cases.test[draw])
+
+
+def test_what_comes_along_is_the_mean_of_all_trainings():
+    rows = training_rows((1.0, 2.0, 3.0), parts=("even", "odd", "all"))
+    policy, used = policy_of_all(rows)
+    assert [row["cell"]["families"] for row in used] == ["all"] * 3
+    # Their outputs are 0, 1 and 2 in every state.
+    assert policy.choose(np.zeros(1)) == pytest.approx((np.tanh(1.0) + 1) / 2)
+    assert policy_of_all(training_rows((1.0,))) is None
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

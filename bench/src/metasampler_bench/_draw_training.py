@@ -26,7 +26,16 @@ from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import REAL_FAMILIES, REAL_NAMES, flip_labels
 
-__all__ = ["ALL", "HALVES", "LEARNERS", "SIGNALS", "as_one", "half_of", "measure_training"]
+__all__ = [
+    "ALL",
+    "HALVES",
+    "LEARNERS",
+    "SIGNALS",
+    "as_one",
+    "half_of",
+    "measure_training",
+    "soft_actor_critic",
+]
 
 #: What is known of a trained policy: its power at these signals.
 SIGNALS = tuple(float(signal) for signal in np.geomspace(5, 320, 25).round(1))
@@ -122,7 +131,7 @@ def as_one(policies: Sequence[GaussianPolicy]) -> GaussianPolicy:
 
 
 def _by_meta_training(
-    learner: Callable[[int, int], Any],
+    learner: Callable[[int, int], SoftActorCritic | FitToConstants],
     hidden: tuple[int, ...],
     tasks: list[Task],
     n_episodes: int,
@@ -141,7 +150,8 @@ def _by_meta_training(
     return sampler.fit_tasks(tasks).as_policy()
 
 
-def _soft_actor_critic(n_tasks: int, n_episodes: int) -> SoftActorCritic:
+def soft_actor_critic(n_tasks: int, n_episodes: int) -> SoftActorCritic:
+    """Return the learner for so many tasks, and episodes on each."""
     n_steps = n_episodes * n_tasks * (_N_MEMBERS - 1)
     # A quarter at random, as in the training on stored curves; tasks count alike.
     n_random = n_steps // 4
@@ -187,7 +197,7 @@ def _linear_policy(weights: Any, encoder: StateEncoder) -> Any:
 #: What learns, by name: from tasks, episodes and a seed to a policy. Soft actor-critic has the
 #: network of the paper; what is learned from constants is linear, as the sampler that comes along.
 LEARNERS: dict[str, Callable[..., Any]] = {
-    "soft actor-critic": partial(_by_meta_training, _soft_actor_critic, (50,)),
+    "soft actor-critic": partial(_by_meta_training, soft_actor_critic, (50,)),
     "random search": _random_search,
     "constants": partial(_by_meta_training, _constants, ()),
 }
