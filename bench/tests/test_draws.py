@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from metasampler.meta import SoftActorCritic
 from metasampler.policy import GaussianPolicy, LearnedPolicy, StateEncoder, signal_state
 from metasampler_bench import (
     _draw_attempts,
@@ -364,6 +365,18 @@ def test_what_comes_along_keeps_its_network_and_may_learn_from_flipped_labels(
     learned = LearnedPolicy(policy, StateEncoder("signal"))
     powers = [learned.choose(signal_state(signal)) for signal in SIGNALS]
     np.testing.assert_allclose(powers, row["powers"], atol=1e-4)
+
+
+def test_an_interrupted_training_leaves_no_row(data_home, tmp_path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_draw_training, "REAL_NAMES", ("iranian_churn",))
+    monkeypatch.setattr(SoftActorCritic, "learn", interrupt)
+    cell = {"setting": "learner=soft actor-critic", "families": "all", "run": 0, "fold": 0}
+    job = Job("draw-training", cell | {"quick": True})
+    with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
 
 
 @pytest.mark.parametrize("hidden", [(), (5,), (5, 4)])

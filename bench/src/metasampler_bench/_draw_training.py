@@ -147,7 +147,11 @@ def _by_meta_training(
         validation_fraction=_VALIDATION_PART,
         random_state=seed,
     )
-    return sampler.fit_tasks(tasks).as_policy()
+    sampler.fit_tasks(tasks)
+    if sampler.summary_["interrupted"]:
+        # A sampler keeps what it has learned by then; a row must not.
+        raise KeyboardInterrupt
+    return sampler.as_policy()
 
 
 def soft_actor_critic(n_tasks: int, n_episodes: int) -> SoftActorCritic:
