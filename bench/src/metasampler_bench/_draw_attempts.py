@@ -28,7 +28,7 @@ from metasampler_bench._draw_policies import (
     one_threshold,
     shrunken,
 )
-from metasampler_bench._draw_trained import OWN, trained, trained_by_name
+from metasampler_bench._draw_trained import trained
 from metasampler_bench._draw_training import HALVES, half_of
 from metasampler_bench._rows import Row
 from metasampler_bench._spec import Spec
@@ -61,10 +61,6 @@ def ceiling(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     lines.append(
         ["learned from constants of other families", *nothing, f"{mean_of(cases, own):.4f}"]
     )
-    acting = trained(rows, cases, *OWN)
-    if acting is not None:
-        mean = f"{mean_of(cases, acting.as_one):.4f}"
-        lines.append(["soft actor-critic: comes along", *nothing, mean])
     splits = [f"by {n} other split{'s' * (n > 1)}" for n in range(1, most + 1)]
     return ResultTable.from_texts(
         f"{spec.title}: what could be had",
@@ -91,7 +87,7 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     widths = {f"{w:g}": kernel_smoothed(w) for w in (0.1, 0.15, 0.2, 0.3)}
     states = {"signal": learned(), **{name: learned(more=(name,)) for name in MORE_NUMBERS}}
     ways: dict[str, tuple[Any, Cases]] = {
-        "from clean labels": (learned(), clean),
+        "from clean labels: the sampler that comes along": (learned(), clean),
         "from clean and flipped labels": (learned(), two),
         "from clean and flipped labels and fewer positives": (learned(), known),
         "curves of noisy tables drawn to the mean": (learned(prepared=shrunken), known),
@@ -141,7 +137,7 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     """Show what learners make of real episodes, on the families of the other half."""
     cases, known = tested_cases(rows, report), known_of(rows)
     flipped = cases_of(rows, {"noise": NOISE})
-    on_flipped = trained_by_name(rows, flipped)
+    on_flipped = trained(rows, flipped) if len(flipped) else {}
     best_mu, best = _best_of(MUS, cases), _best_of(CONSTANTS, cases)
     threshold = cross_validated(cases, one_threshold, known)
     references = [cases.test[best_mu], cases.test[best], threshold]
@@ -154,7 +150,7 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         mean, worst, _, _, sides, p = judged(flipped, scores, flipped_best)
         return [mean, worst, sides, p]
 
-    for name, found in trained_by_name(rows, cases).items():
+    for name, found in trained(rows, cases).items():
         noisy = on_flipped.get(name)
         facts = [str(len(found.each)), str(found.n_episodes), f"{found.cpu:.2f}"]
         lines.append(

@@ -40,7 +40,7 @@ from metasampler_bench._draw_policies import (
     selected,
     soft_actor_critic,
 )
-from metasampler_bench._draw_trained import OWN, trained, trained_by_name
+from metasampler_bench._draw_trained import trained
 from metasampler_bench._rows import Row
 from metasampler_bench._spec import Spec
 from metasampler_bench._tables import ResultTable
@@ -83,18 +83,17 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     clean, known = tested_cases(rows, {}), known_of(rows)
     best_mu = max(MUS, key=lambda draw: mean_of(clean, clean.test[draw]))
     best = max(CONSTANTS, key=lambda draw: mean_of(clean, clean.test[draw]))
-    own = "soft actor-critic on ensembles: comes along"
+    own = "learned, also from flipped labels and fewer positives"
     where = {
         "the tables": clean,
         "with flipped labels": cases_of(rows, {"noise": NOISE}),
         "other data sets": cases_of(rows, {"sets": True}),
     }
     where = {title: cases for title, cases in where.items() if len(cases)}
-    ways: dict[str, Callable[[Cases], Floats | None]] = {
-        own: lambda cases: _as_one(rows, cases),
-        "learned from constants": lambda cases: cross_validated(cases, learned(), clean),
-        "the same, also from flipped labels and fewer positives": lambda cases: cross_validated(
-            cases, learned(), known
+    ways: dict[str, Callable[[Cases], Floats]] = {
+        own: lambda cases: cross_validated(cases, learned(), known),
+        "learned from clean tables: comes along": lambda cases: cross_validated(
+            cases, learned(), clean
         ),
         "one threshold on the signal, learned": lambda cases: cross_validated(
             cases, one_threshold, known
@@ -109,15 +108,9 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         texts: list[str] = []
         for title, cases in where.items():
             scores = first[title] if name == own else scores_of(cases)
-            if scores is None:
-                texts += ["-"] * 4
-                continue
             mean, worst, *_ = judged(cases, scores, [])
-            sides, p = "-", "-"
-            reference = first[title]
-            if name != own and reference is not None:
-                *_, sides, p = judged(cases, reference, [scores])
-            texts += [mean, worst, sides, p]
+            *_, sides, p = judged(cases, first[title], [scores])
+            texts += [mean, worst, *(("-", "-") if name == own else (sides, p))]
         lines.append([name, *texts])
     header = ["draws"]
     for title in where:
@@ -162,17 +155,21 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         ),
         "one threshold on the signal": (cross_validated(cases, one_threshold, known), 1.0),
         "thresholds set by hand, on these tables": (by_signal(cases), 1.0),
-        "learned from constants": (cross_validated(cases, learned(), clean), 1.0),
-        "learned from constants, also of flipped labels and fewer positives": (
+        "learned from clean tables: the sampler that comes along": (
+            cross_validated(cases, learned(), clean),
+            1.0,
+        ),
+        "learned, also from flipped labels and fewer positives": (
             cross_validated(cases, learned(), known),
             1.0,
         ),
-        **{
-            f"{name}, on ensembles": (found.as_one, 1.0)
-            for name, found in trained_by_name(rows, cases).items()
-        },
         "hindsight: the best constant of each table": (_hindsight(cases), np.nan),
     }
+    if not report.get("sets"):
+        ways |= {
+            f"{name} on ensembles, its seeds as one": (found.as_one, 1.0)
+            for name, found in trained(rows, cases).items()
+        }
     if report.get("controls"):
         ways |= {
             "soft actor-critic, on the same curves": (
@@ -227,12 +224,6 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
             else ""
         ),
     )
-
-
-def _as_one(rows: list[Row], cases: Cases) -> Floats | None:
-    """Return the scores of the policy that comes along, or of what is trained as it is."""
-    found = trained(rows, cases, *OWN)
-    return None if found is None else found.as_one
 
 
 def _tried(few: Cases, group: str) -> dict[str, tuple[Floats, float]]:
@@ -338,12 +329,9 @@ def each_table(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTab
         _title_of(draw): mean_by_table(cases.tables, cases.test[draw])
         for draw in ("uniform", "0.6", "0.9", *CHOICES["power"])
     }
-    columns["from constants"] = mean_by_table(
+    columns["learned"] = mean_by_table(
         cases.tables, cross_validated(cases, learned(), known_of(rows))
     )
-    own = _as_one(rows, cases)
-    if own is not None:
-        columns["comes along"] = mean_by_table(cases.tables, own)
     lines = [
         [name, f"{signal[name]:.0f}", *(f"{means[name]:.3f}" for means in columns.values())]
         for name in sorted(signal, key=partial(signal.__getitem__))

@@ -1,28 +1,21 @@
 """What policies that were trained on ensembles score on families they have not learned from.
 
 Trainings say which power they choose at some signals. So a policy is judged by the stored scores of
-constant powers, on the half of the families that it has not seen; one that was trained on all
-families is judged on other data sets alone.
+constant powers, on the half of the families that it has not seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from metasampler.growth import spread_action
-from metasampler.policy import GaussianPolicy
 from metasampler_bench._draw_cases import Cases, Floats
-from metasampler_bench._draw_training import ALL, HALVES, LEARNERS, SIGNALS, as_one, half_of
+from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of
 from metasampler_bench._rows import Row, finished
-from metasampler_bench.datasets import REAL_FAMILIES
 
-__all__ = ["OWN", "Trained", "policy_of_all", "trained", "trained_by_name"]
-
-#: What comes along: its learner, and the part of the labels that were flipped in training.
-OWN = "soft actor-critic", 0.0
+__all__ = ["Trained", "trained"]
 
 # Steps of the action by which powers are turned back into actions.
 _GRID = np.linspace(0, 1, 2001)
@@ -53,8 +46,8 @@ class Trained(NamedTuple):
     cpu: float
 
 
-def trained(rows: list[Row], cases: Cases, learner: str, noise: float = 0.0) -> Trained | None:
-    """Return how the trainings of a learner do; None without one that knows all cases.
+def trained(rows: list[Row], cases: Cases) -> dict[str, Trained]:
+    """Return how the trainings of each learner do on the half of the families they have not seen.
 
     Parameters
     ----------
@@ -62,81 +55,38 @@ def trained(rows: list[Row], cases: Cases, learner: str, noise: float = 0.0) -> 
         With those of the trainings.
     cases : Cases
         Where they are tested.
-    learner : str
-        A name of `LEARNERS`.
-    noise : float
-        The part of the labels that were flipped in every second task.
+
+    Returns
+    -------
+    found : dict of Trained
+        By learner; those without a seed that has both halves are left out.
     """
-    own = _trainings(rows, learner, noise)
-    parts = np.array([_judged_by(family) for family in cases.families])
-    needed = set(parts.tolist())
-    by_run: dict[int, dict[str, Row]] = {}
-    for row in own:
-        by_run.setdefault(row["cell"]["run"], {})[row["cell"]["families"]] = row
-    whole = [found for _, found in sorted(by_run.items()) if found.keys() >= needed]
-    if not whole or not len(cases):
-        return None
-    actions = np.empty((len(whole), len(cases)))
-    for place, found in enumerate(whole):
-        for part in needed:
-            tested = parts == part
-            signals = cases.numbers["signal"][tested]
-            actions[place, tested] = _actions_at(signals, found[part]["powers"])
-    # Means of squashed Gaussians are averaged before they are squashed, as `as_one` does.
-    before = np.arctanh(2 * np.clip(actions, _MARGIN, 1 - _MARGIN) - 1).mean(axis=0)
-    used = [row for found in whole for part, row in found.items() if part in needed]
-    return Trained(
-        [cases.scores_of(each) for each in actions],
-        cases.scores_of((np.tanh(before) + 1) / 2),
-        sum(row["n_episodes"] for row in used),
-        sum(row["cpu"] for row in used) / 3600,
-    )
-
-
-def trained_by_name(rows: list[Row], cases: Cases) -> dict[str, Trained]:
-    """Return how all trainings do that there are rows of, with and without flipped labels."""
+    halves = np.array([half_of(family) for family in cases.families])
     found = {}
-    for learner in LEARNERS:
-        for noise in sorted({row["cell"].get("noise", 0.0) for row in _trainings(rows, learner)}):
-            result = trained(rows, cases, learner, noise)
-            if result is not None:
-                found[f"{learner}, also from flipped labels" if noise else learner] = result
+    for name in LEARNERS:
+        own = [row for row in finished(rows) if row["cell"].get("setting") == f"learner={name}"]
+        used: list[Row] = []
+        actions: list[Floats] = []
+        for run in sorted({row["cell"]["run"] for row in own}):
+            by_half = {row["cell"]["families"]: row for row in own if row["cell"]["run"] == run}
+            if len(by_half) == len(HALVES):
+                chosen = np.empty(len(cases))
+                for half, row in by_half.items():
+                    signals = cases.numbers["signal"][halves != half]
+                    chosen[halves != half] = _actions_at(signals, row["powers"])
+                actions.append(chosen)
+                used += by_half.values()
+        if actions:
+            # Means of squashed Gaussians are averaged before they are squashed.
+            inner = np.clip(actions, _MARGIN, 1 - _MARGIN)
+            mean = np.tanh(np.arctanh(2 * inner - 1).mean(axis=0))
+            found[name] = Trained(
+                [cases.scores_of(each) for each in actions],
+                cases.scores_of((mean + 1) / 2),
+                sum(row["n_episodes"] for row in used),
+                sum(row["cpu"] for row in used) / 3600,
+            )
     return found
-
-
-def policy_of_all(
-    rows: list[Row], learner: str = OWN[0], noise: float = OWN[1]
-) -> tuple[GaussianPolicy, list[Row]] | None:
-    """Return the mean of all trainings on all families, and their rows; None without any."""
-    used = [row for row in _trainings(rows, learner, noise) if row["cell"]["families"] == ALL]
-    if not used:
-        return None
-    used.sort(key=lambda row: row["cell"]["run"])
-    return as_one([_policy_of(row["layers"]) for row in used]), used
-
-
-def _policy_of(layers: Sequence[Any]) -> GaussianPolicy:
-    weights, biases = zip(*layers, strict=True)
-    return GaussianPolicy.from_layers(
-        *([np.asarray(part, np.float32) for part in parts] for parts in (weights, biases))
-    )
-
-
-def _trainings(rows: list[Row], learner: str, noise: float | None = None) -> list[Row]:
-    return [
-        row
-        for row in finished(rows)
-        if row["cell"].get("setting") == f"learner={learner}"
-        and (noise is None or row["cell"].get("noise", 0.0) == noise)
-    ]
-
-
-def _judged_by(family: str) -> str:
-    """Return the part of the families that a policy for this one has learned from."""
-    if family not in REAL_FAMILIES.values():
-        return ALL
-    first, second = HALVES
-    return second if half_of(family) == first else first
 
 
 def _actions_at(signals: Floats, powers: list[float]) -> Floats:

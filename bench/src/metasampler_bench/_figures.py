@@ -282,21 +282,14 @@ def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
     """Draw the power that is learned from all tables, over the signal."""
     from metasampler.plotting import PolicyDisplay
     from metasampler.policy import LearnedPolicy, StateEncoder
-    from metasampler_bench._draw_judge import known_of
     from metasampler_bench._draw_policies import fit_sampler
-    from metasampler_bench._draw_trained import OWN, policy_of_all
+    from metasampler_bench._draw_summaries import known_of
 
-    policies = {}
-    found = policy_of_all(rows)
-    if found is not None:
-        policies[f"{OWN[0]}: comes along"] = found[0]
     cases = known_of(rows)
-    if len(cases):
-        policies["learned from constants"] = fit_sampler(cases)
-    if policies:
-        encoder = StateEncoder("signal")
-        samplers = {name: LearnedPolicy(each, encoder) for name, each in policies.items()}
-        yield "policy", PolicyDisplay.from_samplers(samplers)
+    if not len(cases):
+        return
+    learned = LearnedPolicy(fit_sampler(cases), StateEncoder("signal"))
+    yield "policy", PolicyDisplay.from_sampler(learned, name="learned from all tables")
 
 
 #: By the kind of report; each gives names of files and displays.

@@ -31,7 +31,7 @@ AXES: dict[str, Any] = {
     "split": "60:20:20",  # rows that train, validate and test; "75:25" for the tables
     "rows": "train",  # or "train+valid": what fit gets
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same
-    "families": None,  # "even", "odd" or "all": which of the tables' families to meta-train on
+    "families": None,  # "even" or "odd": the half of the tables' families to meta-train on
     "meta_fraction": 1.0,  # part of its training rows that were used
     "meta_base": None,  # the base learner in meta-training; None for a decision tree
     "meta_seed": 0,  # number of the meta-training, where there are several on the same rows
