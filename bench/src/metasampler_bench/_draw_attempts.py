@@ -87,9 +87,9 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     widths = {f"{w:g}": kernel_smoothed(w) for w in (0.1, 0.15, 0.2, 0.3)}
     states = {"signal": learned(), **{name: learned(more=(name,)) for name in MORE_NUMBERS}}
     ways: dict[str, tuple[Any, Cases]] = {
-        "from clean labels: the sampler that comes along": (learned(), clean),
+        "from clean labels": (learned(), clean),
         "from clean and flipped labels": (learned(), two),
-        "from clean and flipped labels and fewer positives": (learned(), known),
+        "from clean and flipped labels and fewer positives: comes along": (learned(), known),
         "curves of noisy tables drawn to the mean": (learned(prepared=shrunken), known),
     }
     # Slow to fit: so these are held apart in groups of families.

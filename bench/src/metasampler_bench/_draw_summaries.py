@@ -52,6 +52,9 @@ _EDGES = (0.0, 25.0, 36.0, 50.0, 100.0, 160.0, np.inf)
 # Searches and soft actor-critic depend on chance: the mean of some is shown.
 _SEEDS = range(3)
 
+# What the sampler is that comes along.
+_OWN = "learned, also from flipped labels and fewer positives: comes along"
+
 # Members of a team; the first is drawn uniformly and shared.
 _N_MEMBERS = 4
 
@@ -83,7 +86,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     clean, known = tested_cases(rows, {}), known_of(rows)
     best_mu = max(MUS, key=lambda draw: mean_of(clean, clean.test[draw]))
     best = max(CONSTANTS, key=lambda draw: mean_of(clean, clean.test[draw]))
-    own = "learned, also from flipped labels and fewer positives"
+    own = _OWN
     where = {
         "the tables": clean,
         "with flipped labels": cases_of(rows, {"noise": NOISE}),
@@ -92,9 +95,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     where = {title: cases for title, cases in where.items() if len(cases)}
     ways: dict[str, Callable[[Cases], Floats]] = {
         own: lambda cases: cross_validated(cases, learned(), known),
-        "learned from clean tables: comes along": lambda cases: cross_validated(
-            cases, learned(), clean
-        ),
+        "learned from clean tables alone": lambda cases: cross_validated(cases, learned(), clean),
         "one threshold on the signal, learned": lambda cases: cross_validated(
             cases, one_threshold, known
         ),
@@ -155,14 +156,8 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         ),
         "one threshold on the signal": (cross_validated(cases, one_threshold, known), 1.0),
         "thresholds set by hand, on these tables": (by_signal(cases), 1.0),
-        "learned from clean tables: the sampler that comes along": (
-            cross_validated(cases, learned(), clean),
-            1.0,
-        ),
-        "learned, also from flipped labels and fewer positives": (
-            cross_validated(cases, learned(), known),
-            1.0,
-        ),
+        "learned from clean tables alone": (cross_validated(cases, learned(), clean), 1.0),
+        _OWN: (cross_validated(cases, learned(), known), 1.0),
         "hindsight: the best constant of each table": (_hindsight(cases), np.nan),
     }
     if not report.get("sets"):
