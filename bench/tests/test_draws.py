@@ -1,8 +1,13 @@
 """Policies for draws: what is measured, and how they are judged."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from metasampler import MetaSampler
 from metasampler.meta import SoftActorCritic
 from metasampler_bench import (
     _draw_attempts,
@@ -339,6 +344,17 @@ def test_an_interrupted_training_leaves_no_row(data_home, tmp_path, monkeypatch)
     job = Job("draw-training", cell | {"quick": True})
     with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
         measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
+
+
+def test_the_sampler_that_comes_along_is_made_of_the_stored_rows(tmp_path):
+    root, made = Path(__file__).parents[2], tmp_path / "boosters.npz"
+    script = root / "bench" / "samplers" / "boosters.py"
+    subprocess.run([sys.executable, script, root / "docs" / "results", made], check=True)
+    ours, stored = MetaSampler.load(made), MetaSampler.load("boosters")
+    assert ours.summary_ == stored.summary_
+    assert repr(ours) == repr(stored)
+    # To the last bit on one machine; others may round otherwise.
+    np.testing.assert_allclose(ours.policy_.parameters, stored.policy_.parameters, rtol=1e-5)
 
 
 def test_positives_can_be_thinned(data_home, tmp_path):
