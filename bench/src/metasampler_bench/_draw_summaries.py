@@ -232,6 +232,10 @@ def _tried(few: Cases, group: str) -> dict[str, tuple[Floats, float]]:
     if group == "more":
         cost = (1 + len(SELECTABLE) * (_N_MEMBERS - 1)) / _N_MEMBERS
         ways[f"selected on validation rows, {len(SELECTABLE)} fits"] = selected(few), cost
+    if group == "turns":
+        fit = best_constant((*CONSTANTS, *CHOICES[group]))
+        name = "best of constants and of powers in turn, of the other families"
+        ways[name] = cross_validated(few, fit), 1.0
     return ways
 
 
