@@ -27,7 +27,6 @@ from metasampler.policy import (
     StateEncoder,
     UniformPolicy,
     WithRivals,
-    blind_policy,
     load_policy,
 )
 
@@ -71,7 +70,6 @@ def test_constant(grown):
     np.testing.assert_array_equal(draw.state, StateEncoder()(grown))
     assert ConstantPolicy(np.float32(0.5)).choose(None) == 0.5
     assert ConstantPolicy(0.5).sample(None, None) == 0.5
-    assert blind_policy() == ConstantPolicy(0.9)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, "a", None, True, np.nan])
@@ -179,7 +177,8 @@ def test_copies_of_a_policy(actor, twin):
 
 def test_what_one_fit_does_to_its_policy_changes_no_later_fit(imbalanced):
     X, y = imbalanced
-    first, second = (MesaClassifier(n_estimators=4, random_state=0) for _ in range(2))
+    tree = DecisionTreeClassifier()
+    first, second = (MesaClassifier(tree, n_estimators=4, random_state=0) for _ in range(2))
     expected = first.fit(X, y).actions_.copy()
     load_policy("universal").actor.parameters[:] = 0
     MetaSampler.load("universal").policy_.parameters[:] = 0
