@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, count_classes, join_arrays, sum_of_parts
 from metasampler.growth._draw import (
     MAX_DEALT,
@@ -240,8 +241,10 @@ def _make_part(blocks, start, passed, number, label, weight, form, classes, leas
             codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
             known.append((codes, weights, rows))
             # A block without rows says nothing of the type of the numbers.
-            if len(y) or (block is blocks[-1] and not sum(len(each) for each, *_ in known)):
-                yield form(X) if len(y) else np.empty((0, X.shape[1]), np.float32)
+            if len(y):
+                yield from (form(take_rows(X, some)) for some in _slices(len(y)))
+            elif block is blocks[-1] and not sum(len(each) for each, *_ in known):
+                yield np.empty((0, X.shape[1]), np.float32)
 
     if paths is None:
         table = join_arrays(list(tables()))

@@ -1,6 +1,7 @@
 """Sources of rows that are not in memory: blocks that are read where they are used."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +80,7 @@ def open_block(block, label=None, weight=None) -> Opened:
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
         return Opened(block.X, np.asarray(block.y), weights)
     frame = block.read() if hasattr(block, "read") else block
+    _release_arrow()
     named = [name for name in (label, weight) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
@@ -96,6 +98,13 @@ def open_block(block, label=None, weight=None) -> Opened:
                 f"The weights in column {weight!r} must be numbers: {error}"
             ) from error
     return Opened(frame.drop(columns=named), y, weights)
+
+
+def _release_arrow() -> None:
+    """Give memory back that Arrow keeps for a next reading: members will need it."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
 
 
 class ParquetRows:
