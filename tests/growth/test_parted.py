@@ -5,6 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
 from parted import assert_same_fit, make_frame, uneven, write_parquet
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -25,6 +29,12 @@ CASES = {
     "rows a member": (MesaClassifier("fast", 3, max_rows=90), {}, "weight"),
     "own trees": (MesaClassifier(DecisionTreeClassifier(max_depth=5), 5, refit=False), {}, None),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=4), {}, None),
+    "cascade": (ensemble.BalanceCascadeClassifier(n_estimators=4), {}, "weight"),
+    "cascade, three classes": (
+        ensemble.BalanceCascadeClassifier(n_estimators=4, validation_fraction=0.2, refit=True),
+        {"n_classes": 3},
+        None,
+    ),
     "self-paced draws": (ensemble.SelfPacedEnsembleClassifier(n_estimators=5), {}, "weight"),
     "self-paced, three classes": (
         ensemble.SelfPacedEnsembleClassifier(n_estimators=4, hardness="cross-entropy"),
@@ -170,8 +180,6 @@ def test_errors_are_clear_and_come_first(tmp_path):
         clf.fit(tmp_path, "label", X, ["no"] * len(X))
     with pytest.raises(ValueError, match="must be scikit-learn's trees, LightGBM's"):
         MesaClassifier(RandomForestClassifier()).fit(tmp_path, "label")
-    with pytest.raises(ValueError, match="BalanceCascadeClassifier needs all rows in memory"):
-        ensemble.BalanceCascadeClassifier(n_estimators=3).fit(tmp_path, "label")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1 cut"])
@@ -289,6 +297,30 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
         keys = adjust(race_keys(key, 3, 0, len(codes))[rows], errors, tied)
         expected = rows[np.sort(np.argsort(keys, kind="stable")[:size])]
         np.testing.assert_array_equal(found, expected)
+
+
+@settings(deadline=None)
+@given(
+    errors=hnp.arrays(
+        float,
+        st.integers(2, 60),
+        elements=st.sampled_from([-1e-7, 0.0, 0.25, 0.25 + 2**-50, 0.5, 1.0]) | st.floats(0, 1),
+    ),
+    seed=st.integers(0, 1000),
+    data=st.data(),
+)
+def test_the_hardest_rows_of_all_parts(errors, seed, data):
+    size = data.draw(st.integers(1, len(errors)))
+    n_parts = data.draw(st.integers(1, min(5, len(errors))))
+    lot = RandomStreams(seed).row_key(0)
+    ties = race_keys(lot, 0, 0, len(errors))
+    expected = np.sort(np.lexsort([ties, -errors])[:size])
+    parts = cut(np.zeros(len(errors), int), n_parts, seed)
+    sums = [Sums(errors[part.start : part.start + part.n_rows], {}) for part in parts]
+    request = Request(0, None, "train", lot, 5, n_members=1)
+    hardest = Candidates(Memory(), parts, request, lambda: sums).hardest(size, lot)
+    found = [part.rows_of(0) + part.start for part in hardest.parts]
+    assert_array_equal(np.concatenate(found), expected)
 
 
 def test_exact_sums_do_not_depend_on_the_order():

@@ -72,14 +72,17 @@ class Cluster(Memory):
 
     def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return a future for each part."""
-        return self._submit(function, cells, args, max(1, self.n_threads()))
+        return self._submit(function, cells, args, in_turn=True)
 
     def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return the answer of each part."""
         return self._answers(self._submit(function, cells, args))
 
-    def _submit(self, function: Callable, cells: tuple, args: tuple, n_reading=None) -> list:
-        """Return a future for each part; at most so many parts read blocks at the same time."""
+    def _submit(self, function: Callable, cells: tuple, args: tuple, *, in_turn=False) -> list:
+        """Return a future for each part; in turn as many at once read blocks as there are threads.
+
+        Otherwise a worker would read the next block before it is done with this one, and hold both.
+        """
         from dask.delayed import Delayed, delayed
 
         arguments = [self._argument(arg) for arg in args]
@@ -87,9 +90,8 @@ class Cluster(Memory):
         for each in zip(*cells, strict=True):
             key = self._key(function)
             if any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
-                # A worker would read the next block before it is done with this one, and hold both.
-                running = [future for future in made if not future.done()]
-                if n_reading is not None and len(running) >= n_reading:
+                running = [future for future in made if not future.done()] if in_turn else []
+                if running and len(running) >= self.n_threads():
                     self._wait(running, return_when="FIRST_COMPLETED")
                 # Read where it is used, and not kept.
                 task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)

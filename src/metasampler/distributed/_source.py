@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 
 from metasampler.distributed._place import Cluster
-from metasampler.growth import ArrayBlock, names_of_numbers
+from metasampler.growth import ArrayBlock, names_of_numbers, without_spare_memory
 
 __all__ = ["DaskRows", "is_dask"]
 
@@ -67,7 +67,9 @@ class DaskRows:
 
         if hasattr(self.X, "columns"):
             names = [name for name in (self.label, self.weight) if name is not None]
-            return list((self.X[names] if labels_only else self.X).to_delayed())
+            frame = self.X[names] if labels_only else self.X
+            # Dask makes one task of it with the reading: nothing else would ask that worker again.
+            return list(frame.map_partitions(without_spare_memory, meta=frame._meta).to_delayed())
         arrays = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
         if self.X.ndim != 2:
             raise ValueError(f"X has {self.X.ndim} dimensions; a table has 2.")

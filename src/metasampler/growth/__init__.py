@@ -51,6 +51,7 @@ from metasampler.growth._sources import (
     ParquetRows,
     names_of_numbers,
     resolve_source,
+    without_spare_memory,
 )
 from metasampler.growth._threads import side_by_side
 from metasampler.growth._weights import group_sums
@@ -113,4 +114,5 @@ __all__ = [
     "side_by_side",
     "spread_action",
     "weight_argument",
+    "without_spare_memory",
 ]

@@ -57,10 +57,10 @@ class Files(Memory):
         return [function(*map(_loaded, each), *args) for each in zip(*cells, strict=True)]
 
     def _stored(self, made):
-        # Parts have their tables in files, and few bytes a row besides.
         if made is None:
             return made
-        if hasattr(made, "rows_of"):
+        # Parts have their tables in files, and few bytes a row besides.
+        if hasattr(made, "rows_of") and made.table is not None:
             made.table.remove_when_unused()
             return made
         cell = _Stored(self.folder / f"cell-{next(self._numbers)}")

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys, race_keys_of
-from metasampler.growth._merging import groups_of_all, last_of_smallest, least_of_all, up_to
+from metasampler.growth._merging import (
+    groups_of_all,
+    last_of_largest,
+    last_of_smallest,
+    least_of_all,
+    up_to,
+)
 from metasampler.growth._parts import Part
 
 if TYPE_CHECKING:
@@ -255,17 +261,41 @@ class Candidates:
         last = last_of_smallest(place, parts, keys, request, size)
         return Choice(up_to, (keys,), (request, *last))
 
+    def hardest(self, size: int, key: np.ndarray) -> "Candidates":
+        """Return the rows with the largest errors as candidates for themselves.
+
+        Parameters
+        ----------
+        size : int
+            How many, at most as many as there are.
+        key : ndarray
+            Of rows with equal errors those with the smallest random keys count; this is where
+            these keys come from.
+
+        Returns
+        -------
+        candidates : Candidates
+            Their parts hold no tables, only which rows they are.
+        """
+        place, parts, request = self.place, self.parts, self.request
+        sums = self._sums()[: len(parts)]
+        limit, n_larger = last_of_largest(place, parts, sums, request, size)
+        by_lot = request._replace(key=key, number=0, weighted=False)
+        tied = Candidates(place, parts, by_lot, self._sums)
+        chosen = tied.smallest(size - n_larger, _keys_at, limit).found(place, parts)
+        return self.among(place.make(_harder_rows, parts, sums, chosen, args=(request, limit)))
+
+    def among(self, parts: list) -> "Candidates":
+        """Return those candidates that are training rows of other parts, cut as these are."""
+        return Candidates(self.place, parts, self.request, self._sums, self._whole)
+
     def pick(self, pick: Callable, *args) -> Choice:
         """Choose the rows that ``pick(rows, keys, errors, *args)`` chooses by their positions.
 
         Only for rows that are all in one part.
         """
         if len(self.parts) > 1:
-            raise ValueError(
-                "This way to draw rows needs all of them in memory; MesaClassifier, "
-                "SelfPacedEnsembleClassifier and ensembles with uniform draws take rows in files "
-                "and on clusters."
-            )
+            raise ValueError("This way to draw rows needs all of them in one part, in memory.")
         sums = [None] if self._sums is None else self._sums()[:1]
         arguments = (self.request, pick, args)
         # Now, not later: who picks may count how often it was asked.
@@ -299,6 +329,19 @@ def _class_keys(part: Part, sums, whole, request: Request, adjust=None, args=())
     if adjust is not None and len(rows):
         keys = adjust(keys, sums.class_errors(rows, request.k, request.n_members), *args)
     return keys
+
+
+def _keys_at(keys: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
+    """Return the keys of rows with one error; those of others come last."""
+    keys[errors != error] = np.inf
+    return keys
+
+
+def _harder_rows(part: Part, sums, chosen: np.ndarray, request: Request, limit: float) -> Part:
+    """Return which rows of a request have larger errors, and those that are chosen besides."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    harder = rows[sums.class_errors(rows, request.k, request.n_members) > limit]
+    return part.with_(table=None, roles={"train": np.sort(np.concatenate([harder, chosen]))})
 
 
 def _smallest_of(part: Part, keys: np.ndarray, request: Request, size: int) -> np.ndarray:
