@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_array_equal
-from parted import assert_same_fit, make_frame, uneven, write_parquet
+from numpy.testing import assert_allclose, assert_array_equal
+from parted import (
+    assert_same_fit,
+    make_frame,
+    make_hist,
+    make_linear,
+    uneven,
+    write_parquet,
+)
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -35,6 +42,15 @@ CASES = {
         {"n_classes": 3},
         None,
     ),
+    "easy ensemble, encoded": (ensemble.EasyEnsembleClassifier(n_estimators=2), {}, "weight"),
+    "forests": (MesaClassifier(RandomForestClassifier(10), 3), {}, None),
+    "a pipeline": (MesaClassifier(make_linear(), 3), {}, "weight"),
+    "scikit-learn's boosting": (MesaClassifier(make_hist(), 3), {"n_classes": 3}, None),
+    "kinds in turn": (
+        ensemble.SelfPacedEnsembleClassifier([make_linear(), make_hist()], 4),
+        {},
+        None,
+    ),
     "self-paced draws": (ensemble.SelfPacedEnsembleClassifier(n_estimators=5), {}, "weight"),
     "self-paced, three classes": (
         ensemble.SelfPacedEnsembleClassifier(n_estimators=4, hardness="cross-entropy"),
@@ -42,6 +58,9 @@ CASES = {
         None,
     ),
 }
+
+#: Members that multiply matrices: the last bits of a row depend on how many rows are multiplied.
+BY_MATRICES = ("a pipeline", "kinds in turn")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -56,12 +75,16 @@ def test_rows_in_files_give_the_same_members(name, tmp_path):
     clf.set_params(random_state=0)
     in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"], **fit_options)
     in_files = type(clf)(**clf.get_params(deep=False)).fit(rows)
-    np.testing.assert_array_equal(in_memory.predict_proba(X), in_files.predict_proba(rows))
-    np.testing.assert_array_equal(in_memory.scores_, in_files.scores_)
+    if name in BY_MATRICES:
+        assert_allclose(in_memory.predict_proba(X), in_files.predict_proba(rows), rtol=1e-12)
+        assert_allclose(in_memory.scores_, in_files.scores_, rtol=1e-12)
+    else:
+        assert_array_equal(in_memory.predict_proba(X), in_files.predict_proba(rows))
+        assert_array_equal(in_memory.scores_, in_files.scores_)
     pairs = zip(in_memory.estimators_samples_, in_files.estimators_samples_, strict=True)
     for one, other in pairs:
-        np.testing.assert_array_equal(one, other)
-    if isinstance(clf, MesaClassifier):
+        assert_array_equal(one, other)
+    if isinstance(clf, MesaClassifier) and name not in BY_MATRICES:
         assert_same_fit(in_memory, in_files, X)
 
 
@@ -178,8 +201,6 @@ def test_errors_are_clear_and_come_first(tmp_path):
     X = frame.drop(columns="label")
     with pytest.raises(ValueError, match="y_val has no row of class"):
         clf.fit(tmp_path, "label", X, ["no"] * len(X))
-    with pytest.raises(ValueError, match="must be scikit-learn's trees, LightGBM's"):
-        MesaClassifier(RandomForestClassifier()).fit(tmp_path, "label")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1 cut"])

@@ -67,9 +67,15 @@ class DaskRows:
 
         if hasattr(self.X, "columns"):
             names = [name for name in (self.label, self.weight) if name is not None]
-            frame = self.X[names] if labels_only else self.X
             # Dask makes one task of it with the reading: nothing else would ask that worker again.
-            return list(frame.map_partitions(without_spare_memory, meta=frame._meta).to_delayed())
+            blocks = self.X.map_partitions(without_spare_memory, meta=self.X._meta).to_delayed()
+            if not labels_only:
+                return list(blocks)
+            labels = self.X[names].to_delayed()
+            # Of few columns Dask may read several files as one block; then labels are taken from
+            # the rows as they are.
+            same = len(labels) == len(blocks)
+            return list(labels) if same else [block[names] for block in blocks]
         arrays = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
         if self.X.ndim != 2:
             raise ValueError(f"X has {self.X.ndim} dimensions; a table has 2.")

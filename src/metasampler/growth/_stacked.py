@@ -1,8 +1,13 @@
 """Tables that are read when they are used: rows of files, and rows of several tables."""
 
+from itertools import pairwise
+
 import numpy as np
 
-__all__ = ["StackedRows", "TakenRows"]
+from metasampler._sklearn_compat import take_rows
+from metasampler.tables import is_frame
+
+__all__ = ["StackedRows", "TakenRows", "join_frames", "join_parts"]
 
 
 class TakenRows:
@@ -12,7 +17,7 @@ class TakenRows:
 
     Parameters
     ----------
-    table : FileTable or StackedRows
+    table : TableInFile or StackedRows
         The table.
     rows : ndarray of int
         Positions of the rows.
@@ -27,21 +32,20 @@ class TakenRows:
         self.table = table
         self.rows = rows
         self.shape = (len(rows), table.shape[1])
-        self.dtype = table.dtype
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows) -> np.ndarray:
+    def __getitem__(self, rows):
         return self.table[self.rows[rows]]
 
 
 class StackedRows:
-    """Tables of numbers below each other, without a copy of them all in one.
+    """Tables below each other, without a copy of them all in one.
 
     Parameters
     ----------
-    tables : list of ndarray or TakenRows
+    tables : list of ndarray, data frame or TakenRows
         The tables, of as many columns each.
     """
 
@@ -49,19 +53,41 @@ class StackedRows:
 
     def __init__(self, tables: list):
         self.tables = tables
-        self._starts = np.cumsum([0, *(len(table) for table in tables)])
+        self._starts = np.cumsum([0, *(table.shape[0] for table in tables)])
         self.shape = (int(self._starts[-1]), tables[0].shape[1])
-        self.dtype = np.result_type(*(table.dtype for table in tables))
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows) -> np.ndarray:
+    def __getitem__(self, rows):
+        """Return rows, given by a slice or by their positions in ascending order."""
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(len(self)))
-        found = np.empty((len(rows), self.shape[1]), self.dtype)
-        which = np.searchsorted(self._starts, rows, side="right") - 1
-        for number in np.unique(which).tolist():
-            here = which == number
-            found[here] = self.tables[number][rows[here] - self._starts[number]]
-        return found
+        cuts = pairwise(np.searchsorted(rows, self._starts))
+        found = [
+            take_rows(table, rows[slice(*here)] - start)
+            for table, start, here in zip(self.tables, self._starts[:-1], cuts, strict=True)
+            if here[0] < here[1]
+        ]
+        return join_parts(found or [take_rows(self.tables[0], slice(0))])
+
+
+def join_parts(tables: list):
+    """Return arrays, or data frames, of one kind as one."""
+    return join_frames(tables) if is_frame(tables[0]) else np.concatenate(tables)
+
+
+def join_frames(frames: list):
+    """Return pandas frames as one; a column of categories has the same in all of them."""
+    if len(frames) == 1:
+        return frames[0]
+    import pandas
+
+    joined = pandas.concat(frames, ignore_index=True)
+    for name, kind in frames[0].dtypes.items():
+        if kind == "category" and joined[name].dtype != "category":
+            raise ValueError(
+                f"The rows are put into one table, but the categories of column {name!r} differ "
+                "between parts of them; give all the same."
+            )
+    return joined
