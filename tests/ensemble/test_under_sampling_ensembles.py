@@ -31,8 +31,10 @@ from metasampler.ensemble import (
 from metasampler.ensemble._balance_cascade import _Cascade, pool_sizes
 from metasampler.ensemble._self_paced import draw_self_paced, self_paced_factor, share_out
 from metasampler.growth import Candidates, Memory, RandomStreams, Stream, race_keys
-from metasampler.growth._parts import Part
-from metasampler.growth._rules import Request, Sums
+from metasampler.growth._data import Part
+from metasampler.growth._draw import Request
+from metasampler.growth._pieces import find_rows
+from metasampler.growth._rules import Sums
 
 
 def quick_easy_ensemble(estimator=None, **parameters):
@@ -498,7 +500,7 @@ def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_by_lot():
         candidates = Candidates(Memory(), [part], request, lambda: [Sums(errors, {})])
         growth = SimpleNamespace(n_members=1, candidates=lambda k, known=candidates: known)
         rule = _Cascade(data, streams, 3)(growth)
-        (drawn,) = rule(growth, candidates, 10).found(Memory(), [part])
+        (drawn,) = find_rows(Memory(), [part], rule(growth, candidates, 10))
         hard.append(np.count_nonzero(drawn < 10))
     # A pool of 32 rows has the 10 hard ones in it, and 10 rows are drawn.
     expected = 10 * 10 / 32

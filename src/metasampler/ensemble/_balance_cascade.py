@@ -13,6 +13,8 @@ from metasampler.growth import (
     GrowthData,
     RandomStreams,
     Stream,
+    draw_from_pool,
+    hardest_rows,
 )
 
 __all__ = ["BalanceCascadeClassifier"]
@@ -140,7 +142,7 @@ class _Cascade:
         """Cut the pools and return the rule of the next draw."""
         for k, parts in self.pools.items():
             size = int(self.sizes[k][growth.n_members])
-            self.pools[k] = growth.candidates(k).among(parts).hardest(size, self.ties).parts
+            self.pools[k] = hardest_rows(growth.candidates(k).among(parts), size, self.ties)
         return _FromPools(dict(self.pools))
 
 
@@ -151,5 +153,4 @@ class _FromPools(NamedTuple):
 
     def __call__(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
         """Return ``size`` of the rows in the pool of one class."""
-        inside = candidates.among(self.pools[candidates.k])
-        return Choice.of(inside.smallest(size).found(inside.place, inside.parts))
+        return draw_from_pool(candidates, self.pools[candidates.k], size)

@@ -15,8 +15,8 @@ from uuid import uuid4
 import joblib
 import numpy as np
 
-from metasampler.growth._parts import Memory
-from metasampler.growth._stacked import join_frames
+from metasampler.growth._memory import Memory
+from metasampler.growth._stacked import join_frames, rows_only
 from metasampler.tables import is_frame
 
 __all__ = ["FileTable", "Files", "FrameTable", "write_table"]
@@ -196,6 +196,7 @@ class FrameTable(TableInFile):
 
     def __getitem__(self, rows):
         """Return rows, given by a slice or by their positions in ascending order."""
+        rows = rows_only(rows)
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(len(self)))
         cuts = np.searchsorted(rows, self.starts)

@@ -7,7 +7,7 @@ import numpy as np
 from metasampler._sklearn_compat import take_rows
 from metasampler.tables import is_frame
 
-__all__ = ["StackedRows", "TakenRows", "join_frames", "join_parts"]
+__all__ = ["StackedRows", "TakenRows", "join_frames", "join_parts", "rows_only"]
 
 
 class TakenRows:
@@ -37,7 +37,8 @@ class TakenRows:
         return self.shape[0]
 
     def __getitem__(self, rows):
-        return self.table[self.rows[rows]]
+        """Return rows, given by a slice or by their positions in ascending order."""
+        return self.table[self.rows[rows_only(rows)]]
 
 
 class StackedRows:
@@ -61,6 +62,7 @@ class StackedRows:
 
     def __getitem__(self, rows):
         """Return rows, given by a slice or by their positions in ascending order."""
+        rows = rows_only(rows)
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(len(self)))
         cuts = pairwise(np.searchsorted(rows, self._starts))
@@ -70,6 +72,11 @@ class StackedRows:
             if here[0] < here[1]
         ]
         return join_parts(found or [take_rows(self.tables[0], slice(0))])
+
+
+def rows_only(key):
+    """Return which rows are wanted: scikit-learn says of arrays that all columns are."""
+    return key[0] if isinstance(key, tuple) else key
 
 
 def join_parts(tables: list):
