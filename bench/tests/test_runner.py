@@ -439,6 +439,11 @@ def test_cells_of_other_specs_are_copied_and_say_so(tmp_path, monkeypatch):
     assert runner.run(second) == 0
 
 
+def test_rows_that_are_no_cells_may_lie_beside(tmp_path):
+    (tmp_path / "fuzz.jsonl").write_text('{"fuzzer": "columns", "counts": {"fine": 3}}\n')
+    assert Runner(tmp_path).run(make_spec(["tree"])) == 1
+
+
 def test_what_is_not_copied(tmp_path, replace_method):
     first = make_spec(["spe", "tree"], "first", more="k = [2]")
     replace_method("spe", error="no luck today")
