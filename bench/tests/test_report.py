@@ -360,6 +360,7 @@ def test_the_page(tmp_path):
         failed(method="tree"),
         failed(method="tree", run=1),
     ]
+    rows[1]["versions"] = {"python": "3.11", "numpy": "2.1", "kernels": "Haswell"}
     page, latex = write_report(make_spec(TABLE), rows, tmp_path)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(
@@ -367,8 +368,8 @@ def test_the_page(tmp_path):
     )
     assert text.index("| method | k = 5 |") < text.index("## How it was done\n\nWhat was done.\n")
     assert "```sh\nmetasampler bench small\n```" in text
-    assert "2 cells, 2 that failed or ran out of time; seed 0; python 3.11, numpy 2.0;" in text
-    assert "commit abc1234; 2024-01-01." in text
+    assert "2 cells, 2 that failed or ran out of time; seed 0; python 3.11, " in text
+    assert "; python 3.11, numpy 2.0 or 2.1, kernels Haswell; commit abc1234; 2024-01-01." in text
     assert "- tree on set_one: RuntimeError: no luck\n" in text
     assert "| SPE | **0.600** |" in text
     check_latex(latex.read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import metasampler
 import metasampler_bench
@@ -289,6 +289,10 @@ def _environment(seed: int) -> dict[str, Any]:
             versions[name] = version(name)
         except PackageNotFoundError:  # an extra, or a source tree that is not installed
             continue
+    # Products of matrices round as the processor's kernels do: meta-trained scores may follow.
+    kernels = {library.get("architecture") for library in threadpool_info()} - {None}
+    if kernels:
+        versions["kernels"] = "+".join(sorted(kernels))
     return {"seed": seed, "versions": versions, "commit": source_commit()}
 
 
