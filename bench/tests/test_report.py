@@ -460,6 +460,18 @@ PICTURES = {
 
 
 # The rows of "policy" are those of a spec of its own: `test_draws` draws it.
+def test_panels_say_how_many_fits_are_behind_them():
+    rows = [row(0.5 + fold / 9, k=k, fold=fold) for k in (5, 10) for fold in (0, 1)]
+    rows += [row(0.5, dataset="set_two", k=k) for k in (5, 10)]
+    report = {"panel": "dataset", "line": "method", "x": "k", "xlabel": "members"}
+    ((_, display),) = FIGURES["curve"](make_spec(), rows, report)
+    assert list(display.curves) == ["set_one (2 fits)", "set_two (1 fit)"]
+    (*_, errors), (*_, none) = (next(iter(lines.values())) for lines in display.curves.values())
+    assert min(errors) > 0
+    # One fit has no band.
+    assert np.isnan(none).all()
+
+
 @pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind != "policy"])
 def test_figures_are_files_that_the_same_rows_give_again(tmp_path, monkeypatch, kind):
     monkeypatch.setattr("metasampler_bench._report._DPI", 20)  # for speed
