@@ -138,13 +138,13 @@ def meta_training(repeats):
 
 #: Functions that together make up meta-training: none of them calls another.
 STAGES = {
-    "tree fits": ("_learner.py", "fit"),
-    "scoring the new tree": ("_learner.py", "add_probabilities"),
-    "draws": ("_data.py", "draw"),
+    "tree fits": ("_pieces.py", "fit_on_rows"),
+    "scoring the new tree": ("_loop.py", "_add_member"),
+    "draws": ("_draw.py", "_smallest_of"),
     "validation and training scores": ("_loop.py", "score"),
     "states": ("_state.py", "__call__"),
     "SAC updates": ("_sac.py", "update"),
-    "actions": ("_policy.py", "sample"),
+    "actions": ("_network.py", "sample"),
 }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier
@@ -17,7 +18,8 @@ from metasampler.ensemble._repr import fit_html
 def fitted(imbalanced):
     X, y = imbalanced
     labels = np.where(y == 1, "<b>bad & ugly</b>", "good")
-    return MesaClassifier(n_estimators=6, threshold="f1", random_state=0).fit(X, labels)
+    clf = MesaClassifier(DecisionTreeClassifier(), 6, threshold="f1", random_state=0)
+    return clf.fit(X, labels)
 
 
 def test_a_fit_shows_its_curve_and_its_promise(fitted):

@@ -21,8 +21,8 @@ from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.growth import MemberLearner, make_learners
-from metasampler.growth._members import leaf_values
+from metasampler.growth import make_learners
+from metasampler.growth._trees import LeafLearner, leaf_values
 
 LEARNERS = [
     DecisionTreeClassifier(),
@@ -192,11 +192,11 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
     width = () if n_classes == 2 else (n_classes,)
     for made in (
         make_learners(learner, [X], n_classes, leaf_smoothing=2.0),
-        MemberLearner(learner, n_classes, leaf_smoothing=2.0),
+        LeafLearner(learner, n_classes, leaf_smoothing=2.0),
     ):
         member = made.fit(X, codes, np.arange(100), 0)
         plain, smooth, scores = (np.zeros((200, *width)) for _ in range(3))
-        made.add_probabilities(member, X, plain, [(slice(None), smooth)])
+        made.add(member, X, [(slice(None), plain, 0.0), (slice(None), smooth, 2.0)])
         made.add_scores(member, X, scores)
         np.testing.assert_array_equal(plain, made.probabilities(member, X))
         np.testing.assert_array_equal(smooth, scores)

@@ -25,7 +25,7 @@ from metasampler.growth import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
-from metasampler.growth._members import TreeLearner
+from metasampler.growth._trees import TreeLearner
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
 
@@ -121,7 +121,7 @@ def test_members_without_leaves_add_the_same_to_both_sums(n_classes):
     learner = make_learners([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
     member = learner.of(1).fit(X, codes, None, 0)
     total, smooth, scores = np.zeros((3, 90) if n_classes == 2 else (3, 90, n_classes))
-    learner.of(1).add_probabilities(member, X, total, [(slice(None), smooth)])
+    learner.of(1).add(member, X, [(slice(None), total, 0.0), (slice(None), smooth, 1.0)])
     learner.of(1).add_scores(member, X, scores)
     proba = member.predict_proba(X)
     for added in (total, smooth, scores):

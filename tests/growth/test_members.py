@@ -8,12 +8,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler import _sklearn_compat
-from metasampler.growth._members import (
-    MemberLearner,
-    TreeLearner,
-    _seed_parameters,
-    make_learners,
-)
+from metasampler.growth._members import MemberLearner, _seed_parameters, make_learners
+from metasampler.growth._trees import TreeLearner
 
 TREES = [
     DecisionTreeClassifier(),
@@ -115,7 +111,7 @@ def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
     learner = make_learners(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs)
     member = learner.fit(X, codes, np.arange(500), 0)
     total = np.ones((500,) if n_classes == 2 else (500, n_classes))
-    learner.add_probabilities(member, X, total)
+    learner.add(member, X, [(slice(None), total, 0.0)])
     proba = member.predict_proba(X)
     np.testing.assert_array_equal(total, 1 + (proba[:, 1] if n_classes == 2 else proba))
 

@@ -12,8 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
 from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _data, _draw, race_keys
-from metasampler.growth._parts import Part
-from metasampler.growth._rules import Request, Sums
+from metasampler.growth._data import Part
+from metasampler.growth._draw import Request
+from metasampler.growth._pieces import find_rows
+from metasampler.growth._rules import Sums
 from metasampler.growth._sources import memory_in_bytes
 from metasampler.growth._weights import exact_sum
 
@@ -202,7 +204,7 @@ def test_weights_in_a_file_must_be_numbers(value, tmp_path):
         MesaClassifier().fit(ParquetRows(tmp_path, "label", weight="weight"))
 
 
-@pytest.mark.parametrize("failing", ["_look_at_block", "_make_part", "member"])
+@pytest.mark.parametrize("failing", ["_looked._look_at_block", "_parted._make_part", "member"])
 def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
     (tmp_path / "rows").mkdir()
     (tmp_path / "work").mkdir()
@@ -216,7 +218,7 @@ def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
         monkeypatch.setattr("metasampler._sklearn_compat.FAST_TREES", False)
         monkeypatch.setattr(DecisionTreeClassifier, "fit", fail)
     else:
-        monkeypatch.setattr(f"metasampler.growth._parted.{failing}", fail)
+        monkeypatch.setattr(f"metasampler.growth.{failing}", fail)
     clf = MesaClassifier(DecisionTreeClassifier(), 3)
     # The error is kept, as an interpreter keeps the last one, and with it all that it knows.
     with pytest.raises(KeyboardInterrupt) as kept:
@@ -280,7 +282,7 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
         parts = cut(codes, n_parts, 1)
         request = request._replace(n_members=1)
         candidates = Candidates(Memory(), parts, request, lambda sums=sums: sums)
-        chosen = candidates.smallest(size, adjust, tied).found(Memory(), parts)
+        chosen = find_rows(Memory(), parts, candidates.smallest(size, adjust, tied))
         found = np.concatenate(
             [rows + part.start for part, rows in zip(parts, chosen, strict=True)]
         )

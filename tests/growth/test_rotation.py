@@ -12,10 +12,9 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.growth import GaussianDraw, Growth, RandomStreams, make_learners
-from metasampler.growth._draw import deal_folds
-from metasampler.growth._members import leaf_probabilities
+from metasampler.growth._draw import Choice, deal_folds
 from metasampler.growth._pieces import make_pieces
-from metasampler.growth._rules import Choice
+from metasampler.growth._trees import leaf_probabilities
 
 
 def grown(make, X, y, n_members=7, *, fraction=0.25, smoothing=0.0, rule=None, **options):

@@ -179,7 +179,8 @@ def test_copies_of_a_policy(actor, twin):
 
 def test_what_one_fit_does_to_its_policy_changes_no_later_fit(imbalanced):
     X, y = imbalanced
-    first, second = (MesaClassifier(n_estimators=4, random_state=0) for _ in range(2))
+    tree = DecisionTreeClassifier()
+    first, second = (MesaClassifier(tree, n_estimators=4, random_state=0) for _ in range(2))
     expected = first.fit(X, y).actions_.copy()
     load_policy("universal").actor.parameters[:] = 0
     MetaSampler.load("universal").policy_.parameters[:] = 0

@@ -37,7 +37,7 @@ __all__ = ["CHOICES", "POWERS", "at_most", "measure_draws"]
 #: The most rows that train, and that test: the cost of a split must not depend on the table.
 _MOST_ROWS = 15_000
 
-# With fewer positives the default has no boosters.
+# With fewer positives scores of a split are mostly chance.
 _FEWEST_POSITIVES = 75
 
 # Majority rows a minority row in the draws of boosters.

@@ -231,7 +231,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     **Few rows.** With fewer than 200 rows of the smallest class, scouts take signal for noise.
     Sharp trees then join the teams, twice as many as the other trees; they have as many votes as
-    all other teams together. With fewer than 75 rows there are no teams: the ensemble is 50 trees
+    all other teams together. With fewer than 20 rows there are no teams: the ensemble is 50 trees
     of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the universal sampler. Rows are held out,
     and a `refit` uses them in the end.
 

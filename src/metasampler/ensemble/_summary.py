@@ -215,7 +215,7 @@ def _notes(ensemble) -> Iterator[str]:
         )
     elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
         yield (
-            "The smallest class has fewer than 75 rows, too few for teams. All members are trees, "
+            "The smallest class has fewer than 20 rows, too few for teams. All members are trees, "
             "which did best in development on so few rows."
         )
     if rivals := getattr(ensemble, "rivals_", ()):

@@ -32,10 +32,9 @@ from metasampler.policy import ConstantPolicy, load_policy
 
 __all__ = ["RECIPES", "Plan", "Recipe", "Team", "has_few_rows"]
 
-# With fewer rows of the smallest class trees take the place of teams. From a hundred on teams are
-# ahead of them. At fifty the study leaves it open, and scouts stop by five rows (`metasampler study
-# few-positives`).
-_ENOUGH_ROWS = 75
+# With fewer rows of the smallest class trees take the place of teams. At 25 rows teams are ahead of
+# them (`metasampler study few-positives`); below that scouts stop by one row or two.
+_ENOUGH_ROWS = 20
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
 # trees too blunt: sharp ones join the teams.

@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._progress import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler._unchanged import unchanged_on_error
 from metasampler.ensemble._answers import FittedTeam, GrownEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, Decision, HeldOut, decide
 from metasampler.ensemble._checks import check_fit
@@ -26,6 +25,7 @@ from metasampler.growth import (
     resolve_kinds,
     resolve_leaf_smoothing,
     side_by_side,
+    unchanged_on_error,
 )
 
 __all__ = ["BaseUnderSamplingEnsemble"]

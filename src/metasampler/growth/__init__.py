@@ -5,13 +5,22 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
-from metasampler.growth._check import check_table, looked_at, make_growth_data
+from metasampler.growth._check import (
+    check_labels,
+    check_table,
+    looked_at,
+    make_growth_data,
+    unchanged_on_error,
+)
 from metasampler.growth._data import GrowthData, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
+    Candidates,
+    Choice,
     RandomStreams,
     Stream,
     draw_rows,
+    join_choices,
     race_keys,
     race_keys_of,
 )
@@ -26,22 +35,18 @@ from metasampler.growth._kinds import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
-from metasampler.growth._labels import check_labels
 from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
+from metasampler.growth._looked import LookedAt
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
-from metasampler.growth._memory import RowsInMemory, fingerprint, join_tables
-from metasampler.growth._parted import LookedAt, make_parted_data
-from metasampler.growth._parts import Memory
+from metasampler.growth._memory import Memory, RowsInMemory, fingerprint, join_tables
+from metasampler.growth._parted import make_parted_data
 from metasampler.growth._places import FileTable
 from metasampler.growth._rules import (
-    Candidates,
-    Choice,
     GaussianDraw,
     PowerDraw,
     Rule,
     gaussian_log_weights,
-    join_choices,
     make_draw,
     spread_action,
 )
@@ -53,6 +58,7 @@ from metasampler.growth._sources import (
     resolve_source,
 )
 from metasampler.growth._threads import side_by_side
+from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
 
 __all__ = [
@@ -81,6 +87,7 @@ __all__ = [
     "RowsInMemory",
     "Rule",
     "Stream",
+    "TreeLearner",
     "average_precision",
     "check_labels",
     "check_table",
@@ -112,5 +119,6 @@ __all__ = [
     "running_mean",
     "side_by_side",
     "spread_action",
+    "unchanged_on_error",
     "weight_argument",
 ]

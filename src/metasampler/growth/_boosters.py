@@ -145,6 +145,8 @@ class BoosterLearner(MemberLearner):
     # LightGBM lets other threads run.
     fits_in_threads = True
     starts_threads = False
+    looks_at_rows = True
+    patience_parameters = _PATIENCE
 
     #: The round after which the learning rate doubles; None leaves it as it is.
     doubles_after: int | None = None
@@ -181,14 +183,16 @@ class BoosterLearner(MemberLearner):
         if self._seen is data.tables[0]:
             return
         self.edges, self._seen = None, data.tables[0]
-        sample = data.edge_rows(self._given["subsample_for_bin"])
-        if sample is not None:
+        n_rows = self._given["subsample_for_bin"]
+        # LightGBM itself takes the edges from one table that is the whole sample.
+        if data.place.copies_rows or data.n_train_table > n_rows:
             settings = self._settings(data.tables[0].shape[1])
             del settings["n_estimators"]
             # Bins are the same for any number of threads.
             settings["num_threads"] = effective_n_jobs(self.n_jobs)
             arguments = (settings, self.categorical_features)
             # All of the sample goes to one place, as one cell.
+            sample = data.edge_rows(n_rows)
             (self.edges,) = data.place.ask(make_bin_edges, [sample], args=arguments)
 
     @cached_property

@@ -7,28 +7,147 @@ from contextlib import contextmanager
 from numbers import Real
 
 import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
 from metasampler.growth._kinds import make_table_form
-from metasampler.growth._labels import check_labels, encode_labels
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
+from metasampler.growth._looked import LookedAt
 from metasampler.growth._memory import RowsInMemory, join_tables
-from metasampler.growth._parted import LookedAt
 from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
 __all__ = [
+    "check_labels",
     "check_table",
+    "encode_labels",
     "looked_at",
     "make_growth_data",
+    "unchanged_on_error",
 ]
+
+
+@contextmanager
+def unchanged_on_error(estimator) -> Iterator[None]:
+    """Let an estimator be what it was before if its fit fails or is interrupted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is fitted inside of the context.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from metasampler.growth import unchanged_on_error
+    >>> tree = DecisionTreeClassifier()
+    >>> try:
+    ...     with unchanged_on_error(tree):
+    ...         tree.n_features_in_ = 3
+    ...         raise KeyboardInterrupt
+    ... except KeyboardInterrupt:
+    ...     print(hasattr(tree, "n_features_in_"))
+    False
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        # In one step: there may be a second interrupt.
+        estimator.__dict__ = before
+        raise
+
+
+@contextmanager
+def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
+    """Yield the rows as a fit takes them, and how many there are of each class.
+
+    Of rows that are not in memory the labels are read; however the fit ends, what it has written
+    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
+    where rows are made ready.
+    """
+    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
+        source = resolve_source(X, y, sample_weight)
+        with source.make_place() as place:
+            looked = LookedAt(source, place)
+            yield looked, looked.counts
+        return
+    labels = np.asarray(y)
+    if y is not None and sample_weight is not None:
+        counting = np.asarray(sample_weight) != 0
+        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
+    try:
+        counts = np.unique(labels, return_counts=True)[1]
+    except TypeError:  # labels of several types
+        counts = np.array([])
+    yield X, counts
 
 
 def check_table(X, estimator, *, name: str = "X", owner=None):
     """Return one table in the form that members take."""
     return make_table_form(estimator, X)(X, name=name, owner=owner)
+
+
+def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
+    """Return the labels as a vector with one entry for every row of X."""
+    if y is None:
+        # The wording is scikit-learn's.
+        raise ValueError(
+            f"This {type(owner).__name__} estimator requires {name} to be passed, but the target "
+            f"{name} is None."
+        )
+    y = column_or_1d(y, warn=True)
+    _refuse_missing_labels(y, name)
+    assert_all_finite(y, input_name=name, estimator_name=type(owner).__name__)
+    if any(isinstance(label, bytes) for label in y[:1]):
+        raise TypeError(
+            f"{name} holds bytes, for instance {bytes(y[0])!r:.100}; labels are numbers or texts: "
+            "decode them."
+        )
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
+    check_consistent_length(X, y)
+    return y
+
+
+def _refuse_missing_labels(y: np.ndarray, name: str) -> None:
+    """Raise a ValueError for None and NA among labels of any kind, which others stumble over."""
+    if y.dtype.kind != "O":
+        return
+    is_missing = [label is None or type(label).__name__ in ("NAType", "NaTType") for label in y]
+    if any(is_missing):
+        raise ValueError(
+            f"Input {name} contains NaN: {sum(is_missing)} of {len(y)} labels are missing. Fill "
+            "them, or leave these rows out."
+        )
+
+
+def encode_labels(y, classes, name: str) -> np.ndarray:
+    """Return the positions of labels in ``classes``; each class must be there, and no other."""
+    try:
+        found = np.unique(y)
+        unknown = np.setdiff1d(found, classes)
+    except TypeError:  # labels of another kind, which do not even compare
+        found, unknown = y, np.unique(y)
+    if len(unknown):
+        raise ValueError(
+            f"{name} has classes that y does not have: {unknown[:10].tolist()}; y has "
+            f"{classes.tolist()}."
+        )
+    missing = np.setdiff1d(classes, found)
+    if len(missing):
+        raise ValueError(
+            f"{name} has no row of class {missing[:10].tolist()}; it needs rows of every class to "
+            "score an ensemble."
+        )
+    return np.searchsorted(classes, y)
 
 
 def _weighted_rows(X, sample_weight):
@@ -71,31 +190,6 @@ def _without_unit(weights: np.ndarray) -> np.ndarray:
     check_spread(least, weights.max())
     ratios = ratios_to(weights, least)
     return ratios / (total_of(ratios) / len(ratios))
-
-
-@contextmanager
-def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
-    """Yield the rows as a fit takes them, and how many there are of each class.
-
-    Of rows that are not in memory the labels are read; however the fit ends, what it has written
-    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
-    where rows are made ready.
-    """
-    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
-        source = resolve_source(X, y, sample_weight)
-        with source.make_place() as place:
-            looked = LookedAt(source, place)
-            yield looked, looked.counts
-        return
-    labels = np.asarray(y)
-    if y is not None and sample_weight is not None:
-        counting = np.asarray(sample_weight) != 0
-        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
-    try:
-        counts = np.unique(labels, return_counts=True)[1]
-    except TypeError:  # labels of several types
-        counts = np.array([])
-    yield X, counts
 
 
 def make_growth_data(

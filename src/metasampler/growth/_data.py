@@ -1,6 +1,12 @@
-"""The rows an ensemble grows on, wherever they are: what the loop knows and asks of them.
+"""The rows an ensemble grows on, wherever they are: parts, and what the loop asks of them.
 
-`_memory` has rows in memory, `_parted` rows in files or on a cluster.
+A *part* is some rows with consecutive numbers. A question to it is a plain function whose first
+argument is a `Part`; it stands beside whoever asks it. It changes nothing that another question
+could see, so that it may be asked again, in another process or on another machine.
+
+Parts are in a *place*, which holds one *cell* a part for each thing that is known of the parts. It
+has two verbs: ``make`` fills new cells, ``ask`` brings answers to the loop. `_memory` has rows in
+memory, where a cell is the thing itself, `_parted` rows in files (`_places`) or on a cluster.
 """
 
 from abc import ABC, abstractmethod
@@ -12,13 +18,26 @@ import numpy as np
 
 from metasampler import tables
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._draw import RandomStreams, Stream
-from metasampler.growth._parts import Part, Selector
-from metasampler.growth._rules import Candidates, Request, join_choices
+from metasampler.growth._draw import (
+    Candidates,
+    Choice,
+    RandomStreams,
+    Request,
+    Stream,
+    join_choices,
+)
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
-__all__ = ["MAX_WATCHED", "GrowthData", "Watched", "count_classes", "join_arrays", "sum_of_parts"]
+__all__ = [
+    "MAX_WATCHED",
+    "GrowthData",
+    "Part",
+    "Watched",
+    "count_classes",
+    "join_arrays",
+    "sum_of_parts",
+]
 
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
@@ -26,6 +45,87 @@ MAX_WATCHED = 300_000
 
 # Rows whose lowest values are looked for at once.
 _CHUNK = 1 << 20
+
+# Up to so many rows the rows that a member may see are kept for every fold.
+_FEW = 1 << 20
+
+#: Numbers of rows in a part: all, those of a mask, or a list of them.
+Selector = slice | np.ndarray
+
+
+class Part:
+    """Some rows of a task, with consecutive numbers.
+
+    Parameters
+    ----------
+    table : table
+        The rows, in the form that members take.
+    codes : ndarray of int of shape (n_rows,)
+        The class of every row.
+    start : int, default=0
+        The number of the first row.
+    weights : ndarray of shape (n_rows,), default=None
+        Positive weights.
+    folds : ndarray of int of shape (n_rows,), default=None
+        The fold of every row, if members leave folds out in rotation.
+    roles : dict of str to slice or ndarray, default=None
+        Which of the rows serve as ``"train"``, ``"valid"`` and ``"test"``; None: all train.
+    original : ndarray of int of shape (n_rows,), default=None
+        The numbers of the rows among all that the user passed, if some were left out.
+    remembers : bool, default=False
+        Whether the rows of a class are looked up once and kept, at eight bytes a row.
+    """
+
+    def __init__(
+        self,
+        table,
+        codes,
+        start=0,
+        *,
+        weights=None,
+        folds=None,
+        roles=None,
+        original=None,
+        remembers=False,
+    ):
+        self.table = table
+        self.codes = codes
+        self.start = start
+        self.weights = weights
+        self.folds = folds
+        self.roles: dict[str, Selector] = {"train": slice(None)} if roles is None else roles
+        self.original = original
+        self.remembers = remembers
+        #: Number of rows.
+        self.n_rows = len(codes)
+        self._known: dict = {}
+
+    def __getstate__(self):
+        return {**self.__dict__, "_known": {}}
+
+    def with_(self, **changes) -> "Part":
+        """Return the same rows with some of the constructor's arguments changed."""
+        same = {k: v for k, v in self.__dict__.items() if k not in ("n_rows", "_known")}
+        return Part(**{**same, **changes})
+
+    def rows_of(self, k: int | None, fold: int | None = None, role: str = "train") -> np.ndarray:
+        """Return the positions of a class's rows in a role, without those of a fold."""
+        if (role, k, fold) in self._known:
+            return self._known[role, k, fold]
+        which = slice(None) if role == "all" else self.roles.get(role, slice(0))
+        if fold is not None:
+            rows = self.rows_of(k, None, role)
+            assert self.folds is not None
+            rows = rows[self.folds[rows] != fold]
+        elif isinstance(which, slice) and which == slice(None) and k is not None:
+            rows = np.flatnonzero(self.codes == k)
+        else:
+            rows = np.arange(self.n_rows)[which]
+            rows = rows if k is None else rows[self.codes[rows] == k]
+        often = role == "train" and fold is None
+        if self.remembers and (often or self.n_rows <= _FEW):
+            self._known[role, k, fold] = rows
+        return rows
 
 
 class Watched(NamedTuple):
@@ -257,12 +357,18 @@ class GrowthData(ABC):
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
-            chosen = join_choices(of_class).found(place, parts)
+            chosen = self._found(join_choices(of_class), parts)
         found = zip(*place.ask(_look_at, parts, chosen), strict=True)
         rows, codes, weights, folds = map(join_arrays, found)
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
         self.watches = place.make(_add_watch, self.watches, chosen, args=(role,))
         return self._watched[role]
+
+    def _found(self, choice: Choice, parts: list) -> list:
+        # Imported here: pieces are cut from the rows.
+        from metasampler.growth._pieces import find_rows
+
+        return find_rows(self.place, parts, choice)
 
     def role_counts(self, role: str) -> np.ndarray:
         """Return the number of rows of each class in a role, or of ``"all"`` rows."""
@@ -290,20 +396,15 @@ class GrowthData(ABC):
         """Return the lowest number of each column of the training table."""
         return np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
 
-    def edge_rows(self, n_rows: int) -> list | None:
-        """Return a sample of the rows of each part, by which columns are cut into bins.
-
-        None if it is all rows, and these are one table: they need not be copied.
-        """
+    def edge_rows(self, n_rows: int) -> list:
+        """Return a sample of the rows of each part, by which columns are cut into bins."""
         place, parts = self.place, self.drawn_parts
         if self.n_train_table <= n_rows:
-            if not place.copies_rows:
-                return None
             chosen = place.make(_role_rows, parts, args=("all",))
         else:
             key = self.streams.row_key(Stream.EDGES)
             request = Request(None, None, "all", key, 0, weighted=False)
-            chosen = Candidates(place, parts, request).smallest(n_rows).found(place, parts)
+            chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 
 

@@ -1,26 +1,43 @@
-"""Randomness and draws: named streams, a key for every row, the smallest keys.
+"""Randomness and draws: named streams, a key for every row, the rows with the smallest keys.
 
 A stream is found by *what it serves* and *which step it serves*, never by how much randomness was
 used before it. So a result does not depend on ``n_jobs``, a warm start continues as one longer fit,
 and a row's random number does not depend on how the rows are split into chunks.
+
+The rows of a member (Algorithm 1) are drawn class by class, from `Candidates`. Who draws never sees
+the rows themselves, which may be in several parts, in files or on other machines; `_merging` has
+what only several parts need.
 """
 
+from collections.abc import Callable, Sequence
 from enum import IntEnum
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from metasampler.growth._merging import groups_of_all, last_of_smallest, least_of_all, up_to
+
+if TYPE_CHECKING:
+    from metasampler.growth._data import GrowthData, Part
+
 __all__ = [
     "DEFAULT_SIGMA",
     "MAX_DEALT",
+    "Candidates",
+    "Choice",
     "RandomStreams",
+    "Request",
     "Stream",
     "deal",
     "deal_alone",
     "deal_folds",
     "draw_rows",
+    "draw_subset",
     "hold_out_rows",
     "hold_out_size",
+    "join_choices",
     "race_keys",
     "race_keys_of",
 ]
@@ -147,19 +164,6 @@ def race_keys_of(key: np.ndarray, draw: int, rows: np.ndarray) -> np.ndarray:
     """Return the numbers of `race_keys` for some rows, given in ascending order.
 
     They are computed in chunks, so that the rows in between take no memory.
-
-    Parameters
-    ----------
-    key : ndarray of shape (2,), dtype=uint64
-        Key of the Philox generator.
-    draw : int
-        Number of the draw.
-    rows : ndarray of int
-        Row numbers, in ascending order.
-
-    Returns
-    -------
-    keys : ndarray of shape (len(rows),)
     """
     keys = np.empty(len(rows))
     if not len(rows):
@@ -274,3 +278,197 @@ def deal_alone(keys: np.ndarray, n_folds: int) -> np.ndarray:
     # A key is the logarithm of an exponential variate: this is uniform in [0, 1).
     uniform = -np.expm1(-np.exp(keys))
     return np.minimum((uniform * n_folds).astype(np.intp), n_folds - 1)
+
+
+# ---------------------------------------------------------------------- the subset of a member
+
+
+class Request(NamedTuple):
+    """Which rows a draw is about, and where their random keys come from."""
+
+    #: The class; None for rows of all.
+    k: Any
+    fold: int | None
+    role: str
+    key: np.ndarray
+    number: int
+    n_members: int = 0
+    weighted: bool = True
+
+
+class Choice(NamedTuple):
+    """Rows that were chosen: how each part finds them, once it needs them.
+
+    So the rows of a draw are found in the same task that takes them for a member.
+
+    Attributes
+    ----------
+    cells : tuple of list
+        What is needed of each part, as the place keeps it.
+    finds : tuple of tuple
+        Functions, how many of the cells each takes, and its arguments besides:
+        ``find(part, *cells, *args)`` returns positions of rows. None: the cell holds them.
+    """
+
+    cells: tuple[list, ...]
+    finds: tuple[tuple[Callable | None, int, tuple], ...]
+
+    @classmethod
+    def of(cls, rows: list) -> "Choice":
+        """Return the choice of rows that have been found, given their positions in each part."""
+        return cls((rows,), ((None, 1, ()),))
+
+
+def join_choices(choices: Sequence[Choice]) -> Choice:
+    """Return several choices as one."""
+    cells, finds = zip(*choices, strict=True)
+    return Choice(sum(cells, ()), sum(finds, ()))
+
+
+def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, growth=None) -> Choice:
+    """Draw the smallest class and as many rows of each larger one (Algorithm 1).
+
+    ``key`` and ``number`` are those of the random numbers. ``rule(growth, candidates, size)``
+    chooses rows of one larger class; None draws uniformly. Without a growth, whose member the rows
+    are for, rules know no errors.
+    """
+    place, parts = data.place, data.drawn_parts
+    counts, fold = data.counts, None
+    if data.fold_counts is not None:
+        fold = number % data.n_folds
+        counts = counts - data.fold_counts[:, fold]
+    # With many classes all rows are needed in the end: their keys are computed once.
+    whole = place.make(_all_keys, parts, args=(key, number)) if data.n_classes > 2 else None
+    n_members, sums = (0, None) if growth is None else (growth.n_members, growth.sums)
+    chosen = []
+    for k, (count, limit) in enumerate(zip(counts, data.limits(counts), strict=True)):
+        request = Request(k, fold, "train", key, number, n_members)
+        candidates = Candidates(place, parts, request, sums, whole)
+        if count <= limit:
+            chosen.append(candidates.all())
+        elif rule is None or k == data.minority:
+            chosen.append(candidates.smallest(int(limit)))
+        else:
+            chosen.append(rule(growth, candidates, int(limit)))
+    return join_choices(chosen)
+
+
+class Candidates:
+    """The rows of one class that a draw may take.
+
+    Parameters
+    ----------
+    place : Memory or alike
+        Where the parts are.
+    parts : list
+        The parts, as the place knows them.
+    request : Request
+        Which rows, and the source of their random keys.
+    sums : callable, default=None
+        Returns the sums over the members of each part, by which errors are computed.
+    whole : list, default=None
+        The random keys of all rows of each part, if they are known.
+    """
+
+    def __init__(self, place, parts: list, request: Request, sums=None, whole=None):
+        self.place = place
+        self.parts = parts
+        self.request = request
+        self._sums = sums
+        self._whole = [None] * len(parts) if whole is None else whole
+        #: Whether they are in several parts: then what a rule compares rows with must be merged.
+        self.are_parted = len(parts) > 1
+
+    @property
+    def k(self) -> int:
+        """The class."""
+        return self.request.k
+
+    def all(self) -> Choice:
+        """Choose all rows."""
+        k, fold, role, *_ = self.request
+        return Choice((), ((methodcaller("rows_of", k, fold, role), 0, ()),))
+
+    def least(self, function: Callable, *args) -> float:
+        """Return the smallest value of ``function(errors, *args)`` over all rows."""
+        sums = self._sums()[: len(self.parts)]
+        return least_of_all(self.place, self.parts, sums, self.request, function, args)
+
+    def groups(self, function: Callable, n_groups: int, *args) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows each group has, and the sums of their numbers.
+
+        ``function(errors, *args)`` returns the group and the number of each row.
+        """
+        sums = self._sums()[: len(self.parts)]
+        return groups_of_all(self.place, self.parts, sums, self.request, function, n_groups, args)
+
+    def smallest(self, size: int, adjust: Callable | None = None, *args) -> Choice:
+        """Choose the rows with the smallest keys, of equal ones those with the smallest numbers.
+
+        ``size`` is less than there are. ``adjust(keys, errors, *args)`` returns the keys that
+        count; None takes the random ones.
+        """
+        place, parts, request = self.place, self.parts, self.request
+        # Parts that hold no training rows come last.
+        sums = [None] * len(parts) if adjust is None else self._sums()[: len(parts)]
+        arguments = (request, adjust, args)
+        cells = (parts, sums, self._whole)
+        if not self.are_parted:
+            return Choice.of(place.make(_smallest_of, *cells, args=(size, *arguments)))
+        keys = place.make(_class_keys, *cells, args=arguments)
+        last = last_of_smallest(place, parts, keys, request, size)
+        return Choice((keys,), ((up_to, 1, (request, *last)),))
+
+    def pick(self, pick: Callable, *args) -> Choice:
+        """Choose the rows that ``pick(rows, keys, errors, *args)`` chooses by their positions.
+
+        Only for rows that are all in one part.
+        """
+        if self.are_parted:
+            raise ValueError(
+                "This way to draw rows needs all of them in memory; MesaClassifier, "
+                "SelfPacedEnsembleClassifier and ensembles with uniform draws take rows in files "
+                "and on clusters."
+            )
+        sums = [None] if self._sums is None else self._sums()[:1]
+        arguments = (self.request, pick, args)
+        # Now, not later: who picks may count how often it was asked.
+        found = self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)
+        return Choice.of(found)
+
+
+# The questions that candidates ask.
+
+
+def _all_keys(part: "Part", key: np.ndarray, number: int) -> np.ndarray:
+    """Return the random keys of all rows."""
+    return race_keys(key, number, part.start, part.start + part.n_rows)
+
+
+def _class_keys(part: "Part", sums, whole, request: Request, adjust=None, args=()) -> np.ndarray:
+    """Return the keys of the rows of a request; ``adjust`` changes them by the errors."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    if whole is None:
+        numbers = rows + part.start if part.start else rows
+        keys = race_keys_of(request.key, request.number, numbers)
+    else:
+        keys = whole[rows]
+    if part.weights is not None and request.weighted:
+        keys -= np.log(part.weights[rows])
+    if adjust is not None and len(rows):
+        keys = adjust(keys, sums.class_errors(rows, request.k, request.n_members), *args)
+    return keys
+
+
+def _smallest_of(part: "Part", sums, whole, size: int, request: Request, *how) -> np.ndarray:
+    """Return the positions of the rows with the smallest keys of the only part."""
+    keys = _class_keys(part, sums, whole, request, *how)
+    return part.rows_of(request.k, request.fold, request.role)[draw_rows(keys, size)]
+
+
+def _pick_of(part: "Part", sums, whole, request: Request, pick, args) -> np.ndarray:
+    """Return the positions that ``pick(rows, keys, errors)`` chooses of the only part."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    keys = _class_keys(part, sums, whole, request)
+    errors = None if sums is None else sums.class_errors(rows, request.k, request.n_members)
+    return rows[pick(rows, keys, errors, *args)]

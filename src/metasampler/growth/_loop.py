@@ -10,12 +10,11 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._data import GrowthData, join_arrays
-from metasampler.growth._draw import RandomStreams, Stream
+from metasampler.growth._data import GrowthData, Part, join_arrays
+from metasampler.growth._draw import RandomStreams, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
-from metasampler.growth._parts import Part
 from metasampler.growth._pieces import Drawn, fit_on_rows
-from metasampler.growth._rules import Rule, Sums, draw_subset
+from metasampler.growth._rules import Rule, Sums
 from metasampler.growth._scoring import running_mean
 from metasampler.growth._threads import side_by_side
 
@@ -122,7 +121,8 @@ class Growth:
         self._sums: list | None = None
         self._n_scored = 0
         self._errors: dict[str, np.ndarray] = {}
-        learner.look_at(data)
+        if learner.looks_at_rows:
+            learner.look_at(data)
 
     @property
     def n_members(self) -> int:
@@ -450,8 +450,9 @@ def _add_member(part: Part, watch: dict, sums: Sums, learner, member, in_place: 
     """Return the sums with one more member."""
     if not in_place:
         sums = Sums(sums.total.copy(), {role: each.copy() for role, each in sums.soft.items()})
-    soft = [(watch[role], each) for role, each in sums.soft.items() if len(each)]
-    learner.add_probabilities(member, part.table, sums.total, soft)
+    smooth = learner.leaf_smoothing
+    soft = [(watch[role], each, smooth) for role, each in sums.soft.items() if len(each)]
+    learner.add(member, part.table, [(slice(None), sums.total, 0.0), *soft])
     return sums
 
 

@@ -1,16 +1,7 @@
-"""Members: how they are fitted and scored, and what soft leaves say.
-
-A tree that is grown to the end has pure leaves, which say 0 or 1: the mean of k such members takes
-only k + 1 values, so that most rows are tied. A *soft leaf* of n rows, n_c of them of class c, says
-
-    p_c = (n_c + s) / (n + s * n_classes)
-
-instead (Laplace's rule for s = 1): large leaves are surer than small ones. This is no part of the
-paper.
-"""
+"""Members: how they are fitted and scored, each kind by a learner of its own."""
 
 from copy import copy
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
@@ -25,9 +16,6 @@ from metasampler.growth._threads import side_by_side
 __all__ = [
     "MemberLearner",
     "Members",
-    "TreeLearner",
-    "leaf_probabilities",
-    "leaf_values",
     "make_learners",
     "weight_argument",
 ]
@@ -61,7 +49,7 @@ class MemberLearner:
     n_jobs : int or None
         Threads that score chunks of rows.
     leaf_smoothing : float, default=0.0
-        Rows of each class added to every leaf for the scores, see `leaf_values`.
+        Rows of each class added to every leaf for the scores, for kinds with leaves.
     categorical_features : list of int, default=()
         Columns whose numbers are codes, for kinds that know categories.
     """
@@ -71,6 +59,12 @@ class MemberLearner:
 
     #: Whether a fit may start threads of its own.
     starts_threads = True
+
+    #: Whether it has to look at the rows (`look_at`) before the first member is fitted.
+    looks_at_rows = False
+
+    #: Parameters of the base learner that say when a member stops by rows it is not trained on.
+    patience_parameters: tuple[str, ...] = ()
 
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
     signal: float | None = None
@@ -97,11 +91,7 @@ class MemberLearner:
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
         self._quiet = of_trees if is_plain_tree(estimator) else {}
         #: Whether members stop by rows that they are not trained on.
-        self.stops_early = self._patience() is not None
-
-    def _patience(self) -> int | None:
-        """Return the rounds without gain after which a member stops; None if it never does."""
-        return None
+        self.stops_early = any(getattr(estimator, name, None) for name in self.patience_parameters)
 
     def of(self, number: int) -> "MemberLearner":
         """Return the learner of the member with this number: all members are of one kind."""
@@ -116,6 +106,7 @@ class MemberLearner:
 
     def look_at(self, data) -> None:
         """See the rows that members will be fitted on, before the first of them is."""
+        raise NotImplementedError
 
     def fit(
         self,
@@ -163,34 +154,18 @@ class MemberLearner:
         return proba[:, 1] if self.n_classes == 2 else proba
 
     def answers(self, member, X, smoothings: list[float]) -> list[np.ndarray]:
-        """Return the probabilities of some rows for each smoothing of the leaves, if there are any.
-
-        The rows go through the trees once for all.
-        """
-        if not any(smoothings):
-            return [self.probabilities(member, X)] * len(smoothings)
-        with np.errstate(**self._quiet):
-            leaves = member.apply(X)
-        return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
-
-    def add_probabilities(self, member, X, total: np.ndarray, soft=()) -> None:
-        """Add a member's probabilities of all rows of X to ``total``, in place.
-
-        ``soft`` holds pairs of row positions and sums, to which those of soft leaves are added.
-        Members without leaves add the same to all.
-        """
-        everywhere = slice(None)
-        sums = [(at, soft_total, self.leaf_smoothing) for at, soft_total in soft]
-        self._add(member, X, [(everywhere, total, 0.0), *sums])
+        """Return the probabilities of some rows for each smoothing of leaves; here all alike."""
+        return [self.probabilities(member, X)] * len(smoothings)
 
     def add_scores(self, member, X, total: np.ndarray) -> None:
         """Add what a member contributes to the ensemble's answer, by soft leaves, in place."""
-        self._add(member, X, [(slice(None), total, self.leaf_smoothing)])
+        self.add(member, X, [(slice(None), total, self.leaf_smoothing)])
 
-    def _add(self, member, X, sums: list[tuple]) -> None:
-        """Add a member's probabilities to sums, to each with leaves of its own smoothing.
+    def add(self, member, X, sums: list[tuple]) -> None:
+        """Add a member's probabilities of rows of X to sums, in place.
 
-        A sum is of all rows, or of those at some positions in ascending order.
+        A sum is a tuple: the rows it is of, all or positions in ascending order, the sum itself,
+        and the smoothing of the leaves.
         """
         smoothings = [smoothing for *_, smoothing in sums]
 
@@ -241,35 +216,6 @@ def _thread_parameters(estimator) -> dict[str, int]:
     return {name: 1} if name and estimator.get_params().get(name) is None else {}
 
 
-class TreeLearner(MemberLearner):
-    """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
-
-    # Growing a tree lets other threads run.
-    fits_in_threads = True
-    starts_threads = False
-
-    @cached_property
-    def _builder(self) -> compat.TreeBuilder:
-        return compat.TreeBuilder(self.estimator, self.n_classes)
-
-    def own_copy(self):
-        """Return a copy that makes a builder of its own."""
-        twin = copy(self)
-        twin.__dict__.pop("_builder", None)
-        return twin
-
-    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
-        """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
-        if rows is not None:
-            X, codes = X[rows], codes[rows]
-        return self._builder.fit(X, codes.astype(np.intp), seed, sample_weight)
-
-    def answers(self, member, X, smoothings):
-        """Return the probabilities of some rows for each smoothing of the leaves."""
-        leaves = member.tree_.apply(X)
-        return [leaf_values(member, leaves, smoothing) for smoothing in smoothings]
-
-
 class Members:
     """Learners of several kinds that alternate, member by member.
 
@@ -288,6 +234,7 @@ class Members:
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
         self.starts_threads = any(learner.starts_threads for learner in learners)
+        self.looks_at_rows = any(learner.looks_at_rows for learner in learners)
         self.signal: float | None = None
 
     def of(self, number: int) -> MemberLearner:
@@ -306,7 +253,8 @@ class Members:
     def look_at(self, data) -> None:
         """See the rows that members will be fitted on, before the first of them is."""
         for learner in self.learners:
-            learner.look_at(data)
+            if learner.looks_at_rows:
+                learner.look_at(data)
 
 
 def make_learners(
@@ -338,7 +286,9 @@ def make_learners(
     -------
     learner : MemberLearner or Members
     """
+    # Imported here: they are kinds of this module's learner.
     from metasampler.growth._boosters import BoosterLearner
+    from metasampler.growth._trees import LeafLearner, TreeLearner
 
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
@@ -356,49 +306,7 @@ def make_learners(
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
             learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
-        make = TreeLearner if fast else MemberLearner
         smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
+        make = TreeLearner if fast else LeafLearner if smoothing else MemberLearner
         learners.append(make(kind, n_classes, n_jobs, smoothing))
     return Members(learners) if isinstance(estimator, list) else learners[0]
-
-
-# ---------------------------------------------------------------------- soft leaves
-
-
-def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:
-    """Return what some leaves say: for class 1 only, if there are two classes.
-
-    ``leaves`` are numbers of nodes, which may occur many times; ``smoothing`` rows of each class
-    are added to each, 0 gives the plain shares.
-    """
-    # Since scikit-learn 1.3 `value` holds shares, for every tree with or without weights.
-    shares = tree.tree_.value[:, 0, :]
-    n_classes = shares.shape[1]
-    if n_classes == 2:
-        shares = shares[:, 1]
-    if not smoothing:
-        return shares.take(leaves, axis=0)
-    sizes = tree.tree_.weighted_n_node_samples
-    # Whatever is less to smooth: the leaves of few rows, or once all nodes of the tree.
-    few = len(leaves) < len(sizes)
-    if few:
-        shares, sizes = shares.take(leaves, axis=0), sizes.take(leaves)
-    if n_classes > 2:
-        sizes = sizes[:, np.newaxis]
-    values = (shares * sizes + smoothing) / (sizes + smoothing * n_classes)
-    return values if few else values.take(leaves, axis=0)
-
-
-def leaf_probabilities(member, leaves: np.ndarray, smoothing: float) -> np.ndarray:
-    """Return the probabilities of rows whose leaves are known, as ``member.apply`` gives them.
-
-    ``member`` is a tree or a forest; of two classes the probabilities are those of class 1.
-    """
-    if leaves.ndim == 1:
-        return leaf_values(member, leaves, smoothing)
-    trees = zip(member.estimators_, leaves.T, strict=True)
-    # Added up first and divided last, as in scikit-learn: the same to the last bit.
-    total = np.zeros(())
-    for tree, column in trees:
-        total = total + leaf_values(tree, column, smoothing)
-    return total / len(member.estimators_)

@@ -1,6 +1,8 @@
 """Rows in memory: how they are put together, and the same task with other rows."""
 
+from collections.abc import Callable
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -9,14 +11,56 @@ import numpy as np
 from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._data import GrowthData
-from metasampler.growth._draw import RandomStreams, Stream, deal, draw_rows, race_keys_of
-from metasampler.growth._parts import Memory, cut_part
-from metasampler.growth._pieces import member_weights
-from metasampler.growth._rules import draw_subset
+from metasampler.growth._data import GrowthData, Part
+from metasampler.growth._draw import (
+    RandomStreams,
+    Stream,
+    deal,
+    draw_rows,
+    draw_subset,
+    race_keys_of,
+)
+from metasampler.growth._journal import Journal
+from metasampler.growth._pieces import find_rows, member_weights
 from metasampler.tables import TreeTable, is_frame
 
-__all__ = ["RowsInMemory", "fingerprint", "join_tables"]
+__all__ = ["Memory", "RowsInMemory", "fingerprint", "join_tables"]
+
+
+class Memory:
+    """The place of parts in memory."""
+
+    #: Whether questions may change sums where they are, instead of making new ones.
+    in_place = True
+
+    #: Whether the loop may ask for the numbers of all rows that members were trained on.
+    knows_rows = True
+
+    #: Whether a piece for a member holds copies of its rows.
+    copies_rows = False
+
+    #: Remembers members for whoever begins the fit again.
+    journal: Journal | None = None
+
+    def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
+        """Return a cell for each part: what the function makes of the cells given.
+
+        A cell that is a list holds cells of several parts: the function gets them together.
+        """
+        return [function(*each, *args) for each in zip(*cells, strict=True)]
+
+    #: Return the answer of each part: in memory a cell is the thing itself.
+    ask = make
+
+    def new_paths(self, n_paths: int) -> list[Path] | None:
+        """Return paths of files for the tables of parts; None keeps them where the parts are."""
+        return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        """Leave nothing behind: a fit is over, or has failed."""
 
 
 class RowsInMemory(GrowthData):
@@ -173,7 +217,7 @@ class RowsInMemory(GrowthData):
 
     def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray:
         """Return the rows of the first table that `draw_subset` draws, by their positions."""
-        return draw_subset(self, key, number, rule).found(self.place, self.drawn_parts)[0]
+        return find_rows(self.place, self.drawn_parts, draw_subset(self, key, number, rule))[0]
 
     def member_weights(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the weights with which some rows enter a member."""
@@ -192,6 +236,24 @@ class RowsInMemory(GrowthData):
             "sample_weight": None if self.weights is None else fingerprint(self.weights),
             "X": [fingerprint(table) for table in self.tables],
         }
+
+
+def cut_part(table, start: int, codes, rows: dict, weights, folds, original) -> Part:
+    """Return a table in memory as a part, given what is known of the rows of all tables."""
+    stop = start + table.shape[0]
+    roles: dict = {}
+    for role, which in rows.items():
+        if isinstance(which, slice):
+            if which.start <= start and stop <= which.stop:
+                roles[role] = slice(None)
+            continue
+        numbers = np.flatnonzero(which) if which.dtype == bool else which
+        inside = numbers[slice(*np.searchsorted(numbers, (start, stop)))]
+        if len(inside):
+            roles[role] = inside - start
+    arrays = {"weights": weights, "folds": folds, "original": original}
+    own = {name: None if of is None else of[start:stop] for name, of in arrays.items()}
+    return Part(table, codes[start:stop], start, roles=roles, remembers=True, **own)
 
 
 def fingerprint(table) -> str:

@@ -5,11 +5,14 @@ bin the last row itself; ties go by row number. So a draw does not depend on how
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metasampler.growth._parts import Part
 from metasampler.growth._weights import MANY_ROWS, exact_group_sums, group_sums
+
+if TYPE_CHECKING:
+    from metasampler.growth._data import Part
 
 __all__ = ["groups_of_all", "last_of_smallest", "least_of_all", "up_to"]
 
@@ -61,25 +64,25 @@ def _bin_of_last(counts: Sequence[tuple[int, np.ndarray]], size: int) -> tuple[i
     return first + position, int(up_to[position] - merged[position])
 
 
-def _least_of(part: Part, sums, request, function: Callable, args: tuple) -> float:
+def _least_of(part: "Part", sums, request, function: Callable, args: tuple) -> float:
     """Return the smallest value of a function of the errors."""
     rows = part.rows_of(request.k, request.fold, request.role)
     errors = sums.class_errors(rows, request.k, request.n_members)
     return float(function(errors, *args).min(initial=np.inf))
 
 
-def _groups_of(part: Part, sums, request, function: Callable, args: tuple) -> tuple:
+def _groups_of(part: "Part", sums, request, function: Callable, args: tuple) -> tuple:
     """Return the group and the number of each row of a request."""
     rows = part.rows_of(request.k, request.fold, request.role)
     return function(sums.class_errors(rows, request.k, request.n_members), *args)
 
 
-def _count_groups(part: Part, sums, request, function: Callable, args: tuple, n_groups: int):
+def _count_groups(part: "Part", sums, request, function: Callable, args: tuple, n_groups: int):
     groups, _ = _groups_of(part, sums, request, function, args)
     return np.bincount(groups, minlength=n_groups)
 
 
-def _exact_groups_of(part: Part, sums, request, function: Callable, args: tuple, n_groups: int):
+def _exact_groups_of(part: "Part", sums, request, function: Callable, args: tuple, n_groups: int):
     groups, numbers = _groups_of(part, sums, request, function, args)
     return exact_group_sums(groups, numbers, n_groups)
 
@@ -89,7 +92,7 @@ def _bins(keys: np.ndarray) -> np.ndarray:
     return ((bounded + _FARTHEST) * _BINS_A_UNIT).astype(np.int16)
 
 
-def _count_keys(part: Part, keys: np.ndarray) -> tuple[int, np.ndarray]:
+def _count_keys(part: "Part", keys: np.ndarray) -> tuple[int, np.ndarray]:
     """Return the number of keys in each bin, from the first bin that has any."""
     if not len(keys):
         return 0, np.zeros(0, dtype=np.int64)
@@ -98,14 +101,14 @@ def _count_keys(part: Part, keys: np.ndarray) -> tuple[int, np.ndarray]:
     return first, np.bincount(bins - first)
 
 
-def _keys_in_bin(part: Part, keys: np.ndarray, request, which: int) -> tuple:
+def _keys_in_bin(part: "Part", keys: np.ndarray, request, which: int) -> tuple:
     """Return the keys in one bin and the numbers of their rows."""
     near = np.flatnonzero(_bins(keys) == which)
     rows = part.rows_of(request.k, request.fold, request.role)
     return keys[near], rows[near] + part.start
 
 
-def up_to(part: Part, keys: np.ndarray, request, last: float, last_row: int) -> np.ndarray:
+def up_to(part: "Part", keys: np.ndarray, request, last: float, last_row: int) -> np.ndarray:
     """Return the positions of rows with keys up to the last one, of equal ones by their number."""
     rows = part.rows_of(request.k, request.fold, request.role)
     chosen = keys < last

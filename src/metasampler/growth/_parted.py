@@ -5,28 +5,30 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
-from metasampler.growth._data import GrowthData, count_classes, join_arrays, sum_of_parts
+from metasampler.growth._check import check_labels, encode_labels
+from metasampler.growth._data import GrowthData, Part, count_classes, join_arrays, sum_of_parts
 from metasampler.growth._draw import (
     MAX_DEALT,
+    Candidates,
+    Request,
     Stream,
     deal,
     deal_alone,
     hold_out_size,
+    join_choices,
     race_keys_of,
 )
 from metasampler.growth._fingerprint import fingerprint_rows
 from metasampler.growth._kinds import unfitted_form
-from metasampler.growth._labels import check_labels, encode_labels
-from metasampler.growth._parts import Part
+from metasampler.growth._looked import LookedAt
+from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FileTable
-from metasampler.growth._rules import Candidates, Request, join_choices
 from metasampler.growth._sources import open_block
-from metasampler.growth._weights import check_spread, check_weights, ratios_to
+from metasampler.growth._weights import check_spread, ratios_to
 from metasampler.tables import TreeTable, is_frame
 
-__all__ = ["LookedAt", "PartedData", "make_parted_data"]
+__all__ = ["PartedData", "make_parted_data"]
 
 
 class PartedData(GrowthData):
@@ -186,42 +188,6 @@ def has_missing(part: Part) -> bool:
 # ---------------------------------------------------------------------- from blocks to parts
 
 
-def _look_at_block(block, label, weight) -> dict:
-    """Return what has to be known of the labels and weights of a block."""
-    _, y, weights = open_block(block, label, weight)
-    if y is None:
-        raise ValueError("label must name the column of labels, got None.")
-    if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
-        raise ValueError(f"Labels are missing in {label!r}; every row needs one.")
-    facts: dict = {"n_passed": len(y), "least": np.inf, "most": 0.0}
-    if weights is not None:
-        check_weights(weights)
-        y = y[weights > 0]
-        if len(y):
-            facts |= {"least": weights[weights > 0].min(), "most": weights.max()}
-    facts["labels"], facts["counts"] = np.unique(y, return_counts=True)
-    facts["n_rows"] = len(y)
-    return facts
-
-
-def _first_row(block, label, weight):
-    return open_block(block, label, weight).X[:1]
-
-
-def _lacks(y: np.ndarray) -> bool:
-    # pandas.NA compares with nothing, not even with itself.
-    absent = ("NAType", "NaTType")
-    return any(each is None or type(each).__name__ in absent or each != each for each in y)
-
-
-def _ask_frame(block, label, weight, question, args):
-    """Answer a question about the table of a block, without rows that have no weight."""
-    X, _, weights = open_block(block, label, weight)
-    if weights is not None:
-        X = X[weights > 0]
-    return question(X, *args)
-
-
 def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
     """Return blocks as one part: its table as members take it, classes and ratios of weights."""
     known: list[tuple] = []
@@ -282,63 +248,6 @@ def _ratios_of(part: Part, k=None) -> np.ndarray:
 def _of_mean_one(part: Part, mean: float) -> Part:
     assert part.weights is not None
     return part.with_(weights=part.weights / mean) if "train" in part.roles else part
-
-
-class LookedAt:
-    """A source of rows that has been looked at: its classes are known, its rows are not read yet.
-
-    Parameters
-    ----------
-    source : ParquetRows or alike
-        Makes the blocks, and knows the columns of labels and weights.
-    place : Memory or alike
-        Where the parts are going to be.
-    """
-
-    def __init__(self, source, place):
-        self.source = source
-        self.place = place
-        self.columns = (source.label, source.weight)
-        self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
-        self.facts = self.place.ask(_look_at_block, labels_only, args=self.columns)
-        labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
-        if not len(labels):
-            raise ValueError(f"{source!r} has no rows, or none with a weight.")
-        try:
-            check_classification_targets(labels)
-            self.classes = np.unique(labels)
-        except TypeError as error:
-            kinds = sorted({type(label).__name__ for label in labels})
-            raise ValueError(f"Labels must be of one type, got {', '.join(kinds)}.") from error
-        self.counts = np.zeros(len(self.classes), dtype=np.int64)
-        for each in self.facts:
-            if each["n_rows"]:
-                self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
-        with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
-        #: Blocks that hold rows.
-        self.kept = [self.blocks[number] for number in with_rows]
-
-    @cached_property
-    def example(self):
-        """A row like all others: it shows the number and the names of the columns."""
-        return self.place.ask(_first_row, self.kept[:1], args=self.columns)[0]
-
-    def ask(self, question: Callable, *args) -> list:
-        """Return what ``question(frame, *args)`` gives for the rows of each block."""
-        return self.place.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
-
-    def grouped(self) -> list[list[int]]:
-        """Return the numbers of the blocks that are to become one part."""
-        sizes = [each["n_rows"] for each in self.facts]
-        return self.source.group_blocks(sizes, self.bytes_a_row)
-
-    @property
-    def bytes_a_row(self) -> int:
-        """What a row takes in the form in which members take it."""
-        example = self.example
-        kinds = example.dtypes if is_frame(example) else [example.dtype]
-        kinds = set(map(str, kinds))
-        return example.shape[1] * (4 if kinds == {"float32"} else 8)
 
 
 def make_parted_data(
@@ -438,7 +347,7 @@ def make_parted_data(
             for k, size in enumerate(sizes):
                 request = Request(k, None, "train", key, 0, weighted=False)
                 held.append(Candidates(place, parts, request).smallest(size))
-            rows = join_choices(held).found(place, parts)
+            rows = find_rows(place, parts, join_choices(held))
             parts = place.make(_holding_out, parts, rows)
             train_counts = counts - sizes
     data = PartedData(

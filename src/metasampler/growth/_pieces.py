@@ -1,19 +1,17 @@
 """What a member is fitted on: a piece of every part, put together where the member is fitted."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._data import GrowthData, join_arrays
-from metasampler.growth._parts import Part
-from metasampler.growth._rules import Choice
+from metasampler.growth._data import GrowthData, Part, join_arrays
+from metasampler.growth._draw import Choice
 
 if TYPE_CHECKING:
     from metasampler.growth._members import MemberLearner
 
-__all__ = ["Drawn", "Piece", "fit_on_rows", "make_pieces", "member_weights"]
+__all__ = ["Drawn", "Piece", "find_rows", "fit_on_rows", "make_pieces", "member_weights"]
 
 
 class Drawn(NamedTuple):
@@ -69,10 +67,9 @@ def make_pieces(data: GrowthData, chosen: Choice, number: int, stops_early: bool
         stop_by = ("valid", None)
     if stop_by is not None:
         scales = data.watched("valid").scales
-    place, cells = data.place, chosen.cells
+    place = data.place
     order = Order(
-        chosen.find,
-        chosen.args,
+        chosen.finds,
         data.mean_weights,
         stop_by,
         scales,
@@ -80,7 +77,7 @@ def make_pieces(data: GrowthData, chosen: Choice, number: int, stops_early: bool
         place.knows_rows,
     )
     watches = data.watches[: len(data.drawn_parts)]
-    return place.make(_make_piece, data.drawn_parts, watches, *cells, args=(order,))
+    return place.make(_make_piece, data.drawn_parts, watches, *chosen.cells, args=(order,))
 
 
 class Order(NamedTuple):
@@ -88,7 +85,7 @@ class Order(NamedTuple):
 
     Attributes
     ----------
-    find, args
+    finds : tuple
         How rows to train on are found, see `Choice`.
     means : dict of int to float
         The mean weight of each class that is drawn.
@@ -102,8 +99,7 @@ class Order(NamedTuple):
         Whether it tells their numbers.
     """
 
-    find: Callable
-    args: tuple
+    finds: tuple
     means: dict
     stop_by: tuple | None
     scales: np.ndarray | None
@@ -114,7 +110,7 @@ class Order(NamedTuple):
 def _make_piece(part: Part, watch: dict, *given) -> Piece:
     """Return what a member gets of one part; the order comes last, the cells it needs before."""
     *cells, order = given
-    rows = order.find(part, *cells, *order.args)
+    rows = _find_in(part, *cells, order.finds)
     numbers = _numbers_of(part, rows) if order.numbered else None
     scales = order.scales
     weights = unseen = unseen_weights = None
@@ -138,6 +134,24 @@ def _make_piece(part: Part, watch: dict, *given) -> Piece:
         unseen = np.arange(n_trained, len(rows))
     table, codes, rows = take_rows(part.table, rows), part.codes[rows], np.arange(n_trained)
     return Piece(table, codes, rows, weights, unseen, unseen_weights, numbers)
+
+
+def find_rows(place, parts: list, choice: Choice) -> list:
+    """Return the positions of chosen rows in each part, in ascending order, as the place does."""
+    return place.make(_find_in, parts, *choice.cells, args=(choice.finds,))
+
+
+def _find_in(part: Part, *given) -> np.ndarray:
+    """Return the positions of chosen rows in one part."""
+    *cells, finds = given
+    found, start = [], 0
+    for find, n_cells, args in finds:
+        own = cells[start : start + n_cells]
+        found.append(own[0] if find is None else find(part, *own, *args))
+        start += n_cells
+    rows = np.concatenate(found)
+    rows.sort()
+    return rows
 
 
 def member_weights(weights: np.ndarray, codes: np.ndarray, means: dict) -> np.ndarray:

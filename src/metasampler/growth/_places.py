@@ -12,7 +12,7 @@ from uuid import uuid4
 import joblib
 import numpy as np
 
-from metasampler.growth._parts import Memory
+from metasampler.growth._memory import Memory
 
 __all__ = ["FileTable", "Files"]
 

@@ -1,34 +1,25 @@
-"""How the rows of a member are drawn (Algorithm 1): the candidates, and the rules that draw them.
+"""The rules that rows are drawn by, and the errors that they look at.
 
 A rule is what a policy returns: ``rule(growth, candidates, size)`` is called once for every larger
-class. It asks the candidates and never sees the rows themselves, which may be in several parts, in
-files or on other machines; `_merging` has what only several parts need.
+class, and chooses so many of its rows.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from metasampler.growth._draw import DEFAULT_SIGMA, draw_rows, race_keys, race_keys_of
-from metasampler.growth._merging import groups_of_all, last_of_smallest, least_of_all, up_to
-from metasampler.growth._parts import Part
+from metasampler.growth._draw import DEFAULT_SIGMA, Candidates, Choice
 
 if TYPE_CHECKING:
-    from metasampler.growth._data import GrowthData
     from metasampler.growth._loop import Growth
 
 __all__ = [
-    "Candidates",
-    "Choice",
     "GaussianDraw",
     "PowerDraw",
-    "Request",
     "Rule",
     "Sums",
-    "draw_subset",
     "gaussian_log_weights",
-    "join_choices",
     "make_draw",
     "spread_action",
 ]
@@ -41,116 +32,6 @@ _LEAST_POWER = 0.1
 
 # Added to errors: among rows that are easy anyway nothing depends on how easy they are.
 _FLOOR = 0.1
-
-
-# ---------------------------------------------------------------------- the subset of a member
-
-
-class Choice(NamedTuple):
-    """Rows that were chosen: how each part finds them, once it needs them.
-
-    So the rows of a draw are found in the same task that takes them for a member.
-
-    Attributes
-    ----------
-    find : callable
-        ``find(part, *cells, *args)`` returns the positions of the rows.
-    cells : tuple of list
-        What it needs of each part, as the place keeps it.
-    args : tuple
-        What it needs besides.
-    """
-
-    find: Callable
-    cells: tuple[list, ...]
-    args: tuple
-
-    @classmethod
-    def of(cls, rows: list) -> "Choice":
-        """Return the choice of rows that have been found."""
-        return cls(_as_found, (rows,), ())
-
-    def found(self, place, parts: list) -> list:
-        """Return the positions of the rows in each part, as the place keeps them."""
-        return place.make(self.find, parts, *self.cells, args=self.args)
-
-
-def join_choices(choices: "list[Choice]") -> Choice:
-    """Return several choices as one, which finds rows in ascending order."""
-    cells = tuple(cell for choice in choices for cell in choice.cells)
-    each = tuple((choice.find, len(choice.cells), choice.args) for choice in choices)
-    return Choice(_find_all, cells, (each,))
-
-
-def _find_all(part: Part, *given) -> np.ndarray:
-    *cells, choices = given
-    found, start = [], 0
-    for find, n_cells, args in choices:
-        found.append(find(part, *cells[start : start + n_cells], *args))
-        start += n_cells
-    rows = np.concatenate(found)
-    rows.sort()
-    return rows
-
-
-def _as_found(part: Part, rows: np.ndarray) -> np.ndarray:
-    return rows
-
-
-def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, growth=None) -> Choice:
-    """Draw the smallest class and as many rows of each larger one (Algorithm 1).
-
-    Parameters
-    ----------
-    data : GrowthData
-        The rows.
-    key : ndarray
-        Key of the row-addressed random numbers.
-    number : int
-        Number of the draw.
-    rule : callable, default=None
-        ``rule(growth, candidates, size)`` chooses ``size`` of the `Candidates`, the rows of one
-        larger class. None draws uniformly.
-    growth : Growth, default=None
-        Whose member the rows are for; without it rules know no errors.
-
-    Returns
-    -------
-    choice : Choice
-        How each part finds its rows, in ascending order.
-    """
-    place, parts = data.place, data.drawn_parts
-    counts, fold = data.counts, None
-    if data.fold_counts is not None:
-        fold = number % data.n_folds
-        counts = counts - data.fold_counts[:, fold]
-    # With many classes all rows are needed in the end: their keys are computed once.
-    whole = place.make(_all_keys, parts, args=(key, number)) if data.n_classes > 2 else None
-    n_members, sums = (0, None) if growth is None else (growth.n_members, growth.sums)
-    chosen = []
-    for k, (count, limit) in enumerate(zip(counts, data.limits(counts), strict=True)):
-        request = Request(k, fold, "train", key, number, n_members)
-        candidates = Candidates(place, parts, request, sums, whole)
-        if count <= limit:
-            chosen.append(candidates.all())
-        elif rule is None or k == data.minority:
-            chosen.append(candidates.smallest(int(limit)))
-        else:
-            chosen.append(rule(growth, candidates, int(limit)))
-    return join_choices(chosen)
-
-
-class Request(NamedTuple):
-    """Which rows a draw is about, and where their random keys come from."""
-
-    #: The class; None for rows of all.
-    k: Any
-    fold: int | None
-    role: str
-    key: np.ndarray
-    number: int
-    n_members: int = 0
-    weighted: bool = True
 
 
 class Sums(NamedTuple):
@@ -179,142 +60,6 @@ class Sums(NamedTuple):
         errors /= n_members
         return errors
 
-
-class Candidates:
-    """The rows of one class that a draw may take.
-
-    Parameters
-    ----------
-    place : Memory or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    request : Request
-        Which rows, and the source of their random keys.
-    sums : callable, default=None
-        Returns the sums over the members of each part, by which errors are computed.
-    whole : list, default=None
-        The random keys of all rows of each part, if they are known.
-    """
-
-    def __init__(self, place, parts: list, request: Request, sums=None, whole=None):
-        self.place = place
-        self.parts = parts
-        self.request = request
-        self._sums = sums
-        self._whole = [None] * len(parts) if whole is None else whole
-
-    @property
-    def k(self) -> int:
-        """The class."""
-        return self.request.k
-
-    def all(self) -> Choice:
-        """Choose all rows."""
-        return Choice(_all_of, (), (self.request,))
-
-    def least(self, function: Callable, *args) -> float | None:
-        """Return the smallest value of ``function(errors, *args)`` over all rows.
-
-        None if one part holds all rows: whoever draws from it sees them all.
-        """
-        if len(self.parts) == 1:
-            return None
-        sums = self._sums()[: len(self.parts)]
-        return least_of_all(self.place, self.parts, sums, self.request, function, args)
-
-    def groups(self, function: Callable, n_groups: int, *args) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many rows each group has, and the sums of their numbers.
-
-        ``function(errors, *args)`` returns the group and the number of each row.
-        """
-        sums = self._sums()[: len(self.parts)]
-        return groups_of_all(self.place, self.parts, sums, self.request, function, n_groups, args)
-
-    def smallest(self, size: int, adjust: Callable | None = None, *args) -> Choice:
-        """Choose the rows with the smallest keys, of equal ones those with the smallest numbers.
-
-        Parameters
-        ----------
-        size : int
-            How many, fewer than there are.
-        adjust : callable, default=None
-            ``adjust(keys, errors, *args)`` returns the keys that count; None takes the random ones.
-
-        Returns
-        -------
-        choice : Choice
-        """
-        place, parts, request = self.place, self.parts, self.request
-        # Parts that hold no training rows come last.
-        sums = [None] * len(parts) if adjust is None else self._sums()[: len(parts)]
-        arguments = (request, adjust, args)
-        keys = place.make(_class_keys, parts, sums, self._whole, args=arguments)
-        if len(parts) == 1:
-            return Choice(_smallest_of, (keys,), (request, size))
-        last = last_of_smallest(place, parts, keys, request, size)
-        return Choice(up_to, (keys,), (request, *last))
-
-    def pick(self, pick: Callable, *args) -> Choice:
-        """Choose the rows that ``pick(rows, keys, errors, *args)`` chooses by their positions.
-
-        Only for rows that are all in one part.
-        """
-        if len(self.parts) > 1:
-            raise ValueError(
-                "This way to draw rows needs all of them in memory; MesaClassifier, "
-                "SelfPacedEnsembleClassifier and ensembles with uniform draws take rows in files "
-                "and on clusters."
-            )
-        sums = [None] if self._sums is None else self._sums()[:1]
-        arguments = (self.request, pick, args)
-        # Now, not later: who picks may count how often it was asked.
-        found = self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)
-        return Choice.of(found)
-
-
-# The questions that candidates ask.
-
-
-def _all_of(part: Part, request: Request) -> np.ndarray:
-    """Return the positions of all rows of a request."""
-    return part.rows_of(request.k, request.fold, request.role)
-
-
-def _all_keys(part: Part, key: np.ndarray, number: int) -> np.ndarray:
-    """Return the random keys of all rows."""
-    return race_keys(key, number, part.start, part.start + part.n_rows)
-
-
-def _class_keys(part: Part, sums, whole, request: Request, adjust=None, args=()) -> np.ndarray:
-    """Return the keys of the rows of a request; ``adjust`` changes them by the errors."""
-    rows = part.rows_of(request.k, request.fold, request.role)
-    if whole is None:
-        numbers = rows + part.start if part.start else rows
-        keys = race_keys_of(request.key, request.number, numbers)
-    else:
-        keys = whole[rows]
-    if part.weights is not None and request.weighted:
-        keys -= np.log(part.weights[rows])
-    if adjust is not None and len(rows):
-        keys = adjust(keys, sums.class_errors(rows, request.k, request.n_members), *args)
-    return keys
-
-
-def _smallest_of(part: Part, keys: np.ndarray, request: Request, size: int) -> np.ndarray:
-    """Return the positions of the rows with the smallest keys of this part."""
-    return part.rows_of(request.k, request.fold, request.role)[draw_rows(keys, size)]
-
-
-def _pick_of(part: Part, sums, whole, request: Request, pick, args) -> np.ndarray:
-    """Return the positions that ``pick(rows, keys, errors)`` chooses of the only part."""
-    rows = part.rows_of(request.k, request.fold, request.role)
-    keys = _class_keys(part, sums, whole, request)
-    errors = None if sums is None else sums.class_errors(rows, request.k, request.n_members)
-    return rows[pick(rows, keys, errors, *args)]
-
-
-# ---------------------------------------------------------------------- rules
 
 #: Chooses rows of one larger class: ``rule(growth, candidates, size)``; see `GaussianDraw`.
 Rule = Callable[["Growth", Candidates, int], Choice]
@@ -348,7 +93,8 @@ class GaussianDraw(NamedTuple):
     def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
         """Return which of the candidates are drawn."""
         # Weights are relative to the best row of all, wherever it is.
-        least = candidates.least(_squared_distance, self.mu)
+        parted = candidates.are_parted
+        least = candidates.least(_squared_distance, self.mu) if parted else None
         return candidates.smallest(size, _gaussian_keys, self.mu, self.sigma, least)
 
 

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from metasampler._sklearn_compat import fit_context
-from metasampler._unchanged import unchanged_on_error
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -21,6 +20,7 @@ from metasampler.growth import (
     copy_input_tags,
     make_growth_data,
     resolve_kinds,
+    unchanged_on_error,
 )
 from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._constants import FitToConstants
@@ -148,6 +148,7 @@ class MetaSampler(FittedSampler):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from metasampler import MesaClassifier, MetaSampler
     >>> from metasampler.meta import SoftActorCritic
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
@@ -155,7 +156,8 @@ class MetaSampler(FittedSampler):
     >>> sampler = MetaSampler(learner=learner, random_state=0).fit(X, y)
     >>> len(sampler.history_)
     7
-    >>> clf = MesaClassifier(meta_sampler=sampler, random_state=0).fit(X, y)
+    >>> tree = DecisionTreeClassifier()
+    >>> clf = MesaClassifier(tree, meta_sampler=sampler, random_state=0).fit(X, y)
     """
 
     _parameter_constraints: dict = {

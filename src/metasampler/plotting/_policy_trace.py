@@ -43,11 +43,13 @@ class PolicyTraceDisplay:
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn.datasets import make_classification
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from metasampler import MesaClassifier
     >>> from metasampler.plotting import PolicyTraceDisplay
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
     >>> options = {"n_estimators": 10, "meta_sampler": "random"}
-    >>> fits = [MesaClassifier(random_state=i, **options).fit(X, y) for i in range(3)]
+    >>> tree = DecisionTreeClassifier()
+    >>> fits = [MesaClassifier(tree, random_state=i, **options).fit(X, y) for i in range(3)]
     >>> display = PolicyTraceDisplay.from_estimators({"random": fits})
     >>> display.lines_["random"].get_xdata().tolist()
     [2, 3, 4, 5, 6, 7, 8, 9, 10]

@@ -21,7 +21,7 @@ class Fuzzer(NamedTuple):
 
 FUZZERS = {
     "fits": Fuzzer("fits: tables, labels, weights, parameters", fits.cases(), fits.attempt, 0.3),
-    "teams": Fuzzer("fits of teams, from 75 rows of a class", fits.team_cases, fits.attempt, 0.02),
+    "teams": Fuzzer("fits of teams", fits.team_cases, fits.attempt, 0.02),
     "meta-fits": Fuzzer("meta-training", fits.meta_cases(), fits.attempt_meta, 0.06),
     "columns": Fuzzer("columns: what is found, kept, left", columns.cases(), columns.attempt, 0.12),
     "files": Fuzzer("fits on Parquet files and folders", parquet.cases(), parquet.attempt, 0.03),

@@ -20,7 +20,7 @@ _CHECKS = (
 
 #: Who is on the way when a member is fitted: then an error comes too late.
 _WORK = ("/growth/_members.py", "/growth/_boosters.py", "/growth/_loop.py")
-_AT_WORK = ("fit", "grow", "add_probabilities")
+_AT_WORK = ("fit", "grow", "add")
 
 
 class Finding(AssertionError):

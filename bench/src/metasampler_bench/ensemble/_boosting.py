@@ -205,7 +205,7 @@ class BaseBoosting(BaseEnsemble):
         """Return a member's votes before its weight; two classes need those for class 1 only."""
         n_classes = learner.n_classes
         proba = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        learner.add_probabilities(member, X, proba)
+        learner.add(member, X, [(slice(None), proba, 0.0)])
         if self.algorithm == "SAMME":
             if n_classes == 2:
                 return np.where(proba > 0.5, 1.0, -1.0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.stats import gmean, rankdata
+from scipy.stats import gmean
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
@@ -127,7 +127,7 @@ def _compare(rows: Any, seed: int) -> Iterator[tuple[str, int | None, float, flo
 
 
 def _tables(rows: list[Row]) -> list[ResultTable]:
-    """Make a table of the mean score, mean rank and cost of every kind and size."""
+    """Make a table of the mean score and cost of every kind and size."""
     columns = list(dict.fromkeys((row["kind"], row["members"]) for row in rows))
     sets = list(dict.fromkeys(row["set"] for row in rows))
     scores, seconds = (np.full((len(sets), len(columns)), 0.0) for _ in range(2))
@@ -136,28 +136,27 @@ def _tables(rows: list[Row]) -> list[ResultTable]:
         place = sets.index(row["set"]), columns.index((row["kind"], row["members"]))
         scores[place] += row["average precision"] / n_splits
         seconds[place] += row["CPU seconds"] / n_splits
-    # Differences in the fourth digit are not worth a rank.
-    ranks = np.mean([rankdata(-line) for line in scores.round(3)], axis=0)
+    # No ranks: sizes of one kind are so alike that they would depend on which of them are listed.
+    means = scores.mean(axis=0)
     costs = gmean(seconds / seconds[:, :1], axis=0)
     ahead = np.count_nonzero(scores > scores[:, :1], axis=0)
     table = ResultTable.from_texts(
         "Members",
-        ["kind", "members", "average precision", "mean rank", "CPU, LightGBM = 1", "ahead of it"],
+        ["kind", "members", "average precision", "CPU, LightGBM = 1", "ahead of it"],
         [
             [
                 kind,
                 "" if size is None else str(size),
-                f"{scores[:, number].mean():.4f}",
-                f"{ranks[number]:.1f}",
+                f"{means[number]:.4f}",
                 f"{costs[number]:.2f}",
                 "" if size is None else f"{ahead[number]} of {len(sets)}",
             ]
             for number, (kind, size) in sorted(
-                enumerate(columns), key=lambda column: ranks[column[0]]
+                enumerate(columns), key=lambda column: -means[column[0]]
             )
         ],
-        f"{len(sets)} sets, {n_splits} splits; ranks among all rows of this table. CPU is the "
-        "geometric mean over the sets of the ratio of fit times.",
+        f"{len(sets)} sets, {n_splits} splits. CPU is the geometric mean over the sets of "
+        "the ratio of fit times.",
     )
     return [table]
 

@@ -19,13 +19,13 @@ from metasampler_bench._statistics import measure_probabilities
 from metasampler_bench.datasets import REAL_NAMES
 from metasampler_bench.studies._study import Options, Row, Study
 from metasampler_bench.studies._teams_parts import (
+    SCOUTS,
     Grown,
     Pieces,
     alone,
     best_of,
     blended,
     stacked,
-    with_patience,
 )
 from metasampler_bench.studies._teams_tables import design_tables, few_tables
 from metasampler_bench.studies._teams_tasks import EXTRA, FEW, MOST_ROWS, cut
@@ -86,9 +86,9 @@ def _variants(
         yield f"boosters alone, mu {of_boosters}", alone(boosters[of_boosters]), None
     for of_trees in _MUS_OF_TREES:
         yield f"trees alone, mu {of_trees}", alone(trees[of_trees]), None
-    for patience in (10, 40):
-        others = pieces.default(with_patience(patience))
-        yield f"patience {patience}", blended(others), sum(team.cpu for team in others)
+    for title, recipe in SCOUTS.items():
+        others = pieces.default(recipe)
+        yield title, blended(others), sum(team.cpu for team in others)
 
 
 def _measure_few(options: Options) -> Iterator[Row]:

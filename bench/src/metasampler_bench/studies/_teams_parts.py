@@ -13,7 +13,7 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from metasampler.ensemble.teams import RECIPES, Blend, Recipe
+from metasampler.ensemble.teams import RECIPES, Blend, Recipe, SigmoidCalibration
 from metasampler.growth import (
     Growth,
     RandomStreams,
@@ -26,12 +26,21 @@ from metasampler.growth import (
 )
 from metasampler.policy import ConstantPolicy, load_policy
 
-__all__ = ["LEARNED", "Grown", "Pieces", "alone", "best_of", "blended", "stacked", "with_patience"]
+__all__ = ["LEARNED", "SCOUTS", "Grown", "Pieces", "alone", "best_of", "blended", "stacked"]
 
 _RECIPE = RECIPES["default"]
 
 #: The sampler that draws the rows of the default's boosters.
 LEARNED = "boosters"
+
+#: The default with scouts that stop earlier or later, or that learn in fewer rounds.
+SCOUTS = {
+    "patience 10": replace(_RECIPE, patience=10),
+    "patience 40": replace(_RECIPE, patience=40),
+    "scouts of rate .2, 60 rounds": replace(
+        _RECIPE, learning_rate=0.2, max_scout_rounds=60, patience=8, doubles_after=60
+    ),
+}
 
 #: Part of the rows that is held out where members do not leave rows out in rotation.
 _HELD_OUT_PART = 0.2
@@ -198,12 +207,16 @@ def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
 
 
 def _calibrated(left_out: tuple[Any, ...] | None, test: NDArray[Any]) -> NDArray[Any]:
-    """Return a sigmoid of the log-odds, fitted on left-out rows."""
-    # All but without a penalty: a steeper or flatter curve, never another order.
+    """Return the probabilities of a fit: a sigmoid of the log-odds, fitted on left-out rows.
+
+    The fit's own sigmoid never falls. One without bounds does so where positives are few, and
+    turns the order of the test rows round.
+    """
     assert left_out is not None  # some rows are always left out here
-    _, proba, codes, _ = left_out
-    sigmoid = LogisticRegression(C=1e6).fit(_log_odds([proba[:, 1]]), codes)
-    return sigmoid.predict_proba(_log_odds([test]))[:, 1]
+    _, proba, codes, weights = left_out
+    prior = np.bincount(codes, minlength=2) / len(codes)
+    calibrate = SigmoidCalibration(prior, proba, codes, weights, of_log_odds=True)
+    return calibrate(np.column_stack([1 - test, test]))[:, 1]
 
 
 def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
@@ -220,8 +233,3 @@ def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
 
 def _log_odds(answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.column_stack([logit(np.clip(answer, 1e-9, 1 - 1e-9)) for answer in answers])
-
-
-def with_patience(patience: int) -> Recipe:
-    """Return the default's recipe with other patience of the scouts."""
-    return replace(_RECIPE, patience=patience)

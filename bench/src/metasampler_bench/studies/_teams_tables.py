@@ -27,7 +27,7 @@ _N_HALVES = 200
 _LIMITS = (0.0, 20.0, 28.0, 36.0, 45.0, 60.0, 90.0, np.inf)
 
 #: Numbers of positives from which on teams may take the place of trees.
-_FEWEST = (0, 75, 125, 200, 10**6)
+_FEWEST = (0, 35, 75, 125, 200, 10**6)
 
 #: What is compared where positives are few.
 _KINDS = ("teams", "teams without sharp trees", "trees", "LightGBM")

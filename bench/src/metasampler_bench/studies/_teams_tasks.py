@@ -20,7 +20,7 @@ MOST_ROWS = 10_000
 _MOST_ROWS_THINNED = 8_000
 
 #: Positives that training rows are left with.
-FEW = (50, 100, 150, 300)
+FEW = (25, 50, 100, 150, 300)
 
 _TEST_PART = 0.25
 
