@@ -142,7 +142,7 @@ STAGES = {
     "scoring the new tree": ("_loop.py", "_add_member"),
     "draws": ("_draw.py", "_smallest_of"),
     "validation and training scores": ("_loop.py", "score"),
-    "states": ("_state.py", "__call__"),
+    "states": ("_policies.py", "error_histogram"),
     "SAC updates": ("_sac.py", "update"),
     "actions": ("_network.py", "sample"),
 }

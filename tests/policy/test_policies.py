@@ -27,7 +27,6 @@ from metasampler.policy import (
     StateEncoder,
     UniformPolicy,
     WithRivals,
-    blind_policy,
     load_policy,
 )
 
@@ -71,7 +70,6 @@ def test_constant(grown):
     np.testing.assert_array_equal(draw.state, StateEncoder()(grown))
     assert ConstantPolicy(np.float32(0.5)).choose(None) == 0.5
     assert ConstantPolicy(0.5).sample(None, None) == 0.5
-    assert blind_policy() == ConstantPolicy(0.9)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, "a", None, True, np.nan])

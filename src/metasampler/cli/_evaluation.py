@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler.cli._table_input import Task
 from metasampler.tables import TableEncoder, is_frame
 

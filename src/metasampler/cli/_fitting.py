@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler.cli._comparison import describe
 from metasampler.cli._evaluation import at_the_top
 from metasampler.cli._lightgbm import PlainLightGBM

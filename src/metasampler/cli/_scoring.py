@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metasampler._pipelines import unwrap
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile

@@ -20,7 +20,6 @@ from metasampler.policy import (
     Drawn,
     UniformPolicy,
     WithRivals,
-    blind_policy,
     load_policy,
     warn_of_other_kind,
 )
@@ -32,6 +31,9 @@ _N_MEMBERS = 50
 
 #: The sampler that comes with the package and is the default.
 _UNIVERSAL = "universal"
+
+# In its place without validation rows: the best constant over imbalanced-learn's 27 data sets.
+_BLIND_MU = 0.9
 
 
 def preset_settings(name: str) -> dict[str, Any]:
@@ -410,7 +412,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _resolve_policy(self, given, plan, data):
         """Return the policy that a `meta_sampler` names or is."""
         if isinstance(given, str) and given == _UNIVERSAL:
-            return WithRivals(load_policy(_UNIVERSAL)) if data.has_validation else blind_policy()
+            known = data.has_validation
+            return WithRivals(load_policy(_UNIVERSAL)) if known else ConstantPolicy(_BLIND_MU)
         if isinstance(given, Real) and not isinstance(given, bool):
             if not 0 <= float(given) <= 1:
                 raise ValueError(f"meta_sampler as a number must be in [0, 1], got {given!r}.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._answers import FittedTeam, GrownEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, Decision, HeldOut, decide

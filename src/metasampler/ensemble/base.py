@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._docs import shared_docs
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.growth import N_JOBS, copy_input_tags, make_learners, running_mean
 

@@ -4,6 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler._running import side_by_side
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
 from metasampler.growth._check import (
     check_labels,
@@ -57,7 +58,6 @@ from metasampler.growth._sources import (
     names_of_numbers,
     resolve_source,
 )
-from metasampler.growth._threads import side_by_side
 from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
 

@@ -10,8 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler import _sklearn_compat as compat
+from metasampler._running import side_by_side
 from metasampler.growth._kinds import has_leaves, is_plain_booster, is_plain_tree, kinds_of
-from metasampler.growth._threads import side_by_side
 
 __all__ = [
     "MemberLearner",

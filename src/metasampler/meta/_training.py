@@ -9,7 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler.growth import (
     Growth,
     GrowthData,

@@ -1,6 +1,13 @@
 """Policies choose how the rows of the next member are drawn: learned, constant or random ones."""
 
-from metasampler.policy._archive import check_writable, read_archive, read_arrays, write_archive
+from metasampler.policy._archive import (
+    LEARNER_SETTINGS,
+    SAMPLER_SETTINGS,
+    check_writable,
+    read_archive,
+    read_arrays,
+    write_archive,
+)
 from metasampler.policy._files import (
     find_sampler,
     load_policy,
@@ -11,16 +18,16 @@ from metasampler.policy._files import (
 from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
 from metasampler.policy._policies import (
+    STATE_KINDS,
     ConstantPolicy,
-    Drawn,
     LearnedPolicy,
     PowerPolicy,
+    StateEncoder,
     UniformPolicy,
-    WithRivals,
-    blind_policy,
+    error_histogram,
+    signal_state,
 )
-from metasampler.policy._schema import LEARNER_SETTINGS, SAMPLER_SETTINGS
-from metasampler.policy._state import STATE_KINDS, StateEncoder, error_histogram, signal_state
+from metasampler.policy._rivals import Drawn, WithRivals
 
 __all__ = [
     "LEARNER_SETTINGS",
@@ -36,7 +43,6 @@ __all__ = [
     "StateEncoder",
     "UniformPolicy",
     "WithRivals",
-    "blind_policy",
     "check_writable",
     "error_histogram",
     "find_sampler",

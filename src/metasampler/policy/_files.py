@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 
 from metasampler.growth import DEFAULT_SIGMA
-from metasampler.policy._archive import LARGEST, naming_the_input, read_archive, write_archive
+from metasampler.policy._archive import (
+    LARGEST,
+    check_content,
+    naming_the_input,
+    read_archive,
+    write_archive,
+)
 from metasampler.policy._network import GaussianPolicy
-from metasampler.policy._policies import LearnedPolicy
-from metasampler.policy._schema import check_content
-from metasampler.policy._state import StateEncoder
+from metasampler.policy._policies import LearnedPolicy, StateEncoder
 
 __all__ = [
     "FORMAT",
@@ -132,8 +136,6 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
     with naming_the_input(path, _SAMPLER_FILE):
         content = check_content(content, header["version"])
         settings = content["settings"]
-        encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
-        state_size = encoder.size
         n_layers: Any = header.get("n_layers")
         names = [f"{part}_{i}" for part in ("weights", "biases") for i in range(len(arrays) // 2)]
         if len(arrays) != 2 * n_layers or set(names) != arrays.keys():
@@ -141,14 +143,16 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
         policy = GaussianPolicy.from_layers(
             [arrays[name] for name in names[:n_layers]], [arrays[name] for name in names[n_layers:]]
         )
-        if policy.state_size != state_size:
+        state_size, hidden = policy.state_size, policy.hidden
+        encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
+        if state_size != encoder.size:
             raise ValueError(
-                f"its policy reads states of length {policy.state_size}, but {encoder} have length "
-                f"{state_size}"
+                f"its policy reads states of length {state_size}, but {encoder} have length "
+                f"{encoder.size}"
             )
-        hidden = settings.setdefault("hidden_layer_sizes", policy.hidden)
-        if hidden != policy.hidden:
-            raise ValueError(f"its hidden_layer_sizes {hidden} are not {policy.hidden}")
+        said = settings.setdefault("hidden_layer_sizes", hidden)
+        if said != hidden:
+            raise ValueError(f"its hidden_layer_sizes {said} are not {hidden}")
     return policy, content
 
 

@@ -1,7 +1,9 @@
-"""Policies: what chooses how the rows of the next member are drawn, `policy(growth) -> rule`."""
+"""From the errors of an ensemble to the next draw: meta-states (Eq. 1-2), and policies on them.
+
+A policy is called with a growth and returns a rule: `policy(growth) -> rule`.
+"""
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -12,28 +14,245 @@ from metasampler.growth import (
     DEFAULT_SIGMA,
     GaussianDraw,
     Growth,
-    GrowthData,
     PowerDraw,
     Stream,
     make_draw,
     spread_action,
 )
 from metasampler.policy._network import GaussianPolicy
-from metasampler.policy._state import StateEncoder
 
 __all__ = [
+    "STATE_KINDS",
     "ConstantPolicy",
-    "Drawn",
     "LearnedPolicy",
     "PowerPolicy",
+    "StateEncoder",
     "UniformPolicy",
-    "WithRivals",
-    "blind_policy",
+    "check_mu",
+    "error_histogram",
+    "observe",
+    "signal_state",
 ]
 
-# What takes the place of the universal sampler where there are no validation rows: the constant
-# that does best on average over imbalanced-learn's 27 data sets.
-_BLIND_MU = 0.9
+# ---------------------------------------------------------------------- states
+
+# An ensemble of trees with pure leaves has errors that are multiples of 1/k and so fall right
+# on the edges of the bins; rounding must not move them to the bin below.
+_EDGE_TOLERANCE = 1e-12
+
+# Rows counted at once: what a histogram takes in memory does not grow with the data.
+_CHUNK = 1 << 16
+
+#: What the histograms of a state count, in the order of their blocks of `n_bins` numbers.
+_HISTOGRAMS: dict[str, tuple[tuple[str, str], ...]] = {
+    "all": (("train", "all"), ("valid", "all")),
+    "majority": (("train", "majority"), ("valid", "majority")),
+    "class-wise": (
+        ("train", "minority"),
+        ("train", "majority"),
+        ("valid", "minority"),
+        ("valid", "majority"),
+    ),
+}
+
+STATE_KINDS = (*_HISTOGRAMS, "summary", "signal")
+
+_SIZES = {"summary": 15, "signal": 1}
+# Where the logarithms of a summary reach 1: a ratio of 1000 : 1, and 100,000 minority rows.
+_LOG10_RATIO, _LOG10_MINORITY = 3.0, 5.0
+# A signal of 40 rounds is 0, one of 640 is 1, and one of 2.5 is -1.
+_MIDDLE_SIGNAL, _LOG2_SIGNAL = 40.0, 4.0
+
+
+def error_histogram(
+    errors: np.ndarray, n_bins: int, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the fraction of the errors in each of ``n_bins`` equal bins on [0, 1] (Eq. 1).
+
+    Bins are closed on the left and open on the right, except the last, which includes 1.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_rows,)
+        Errors in [0, 1].
+    n_bins : int
+        Number of bins.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    fractions : ndarray of shape (n_bins,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from metasampler.policy import error_histogram
+    >>> error_histogram(np.array([0.0, 0.2, 0.5, 1.0]), n_bins=5)
+    array([0.25, 0.25, 0.25, 0.  , 0.25])
+    """
+    # By hand because numpy.histogram takes ten times as long on these sizes.
+    counts = np.zeros(n_bins + 1)
+    for start in range(0, len(errors), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        scaled = errors[rows] * n_bins
+        scaled += _EDGE_TOLERANCE
+        chunk_weights = None if weights is None else weights[rows]
+        counts += np.bincount(scaled.astype(np.intp), chunk_weights, minlength=n_bins + 1)
+    counts[n_bins - 1] += counts[n_bins]
+    return counts[:n_bins] / (len(errors) if weights is None else weights.sum())
+
+
+def _summary(growth) -> np.ndarray:
+    """Return moments of the errors by class, and the size of the task, each in [-1, 1]."""
+    means, spreads, wrong = {}, {}, {}
+    for role in ("train", "valid"):
+        for part in ("minority", "majority"):
+            errors, weights = growth.errors(role, part), growth.weights(role, part)
+            mean = np.average(errors, weights=weights)
+            means[role, part] = mean
+            # Rounding may leave a hair below zero.
+            variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
+            spreads[role, part] = np.sqrt(variance)
+            wrong[role, part] = np.average(errors > 0.5, weights=weights)
+    counts = growth.data.class_weights
+    minority = counts[growth.data.minority]
+    ratio = (counts.sum() - minority) / minority
+    state = [
+        *(2 * mean - 1 for mean in means.values()),
+        # Errors in [0, 1] spread by 1/2 at most.
+        *(2 * spread for spread in spreads.values()),
+        *(means["valid", part] - means["train", part] for part in ("minority", "majority")),
+        *(2 * wrong[role, "majority"] - 1 for role in ("train", "valid")),
+        np.log10(ratio) / _LOG10_RATIO,
+        np.log10(minority) / _LOG10_MINORITY,
+        1 / growth.n_members,
+    ]
+    return np.clip(state, -1.0, 1.0)
+
+
+def signal_state(signal: float) -> np.ndarray:
+    """Return the state of kind "signal".
+
+    Parameters
+    ----------
+    signal : float
+        Rounds after which scouts stop.
+
+    Returns
+    -------
+    state : ndarray of shape (1,)
+        In [-1, 1].
+
+    Examples
+    --------
+    >>> from metasampler.policy import signal_state
+    >>> signal_state(80.0)
+    array([0.25])
+    """
+    return np.clip([np.log2(signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL], -1.0, 1.0)
+
+
+def _signal(growth) -> np.ndarray:
+    """Return the signal that scouts found."""
+    if growth.learner.signal is None:
+        raise ValueError(
+            "A state of kind 'signal' is of members that scouts went before: the boosters of "
+            "MesaClassifier's recipes, for tables with 20 rows of the smallest class. For other "
+            "members take another sampler."
+        )
+    return signal_state(growth.learner.signal)
+
+
+@dataclass(frozen=True)
+class StateEncoder:
+    """Turn the errors of a growing ensemble into a meta-state.
+
+    Parameters
+    ----------
+    kind : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
+        What a state holds. Three kinds hold histograms of errors, first of the training rows, then
+        of the validation rows. ``"all"`` counts all rows, as in the paper. ``"majority"`` leaves
+        the minority class out. ``"class-wise"`` has one histogram for the minority and one for the
+        other rows. ``"summary"`` holds 15 numbers in [-1, 1]: the mean and the standard deviation
+        of the errors, of minority and other rows, in training and validation; for both classes
+        how much larger the mean is in validation; the part of the majority rows with errors above
+        0.5, in training and validation; the logarithms of the class ratio and of the number of
+        minority rows; and 1 / (members so far). ``"signal"`` holds one number in [-1, 1], which is
+        known before any row is drawn: the logarithm of the rounds after which scouts stop.
+    n_bins : int, default=5
+        Bins of each histogram; the other kinds have none.
+
+    Examples
+    --------
+    >>> from metasampler.policy import StateEncoder
+    >>> StateEncoder("class-wise", n_bins=5).size
+    20
+    """
+
+    kind: str = "all"
+    n_bins: int = 5
+
+    def __post_init__(self):
+        if self.kind not in STATE_KINDS:
+            raise ValueError(
+                f"The state kind must be one of {sorted(STATE_KINDS)}, got {self.kind!r}."
+            )
+        if self.n_bins < 1:
+            raise ValueError(f"n_bins must be at least 1, got {self.n_bins!r}.")
+
+    def __str__(self):
+        bins = f" with {self.n_bins} bins" if self.kind in _HISTOGRAMS else ""
+        return f"states of kind {self.kind!r}{bins}"
+
+    @property
+    def size(self) -> int:
+        """Return the length of a state."""
+        if self.kind in _SIZES:
+            return _SIZES[self.kind]
+        return self.n_bins * len(_HISTOGRAMS[self.kind])
+
+    @property
+    def action(self) -> str:
+        """Return what a policy on such states chooses: mu, or by the signal a power."""
+        return "power" if self.kind == "signal" else "mu"
+
+    @property
+    def low(self) -> float:
+        """Return the lower bound of the entries of a state; the upper bound is 1."""
+        return -1.0 if self.kind in _SIZES else 0.0
+
+    def __call__(self, growth) -> np.ndarray:
+        """Return the state of a growing ensemble.
+
+        Parameters
+        ----------
+        growth : Growth
+            An ensemble with at least one member.
+
+        Returns
+        -------
+        state : ndarray of shape (size,)
+        """
+        if self.kind == "summary":
+            return _summary(growth)
+        if self.kind == "signal":
+            return _signal(growth)
+        blocks = [
+            error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
+            for role, part in _HISTOGRAMS[self.kind]
+        ]
+        return np.concatenate(blocks)
+
+
+def observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
+    """Return the state of an ensemble, or None without validation rows or encoder."""
+    if encoder is None or not (growth.data.has_validation or encoder.kind == "signal"):
+        return None
+    return encoder(growth)
+
+
+# ---------------------------------------------------------------------- policies
 
 
 @dataclass(frozen=True)
@@ -61,7 +280,7 @@ class ConstantPolicy:
     encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
-        _check_mu(self.mu, "A constant mu must be a number in [0, 1]")
+        check_mu(self.mu, "A constant mu must be a number in [0, 1]")
 
     def choose(self, state) -> float:
         """Return mu."""
@@ -73,7 +292,7 @@ class ConstantPolicy:
 
     def __call__(self, growth: Growth) -> GaussianDraw:
         """Return the draw of the next member."""
-        return GaussianDraw(float(self.mu), self.sigma, _observe(self.encoder, growth))
+        return GaussianDraw(float(self.mu), self.sigma, observe(self.encoder, growth))
 
 
 @dataclass(frozen=True)
@@ -142,7 +361,7 @@ class UniformPolicy:
     def __call__(self, growth: Growth) -> GaussianDraw:
         """Return the draw of the next member; mu depends on its number alone."""
         mu = self.sample(None, growth.streams.generator(Stream.POLICY, growth.n_members))
-        return GaussianDraw(mu, self.sigma, _observe(self.encoder, growth))
+        return GaussianDraw(mu, self.sigma, observe(self.encoder, growth))
 
 
 class LearnedPolicy:
@@ -252,7 +471,7 @@ class LearnedPolicy:
 
     def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
         """Return the draw of the next member."""
-        state = _observe(self.encoder, growth)
+        state = observe(self.encoder, growth)
         if state is None:
             raise ValueError(
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
@@ -274,203 +493,7 @@ class LearnedPolicy:
         return state
 
 
-class _Around:
-    """A policy around another one, whose states and draws are its own."""
-
-    policy: Any
-
-    @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states."""
-        return self.policy.encoder
-
-
-@dataclass(frozen=True)
-class Drawn(_Around):
-    """Act by draws of a policy, as Algorithm 2 does, and not by its mean.
-
-    The mean can be repeated, and trained policies score the same by it. A policy that has learned
-    nothing has a mean near the middle in every state; its draws cover all mu.
-
-    Parameters
-    ----------
-    policy : MetaSampler, policy, str or path
-        What has a distribution over mu; also all names that
-        :class:`~metasampler.MesaClassifier` takes as its `meta_sampler`, as ``"fit"``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from metasampler import MesaClassifier
-    >>> from metasampler.policy import Drawn
-    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> clf = MesaClassifier(
-    ...     DecisionTreeClassifier(), 5, meta_sampler=Drawn("mammography"), random_state=0
-    ... )
-    >>> clf.fit(X, y).actions_.shape
-    (4,)
-    """
-
-    policy: Any
-
-    @property
-    def reads_validation_rows(self) -> bool:
-        """Return whether the policy needs validation rows."""
-        return getattr(self.policy, "reads_validation_rows", False)
-
-    def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
-        """Return the draw of the next member."""
-        # A fitted sampler looks whether its settings were changed, and is one once it has.
-        policy = self.policy.as_policy() if hasattr(self.policy, "as_policy") else self.policy
-        state = _observe(policy.encoder, growth)
-        rng = growth.streams.generator(Stream.POLICY, growth.n_members)
-        action = getattr(policy, "action", "mu")
-        return make_draw(policy.sample(state, rng), action, policy.sigma, state)
-
-
-class WithRivals(_Around):
-    """Let constants take a policy's place if they are clearly better on the validation rows.
-
-    A policy that was learned on other data may be wrong for this data. Where the validation rows
-    are many, they show it after ten members. So one ensemble is begun by the policy and one by each
-    constant, and the best is grown on. A constant replaces the policy if its score is larger by
-    half of ``sqrt(score * (1 - score) / n)``, the standard error of a share of the n validation
-    rows of the smallest class (by anything, for scores outside of [0, 1]). This takes nine member
-    fits a rival and is not part of the paper.
-
-    Parameters
-    ----------
-    policy : policy
-        What has to be beaten.
-    rivals : sequence of float, default=(0.5, 1.0)
-        The constants. The default ones are met only where the validation rows hold at least 30 of
-        every class: the scores of fewer say more of these rows than of the draws.
-
-    Attributes
-    ----------
-    rivals_ : tuple of float
-        The constants that were met, possibly none.
-    rival_ : float or None
-        The constant that replaces the policy; None if the policy stays.
-
-    Notes
-    -----
-    What was chosen is kept: an object serves one fit, and a copy the next.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from metasampler import MesaClassifier
-    >>> from metasampler.policy import ConstantPolicy, WithRivals
-    >>> X, y = make_classification(
-    ...     2000, 8, n_informative=4, weights=[0.9], class_sep=0.6, flip_y=0.1, random_state=3
-    ... )
-    >>> policy = WithRivals(ConstantPolicy(0.0), rivals=[0.9])
-    >>> tree = DecisionTreeClassifier()
-    >>> clf = MesaClassifier(tree, 12, meta_sampler=policy, random_state=0).fit(X, y)
-    >>> clf.rival_, float(clf.actions_[0])
-    (0.9, 0.9)
-    """
-
-    #: A gentle draw and the hardest. The number of members and the margin below were chosen with
-    #: these, in the study of rivals.
-    DEFAULT = (0.5, 1.0)
-
-    _FEWEST_ROWS = 30
-    _N_MEMBERS = 10
-    # What is learned is worth more than a difference that may be chance.
-    _MARGIN = 0.5
-
-    def __init__(self, policy, rivals: Sequence[float] = DEFAULT):
-        for mu in rivals:
-            _check_mu(mu, "rivals must be numbers in [0, 1]")
-        self.policy = policy
-        self.rivals = tuple(float(mu) for mu in rivals)
-        self.rivals_: tuple[float, ...] = ()
-        self.rival_: float | None = None
-        self._chosen: Any = None
-
-    def __repr__(self):
-        return f"WithRivals({self.policy!r}, rivals={self.rivals})"
-
-    @property
-    def reads_validation_rows(self) -> bool:
-        """Return whether the policy needs validation rows, or rivals that were asked for do."""
-        asked_for = bool(self.rivals) and self.rivals != self.DEFAULT
-        return asked_for or getattr(self.policy, "reads_validation_rows", False)
-
-    def __call__(self, growth: Growth) -> GaussianDraw:
-        """Return the draw of the next member.
-
-        The first call is the one that compares: `growth`, of one member, comes out of it with as
-        many members as it takes to choose.
-        """
-        if self._chosen is None:
-            self._chosen = self._choose(growth)
-        return self._chosen(growth)
-
-    def _choose(self, growth: Growth):
-        """Return what grows on, after `growth` has become the ensemble that it has begun."""
-        if growth.n_members == 1:
-            self.rivals_ = self._to_meet(growth.data)
-        if not self.rivals_:
-            return self.policy
-        constants = [ConstantPolicy(mu, self.sigma, self.encoder) for mu in self.rivals_]
-        begun = [self._begin(growth, policy) for policy in (self.policy, *constants)]
-        own, *others = np.array([twin.steps[-1].score for twin in begun], dtype=float)
-        best = int(np.argmax(others))
-        if others[best] - own <= self._MARGIN * _standard_error(own, growth.data):
-            growth.adopt(begun[0])
-            return self.policy
-        growth.adopt(begun[best + 1])
-        self.rival_ = self.rivals_[best]
-        return constants[best]
-
-    def _to_meet(self, data: GrowthData) -> tuple[float, ...]:
-        """Return the rivals that the validation rows can judge."""
-        is_default = self.rivals == self.DEFAULT
-        if not data.has_validation:
-            if is_default or not self.rivals:
-                return ()
-            raise ValueError(
-                f"rivals={self.rivals} needs validation rows to choose by: pass X_val and y_val, "
-                "or a validation_fraction."
-            )
-        counts = data.role_counts("valid")
-        return () if is_default and counts.min() < self._FEWEST_ROWS else self.rivals
-
-    def _begin(self, growth: Growth, policy) -> Growth:
-        # The first member depends on no mu: all share it.
-        twin = growth.fork()
-        twin.run(policy, self._N_MEMBERS)
-        return twin
-
-
-def blind_policy() -> ConstantPolicy:
-    """Return what takes the universal sampler's place where there are no validation rows."""
-    return ConstantPolicy(_BLIND_MU)
-
-
-def _observe(encoder: StateEncoder | None, growth: Growth) -> np.ndarray | None:
-    """Return the state of an ensemble, or None without validation rows or encoder."""
-    if encoder is None or not (growth.data.has_validation or encoder.kind == "signal"):
-        return None
-    return encoder(growth)
-
-
-def _standard_error(score: float, data: GrowthData) -> float:
-    """Return that of a share of the positives among the validation rows; 0 outside of [0, 1]."""
-    n_positives = int(data.role_counts("valid")[data.minority])
-    return float(np.sqrt(max(score * (1 - score), 0.0) / max(n_positives, 1)))
-
-
-def _check_mu(mu: Any, rule: str) -> None:
+def check_mu(mu: Any, rule: str) -> None:
+    """Raise a ValueError that begins with the rule if this is no mu."""
     if not isinstance(mu, Real) or isinstance(mu, bool) or not 0 <= float(mu) <= 1:
         raise ValueError(f"{rule}, got {mu!r}.")

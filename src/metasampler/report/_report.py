@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler._progress import progress_bar
+from metasampler._running import progress_bar
 from metasampler.report._columns import column_facts, column_names
 from metasampler.report._cuts import make_cuts
 from metasampler.report._explorer import headline, script_data

@@ -1,13 +1,47 @@
-"""Threads: calls that do not depend on each other, side by side."""
+"""How long work runs: its progress is shown if somebody asks, and calls run side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from threading import Condition
 from typing import Any
 
 from joblib import effective_n_jobs
 
-__all__ = ["side_by_side"]
+__all__ = ["progress_bar", "side_by_side"]
+
+
+@contextmanager
+def progress_bar(
+    title: str, total: int, *, enabled: bool, transient: bool = False
+) -> Iterator[Callable[..., None]]:
+    """Show a progress bar while the context lasts; ``advance(note="", steps=1)`` moves it.
+
+    Without ``enabled`` nothing is printed, and rich is not imported. A ``transient`` bar goes to
+    the error stream and disappears in the end.
+    """
+    if not enabled:
+        yield lambda note="", steps=1: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Remaining(),
+        TextColumn("{task.fields[note]}"),
+    )
+    console = Console(stderr=True) if transient else None
+    with Progress(*columns, console=console, transient=transient) as progress:
+        task = progress.add_task(title, total=total, note="")
+
+        def advance(note: str = "", steps: int = 1) -> None:
+            progress.update(task, advance=steps, note=note)
+
+        yield advance
 
 
 def side_by_side(
