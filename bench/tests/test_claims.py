@@ -111,7 +111,7 @@ def test_fits_are_counted_cell_by_cell():
     assert lines == [
         ["Figure 5", "transfer-matrix", "a", "2", "3 to 8", "1"],
         ["Figure 5", "transfer-matrix", "b", "1", "8", "0"],
-        ["Figure 5", "transfer-matrix", "b by a sampler of isolet", "1", "1", "1"],
+        ["Figure 5", "transfer-matrix", "samplers of isolet elsewhere", "1", "1", "1"],
         ["-", "deep", "a, b", "1", "8", "0"],
     ]
 

@@ -575,9 +575,7 @@ def count_fits(looks: Looks) -> ResultTable:
         cells: dict[str, dict[Any, int]] = {}
         for row in finished(look.rows):
             cell = row["cell"]
-            key = tuple(
-                (axis, str(cell[axis])) for axis in AXES if axis in cell and axis != "dataset"
-            )
+            key = tuple((axis, str(cell[axis])) for axis in AXES if axis in cell)
             where = cells.setdefault(_where(look, cell), {})
             where[key] = where.get(key, 0) + 1
         # Data sets that have as many of everything share a line.
@@ -603,7 +601,7 @@ def _where(look: Look, cell: dict[str, Any]) -> str:
     """Return the data set of a cell, and the sampler's where that is one of few folds."""
     dataset, task = str(cell.get("dataset", cell.get("tasks"))), cell.get("meta_task")
     if task not in (None, dataset) and "folds" in look.spec.fits.get(task, {}):
-        return f"{dataset} by a sampler of {task}"
+        return f"samplers of {task} elsewhere"
     return dataset
 
 

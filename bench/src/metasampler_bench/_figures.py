@@ -68,7 +68,7 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
             xlabel=report["xlabel"],
             ylabel=report.get("ylabel", "average precision"),
             logx=report.get("logx", False),
-            title=f"{spec.title}, bands of ± one standard error",
+            title=_with_bands(spec, curves),
             styles=styles,
             least_span=_LEAST_SPAN if y_name == "score" else 0.0,
         ).plot(),
@@ -79,6 +79,13 @@ def _n_fits(rows: list[Row]) -> str:
     """Return how many runs and folds are behind a panel, in words."""
     n = len({(row["cell"].get("run"), row["cell"].get("fold")) for row in rows})
     return f"{n} fit{'s' if n > 1 else ''}"
+
+
+def _with_bands(spec: Spec, curves: dict[str, dict[str, Any]]) -> str:
+    """Return the title, and what the bands are if there are any."""
+    spreads = [spread for lines in curves.values() for *_, spread in lines.values()]
+    known = any(s is not None and np.isfinite(s).any() for s in spreads)
+    return spec.title + (", bands of ± one standard error" if known else "")
 
 
 def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -174,7 +181,7 @@ def _episodes(
         curves=curves,
         xlabel=f"episode (means of the last {report['window']})",
         ylabel="average precision",
-        title=f"{spec.title}, bands of ± one standard error",
+        title=_with_bands(spec, curves),
         styles=styles,
         least_span=_LEAST_SPAN,
     ).plot()
@@ -193,7 +200,7 @@ def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     styles = {learned: method_style("mesa-fit")}
     curves: dict[str, dict[str, Any]] = {}
     for name in trainings[0]["curves"]:
-        kind = "meta-trained on" if name in trained else "unseen"
+        kind = "trained on" if name in trained else "unseen"
         episodes, means, errors = _sliding(
             [row["curves"][name] for row in trainings], report["window"]
         )
@@ -234,7 +241,7 @@ def states(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
                 curves=curves,
                 xlabel="error of a row, middle of the bin",
                 ylabel="share of the rows",
-                title=f"{spec.title}, bands of ± one standard error",
+                title=_with_bands(spec, curves),
             ).plot(),
         )
 
