@@ -1,8 +1,14 @@
 """Policies for draws: what is measured, and how they are judged."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from metasampler import MetaSampler
+from metasampler.meta import SoftActorCritic
 from metasampler_bench import (
     _draw_attempts,
     _draw_policies,
@@ -34,7 +40,14 @@ from metasampler_bench._draw_policies import (
     shrunken,
 )
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
-from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of, measure_training
+from metasampler_bench._draw_trained import trained
+from metasampler_bench._draw_training import (
+    HALVES,
+    LEARNERS,
+    SIGNALS,
+    half_of,
+    measure_training,
+)
 from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import REAL_FAMILIES, REAL_NAMES
@@ -133,11 +146,12 @@ def test_rules_without_a_learner(cases):
 def test_reports_are_made_of_rows(monkeypatch):
     monkeypatch.setattr(_draw_summaries, "_SEEDS", range(1))
     spec, rows = load_spec("policies-tables"), make_rows(TABLES[::2], runs=1)
+    rows += training_rows((1.0, 2.0))
     (table,) = everywhere(spec, rows, {})
     names = [line[0].text for line in table.rows]
     hindsight = table.rows[names.index("hindsight: the best constant of each table")]
     assert hindsight[1].text == table.rows[0][1].text == "1.0000"
-    assert any(name.startswith("learned from clean tables") for name in names)
+    assert "learned from clean tables alone" in names
     assert any(name.startswith("powers 0.627, 1.65, 3.3 in turn") for name in names)
     assert any(name.startswith("selected on validation rows, 6 fits") for name in names)
     for kind in ("draw-groups", "draw-tables"):
@@ -146,6 +160,7 @@ def test_reports_are_made_of_rows(monkeypatch):
     assert len(everywhere(spec, [*rows, *make_rows(TABLES[::2], runs=1, noise=0.2)], {})) == 2
     short = DRAW_SUMMARIES["draw-short"](spec, rows, {})
     assert short.rows[0][1].text == table.rows[names.index(short.rows[0][0].text)][1].text
+    assert "soft actor-critic on ensembles, its seeds as one" in names
     noisy = DRAW_SUMMARIES["draw-groups"](spec, make_rows(noise=0.2), {"noise": 0.2})
     assert noisy.rows
 
@@ -251,23 +266,57 @@ def test_limits_and_attempts_are_reported(monkeypatch):
     assert float(attempts.rows[0][1].text) > 0.9
 
 
+def training_rows(powers, parts=HALVES):
+    """Rows of trainings that choose the same power at all signals, one run a power."""
+    return [
+        {
+            "cell": {
+                "setting": "learner=soft actor-critic",
+                "families": part,
+                "run": run,
+                "fold": 0,
+            },
+            "powers": [power] * len(SIGNALS),
+            "n_episodes": 10,
+            "cpu": 36.0,
+        }
+        for part in parts
+        for run, power in enumerate(powers)
+    ]
+
+
 def test_learners_that_act_are_judged_on_the_other_half():
     spec, rows = load_spec("policies-tables"), make_rows(runs=1)
-    for half in HALVES:
-        for run, power in enumerate((0.0, 6.0)):
-            cell = {"setting": "learner=soft actor-critic", "families": half}
-            powers = [power] * len(SIGNALS)
-            row = {"cell": cell | {"run": run, "fold": 0}, "powers": powers}
-            rows.append(row | {"n_episodes": 10, "cpu": 36.0})
+    rows += training_rows((POWERS[0], POWERS[-1]))
     table = DRAW_SUMMARIES["draw-training"](spec, rows, {})
-    first = [cell.text for cell in table.rows[0]]
+    lines = {line[0].text: [cell.text for cell in line] for line in table.rows}
     cases = Cases.of(make_rows(runs=1))
     both = [cases.weights @ cases.test[draw] for draw in (ACTIONS[0], ACTIONS[-1])]
-    assert first[0] == "soft actor-critic"
-    assert float(first[1]) == pytest.approx(np.mean(both), abs=1e-4)
-    assert float(first[-5]) == pytest.approx(min(both), abs=1e-4)
-    assert first[-4:] == ["2", "nan", "40", "0.04"]
+    alone = lines["soft actor-critic, mean of the seeds' scores"]
+    assert float(alone[1]) == pytest.approx(np.mean(both), abs=1e-4)
+    assert float(alone[-4]) == pytest.approx(min(both), abs=1e-4)
+    assert alone[-8:-4] == ["-"] * 4
+    assert alone[-3:] == ["2", "40", "0.04"]
+    # The mean of the two is between them: the action in the middle.
+    together = lines["soft actor-critic, as one policy"]
+    middle = cases.weights @ cases.test[ACTIONS[2]]
+    assert float(together[1]) == pytest.approx(middle, abs=1e-3)
     assert table.rows[-1][0].text == "from the stored rows of a half"
+
+
+def test_a_half_is_judged_by_what_the_other_half_taught():
+    cases = Cases.of(make_rows(runs=1))
+    rows = [
+        *training_rows((POWERS[0],), parts=HALVES[:1]),
+        *training_rows((POWERS[-1],), parts=HALVES[1:]),
+    ]
+    (found,) = trained(rows, cases).values()
+    first = np.array([half_of(family) == HALVES[0] for family in cases.families])
+    hard, uniform = cases.test[ACTIONS[-1]], cases.test[ACTIONS[0]]
+    np.testing.assert_allclose(found.each[0], np.where(first, hard, uniform), atol=1e-6)
+    np.testing.assert_allclose(found.as_one, found.each[0], atol=1e-3)
+    # A training on one half alone judges nothing.
+    assert trained(rows[:1], cases) == {}
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -282,6 +331,30 @@ def test_a_policy_is_trained_on_ensembles(data_home, tmp_path, monkeypatch, lear
     assert row["n_episodes"] == 5 * len(row["tasks"])
     assert len(row["powers"]) == len(SIGNALS)
     assert all(0 <= power <= 6 for power in row["powers"])
+
+
+def test_an_interrupted_training_leaves_no_row(data_home, tmp_path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_draw_training, "REAL_NAMES", ("iranian_churn",))
+    monkeypatch.setattr(SoftActorCritic, "learn", interrupt)
+    half = half_of(REAL_FAMILIES["iranian_churn"])
+    cell = {"setting": "learner=soft actor-critic", "families": half, "run": 0, "fold": 0}
+    job = Job("draw-training", cell | {"quick": True})
+    with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
+
+
+def test_the_sampler_that_comes_along_is_made_of_the_stored_rows(tmp_path):
+    root, made = Path(__file__).parents[2], tmp_path / "boosters.npz"
+    script = root / "bench" / "samplers" / "boosters.py"
+    subprocess.run([sys.executable, script, root / "docs" / "results", made], check=True)
+    ours, stored = MetaSampler.load(made), MetaSampler.load("boosters")
+    assert ours.summary_ == stored.summary_
+    assert repr(ours) == repr(stored)
+    # To the last bit on one machine; others may round otherwise.
+    np.testing.assert_allclose(ours.policy_.parameters, stored.policy_.parameters, rtol=1e-5)
 
 
 def test_positives_can_be_thinned(data_home, tmp_path):

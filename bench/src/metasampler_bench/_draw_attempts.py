@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from metasampler.growth import spread_action
 from metasampler_bench._draw_cases import ACTIONS, MORE_NUMBERS, Cases, Floats, cross_validated
 from metasampler_bench._draw_ceiling import known_from_splits, perfect_knowledge
 from metasampler_bench._draw_judge import (
@@ -29,12 +28,13 @@ from metasampler_bench._draw_policies import (
     one_threshold,
     shrunken,
 )
-from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of
-from metasampler_bench._rows import Row, finished
+from metasampler_bench._draw_trained import trained
+from metasampler_bench._draw_training import HALVES, half_of
+from metasampler_bench._rows import Row
 from metasampler_bench._spec import Spec
 from metasampler_bench._tables import ResultTable
 
-__all__ = ["attempts", "ceiling", "scores_of_training", "training"]
+__all__ = ["attempts", "ceiling", "training"]
 
 # Groups of families, for what is slow to fit.
 _N_GROUPS = 5
@@ -57,9 +57,9 @@ def ceiling(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
             low, high = perfect_knowledge(cases, draws)
             texts.append(f"{low:.4f} to {high:.4f}")
         lines.append([f"best of {name} ({len(draws)})", *texts])
-    own = cross_validated(cases, learned(), known_of(rows))
+    own, nothing = cross_validated(cases, learned(), known_of(rows)), ["-"] * (len(lines[0]) - 2)
     lines.append(
-        ["learned from other families", *["-"] * (len(lines[0]) - 2), f"{mean_of(cases, own):.4f}"]
+        ["learned from constants of other families", *nothing, f"{mean_of(cases, own):.4f}"]
     )
     splits = [f"by {n} other split{'s' * (n > 1)}" for n in range(1, most + 1)]
     return ResultTable.from_texts(
@@ -87,9 +87,9 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     widths = {f"{w:g}": kernel_smoothed(w) for w in (0.1, 0.15, 0.2, 0.3)}
     states = {"signal": learned(), **{name: learned(more=(name,)) for name in MORE_NUMBERS}}
     ways: dict[str, tuple[Any, Cases]] = {
-        "from clean labels: the sampler that comes along": (learned(), clean),
+        "from clean labels": (learned(), clean),
         "from clean and flipped labels": (learned(), two),
-        "from clean and flipped labels and fewer positives": (learned(), known),
+        "from clean and flipped labels and fewer positives: comes along": (learned(), known),
         "curves of noisy tables drawn to the mean": (learned(prepared=shrunken), known),
     }
     # Slow to fit: so these are held apart in groups of families.
@@ -133,56 +133,43 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     )
 
 
-def scores_of_training(rows: list[Row], cases: Cases) -> dict[str, tuple[list[Floats], int, float]]:
-    """Return what learners that act score on the half of the families they have not seen.
-
-    Parameters
-    ----------
-    rows : list of dict
-        With those of the trainings.
-    cases : Cases
-        Where they are tested.
-
-    Returns
-    -------
-    found : dict of tuple
-        By learner: scores of each seed, episodes and CPU hours of all trainings. Those without a
-        seed that has both halves are left out.
-    """
-    halves = np.array([half_of(family) for family in cases.families])
-    found = {}
-    for name in LEARNERS:
-        own = [row for row in finished(rows) if row["cell"].get("setting") == f"learner={name}"]
-        scores = []
-        for run in sorted({row["cell"]["run"] for row in own}):
-            by_half = {row["cell"]["families"]: row for row in own if row["cell"]["run"] == run}
-            if len(by_half) == len(HALVES):
-                actions = np.empty(len(cases))
-                for half, row in by_half.items():
-                    signals = cases.numbers["signal"][halves != half]
-                    actions[halves != half] = _actions_at(signals, row["powers"])
-                scores.append(cases.scores_of(actions))
-        if scores:
-            cpu = sum(row["cpu"] for row in own) / 3600
-            found[name] = scores, sum(row["n_episodes"] for row in own), cpu
-    return found
-
-
 def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show what learners make of real episodes, on the families of the other half."""
     cases, known = tested_cases(rows, report), known_of(rows)
     flipped = cases_of(rows, {"noise": NOISE})
-    on_flipped = scores_of_training(rows, flipped) if len(flipped) else {}
+    on_flipped = trained(rows, flipped) if len(flipped) else {}
     best_mu, best = _best_of(MUS, cases), _best_of(CONSTANTS, cases)
     threshold = cross_validated(cases, one_threshold, known)
     references = [cases.test[best_mu], cases.test[best], threshold]
+    flipped_best = [flipped.test[_best_of(CONSTANTS, flipped)]] if len(flipped) else []
     lines = []
-    for name, (scores, n_episodes, cpu) in scores_of_training(rows, cases).items():
-        lowest = min(mean_of(cases, each) for each in scores)
-        texts = judged(cases, np.mean(scores, axis=0), references)
-        noisy = mean_of(flipped, np.mean(on_flipped[name][0], axis=0)) if len(flipped) else np.nan
-        facts = [f"{lowest:.4f}", str(len(scores)), f"{noisy:.4f}", str(n_episodes), f"{cpu:.2f}"]
-        lines.append([name, *texts, *facts])
+
+    def on_flipped_labels(scores: Floats | None) -> list[str]:
+        if scores is None:
+            return ["-"] * 4
+        mean, worst, _, _, sides, p = judged(flipped, scores, flipped_best)
+        return [mean, worst, sides, p]
+
+    for name, found in trained(rows, cases).items():
+        noisy = on_flipped.get(name)
+        facts = [str(len(found.each)), str(found.n_episodes), f"{found.cpu:.2f}"]
+        lines.append(
+            [
+                f"{name}, as one policy",
+                *judged(cases, found.as_one, references),
+                *on_flipped_labels(None if noisy is None else noisy.as_one),
+                *("-", *facts),
+            ]
+        )
+        lowest = min(mean_of(cases, each) for each in found.each)
+        lines.append(
+            [
+                f"{name}, mean of the seeds' scores",
+                *judged(cases, np.mean(found.each, axis=0), references),
+                *on_flipped_labels(None if noisy is None else np.mean(noisy.each, axis=0)),
+                *(f"{lowest:.4f}", *facts),
+            ]
+        )
     halves, known_halves = (
         np.array([half_of(family) for family in part.families]) for part in (cases, known)
     )
@@ -192,7 +179,7 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
             policy = learned()(known.where(known_halves == half))
             by_rows[halves != half] = policy(cases.where(halves != half))
     texts = judged(cases, by_rows, references)
-    lines.append(["from the stored rows of a half", *texts, *["-"] * 5])
+    lines.append(["from the stored rows of a half", *texts, *["-"] * 8])
     return ResultTable.from_texts(
         f"{spec.title}: learners that act",
         [
@@ -200,22 +187,17 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
             *(f"against the best mu, {best_mu}", "ahead : behind", "p"),
             *(f"against the best constant, {best}", "ahead : behind", "p"),
             *("against a learned threshold", "ahead : behind", "p"),
-            *("worst seed", "seeds", "flipped labels", "episodes", "CPU hours"),
+            *("flipped labels", "worst", "against the best constant there", "p"),
+            *("worst seed", "seeds", "episodes", "CPU hours"),
         ],
         lines,
         "Trained on ensembles of boosters, on one table of every family of a half (at most 4,000 "
-        "rows), and tested on the stored scores of the other half; scores are means over the "
-        "seeds, episodes and CPU hours (with scouts) of all seeds and both halves together. The "
-        "threshold is learned from all stored rows of other families.",
+        "rows), and tested on the stored scores of the other half. As one policy: the mean of what "
+        "the seeds choose, before it is squashed. Episodes and CPU hours (with scouts) are of all "
+        "seeds and both halves together. The threshold is learned from all stored rows of other "
+        "families.",
     )
 
 
 def _best_of(draws: Sequence[str], cases: Cases) -> str:
     return max(draws, key=lambda draw: mean_of(cases, cases.test[draw]))
-
-
-def _actions_at(signals: Floats, powers: list[float]) -> Floats:
-    """Return the actions of a policy that is known by its powers at some signals."""
-    chosen = np.interp(np.log(signals), np.log(SIGNALS), powers)
-    grid = np.linspace(0, 1, 401)
-    return np.interp(chosen, [float(spread_action(a, 0.0, "power")) for a in grid], grid)

@@ -40,6 +40,7 @@ from metasampler_bench._draw_policies import (
     selected,
     soft_actor_critic,
 )
+from metasampler_bench._draw_trained import trained
 from metasampler_bench._rows import Row
 from metasampler_bench._spec import Spec
 from metasampler_bench._tables import ResultTable
@@ -50,6 +51,9 @@ _EDGES = (0.0, 25.0, 36.0, 50.0, 100.0, 160.0, np.inf)
 
 # Searches and soft actor-critic depend on chance: the mean of some is shown.
 _SEEDS = range(3)
+
+# What the sampler is that comes along.
+_OWN = "learned, also from flipped labels and fewer positives: comes along"
 
 # Members of a team; the first is drawn uniformly and shared.
 _N_MEMBERS = 4
@@ -82,7 +86,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     clean, known = tested_cases(rows, {}), known_of(rows)
     best_mu = max(MUS, key=lambda draw: mean_of(clean, clean.test[draw]))
     best = max(CONSTANTS, key=lambda draw: mean_of(clean, clean.test[draw]))
-    own = "learned, also from flipped labels and fewer positives"
+    own = _OWN
     where = {
         "the tables": clean,
         "with flipped labels": cases_of(rows, {"noise": NOISE}),
@@ -91,9 +95,7 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     where = {title: cases for title, cases in where.items() if len(cases)}
     ways: dict[str, Callable[[Cases], Floats]] = {
         own: lambda cases: cross_validated(cases, learned(), known),
-        "learned from clean tables: comes along": lambda cases: cross_validated(
-            cases, learned(), clean
-        ),
+        "learned from clean tables alone": lambda cases: cross_validated(cases, learned(), clean),
         "one threshold on the signal, learned": lambda cases: cross_validated(
             cases, one_threshold, known
         ),
@@ -154,16 +156,15 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         ),
         "one threshold on the signal": (cross_validated(cases, one_threshold, known), 1.0),
         "thresholds set by hand, on these tables": (by_signal(cases), 1.0),
-        "learned from clean tables: the sampler that comes along": (
-            cross_validated(cases, learned(), clean),
-            1.0,
-        ),
-        "learned, also from flipped labels and fewer positives": (
-            cross_validated(cases, learned(), known),
-            1.0,
-        ),
+        "learned from clean tables alone": (cross_validated(cases, learned(), clean), 1.0),
+        _OWN: (cross_validated(cases, learned(), known), 1.0),
         "hindsight: the best constant of each table": (_hindsight(cases), np.nan),
     }
+    if not report.get("sets"):
+        ways |= {
+            f"{name} on ensembles, its seeds as one": (found.as_one, 1.0)
+            for name, found in trained(rows, cases).items()
+        }
     if report.get("controls"):
         ways |= {
             "soft actor-critic, on the same curves": (
@@ -231,6 +232,10 @@ def _tried(few: Cases, group: str) -> dict[str, tuple[Floats, float]]:
     if group == "more":
         cost = (1 + len(SELECTABLE) * (_N_MEMBERS - 1)) / _N_MEMBERS
         ways[f"selected on validation rows, {len(SELECTABLE)} fits"] = selected(few), cost
+    if group == "turns":
+        fit = best_constant((*CONSTANTS, *CHOICES[group]))
+        name = "best of constants and of powers in turn, of the other families"
+        ways[name] = cross_validated(few, fit), 1.0
     return ways
 
 

@@ -88,7 +88,7 @@ def _tasks(half: str, run: int, cache: SamplerCache) -> list[Task]:
 
 
 def _by_meta_training(
-    learner: Callable[[int, int], Any],
+    learner: Callable[[int, int], SoftActorCritic | FitToConstants],
     hidden: tuple[int, ...],
     tasks: list[Task],
     n_episodes: int,
@@ -104,7 +104,11 @@ def _by_meta_training(
         validation_fraction=_VALIDATION_PART,
         random_state=seed,
     )
-    return sampler.fit_tasks(tasks).as_policy()
+    sampler.fit_tasks(tasks)
+    if sampler.summary_["interrupted"]:
+        # A sampler keeps what it has learned by then; a row must not.
+        raise KeyboardInterrupt
+    return sampler.as_policy()
 
 
 def _soft_actor_critic(n_tasks: int, n_episodes: int) -> SoftActorCritic:

@@ -299,17 +299,18 @@ def critical_difference(
 
 
 def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Draw the power that is learned from all tables, over the signal."""
+    """Draw the power that the sampler chooses, and what clean tables alone teach."""
     from metasampler.plotting import PolicyDisplay
-    from metasampler.policy import LearnedPolicy, StateEncoder
+    from metasampler.policy import LearnedPolicy, StateEncoder, load_policy
+    from metasampler_bench._draw_judge import cases_of
     from metasampler_bench._draw_policies import fit_sampler
-    from metasampler_bench._draw_summaries import known_of
 
-    cases = known_of(rows)
-    if not len(cases):
-        return
-    learned = LearnedPolicy(fit_sampler(cases), StateEncoder("signal"))
-    yield "policy", PolicyDisplay.from_sampler(learned, name="learned from all tables")
+    samplers = {"the sampler that comes along": load_policy("boosters")}
+    clean = cases_of(rows, {})
+    if len(clean):
+        alone = LearnedPolicy(fit_sampler(clean), StateEncoder("signal"))
+        samplers["learned from clean tables alone"] = alone
+    yield "policy", PolicyDisplay.from_samplers(samplers)
 
 
 #: By the kind of report; each gives names of files and displays.

@@ -116,6 +116,6 @@ class Boosters(BaseEstimator):
         scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
         scouts.run(None, recipe.n_scouts)
         signal = recipe.signal(scouts)
-        learner = learner.alike(recipe.booster(signal, data.drawn_part()))
+        learner = learner.alike(recipe.booster(signal, data.drawn_part))
         learner.signal = signal
         return data, learner

@@ -22,7 +22,6 @@ from metasampler.growth import (
     GrowthData,
     LookedAt,
     Policy,
-    RandomStreams,
     Stream,
     make_growth_data,
     make_learners,
@@ -114,7 +113,7 @@ class Plan(NamedTuple):
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,
             scoring=ensemble.scoring,
-            streams=RandomStreams.from_random_state(entropy),
+            streams=entropy,
             owner=ensemble,
             must_hold_out=self.must_hold_out,
             rotate=self.rotates,
@@ -150,7 +149,10 @@ class Plan(NamedTuple):
         # Read before the work: a sampler that is not there is found now.
         learned = load_policy(_BOOSTERS) if self.universal else None
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
+        # The signal says what the others are like.
         signal = recipe.signal(scouts)
+        rows = data.for_team(3 * ratio)
+        booster = recipe.booster(signal, rows.drawn_part)
         trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
         n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
         mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
@@ -164,8 +166,7 @@ class Plan(NamedTuple):
             policies |= ensemble._policies_of_teams(self, trees["trees"], data)
         teams = []
         if recipe.n_boosters:
-            rows = data.for_team(3 * ratio)
-            learner = learner.alike(recipe.booster(signal, rows.drawn_part()))
+            learner = learner.alike(booster)
             learner.signal = signal
             growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
             teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
@@ -261,7 +262,8 @@ class Recipe:
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
         categories = data.form.categorical_features
-        learner: Any = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        members = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        learner: Any = members.of(0)
         learner.doubles_after = self.doubles_after
         return learner
 

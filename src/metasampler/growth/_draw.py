@@ -94,7 +94,9 @@ class RandomStreams:
 
     @classmethod
     def from_random_state(cls, random_state) -> "RandomStreams":
-        """Take the entropy from a scikit-learn style ``random_state``."""
+        """Take the entropy from a ``random_state``; streams stay what they are."""
+        if isinstance(random_state, cls):
+            return random_state
         if isinstance(random_state, (int, np.integer)):
             return cls(int(random_state))
         return cls(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))

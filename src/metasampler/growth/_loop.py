@@ -410,12 +410,16 @@ class Growth:
         proba = self._mean(role)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
-    def held_out(self) -> tuple:
-        """Return the validation rows: their numbers, probabilities, classes and weights."""
-        rows = self.data.watched("valid")
-        judged = self._judged() if self.data.n_folds else slice(None)
-        weights = None if rows.own_weights is None else rows.own_weights[judged]
-        return rows.rows[judged], self.proba("valid"), rows.codes[judged], weights
+    def judged(self) -> tuple:
+        """Return the validation rows, or without any the training rows.
+
+        These are their numbers, the ensemble's probabilities of them, their classes and weights.
+        """
+        role = "valid" if self.data.has_validation else "train"
+        rows = self.data.watched(role)
+        which = self._judged() if self.data.n_folds else slice(None)
+        weights = None if rows.own_weights is None else rows.own_weights[which]
+        return rows.rows[which], self.proba(role), rows.codes[which], weights
 
     def _mean(self, role: str) -> np.ndarray:
         if role == "valid" and self.data.n_folds:

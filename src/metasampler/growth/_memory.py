@@ -22,7 +22,7 @@ from metasampler.growth._draw import (
 )
 from metasampler.growth._journal import Journal
 from metasampler.growth._pieces import find_rows, member_weights
-from metasampler.tables import TreeTable, is_frame
+from metasampler.tables import TreeTable, is_frame, lowest_values
 
 __all__ = ["Memory", "RowsInMemory", "fingerprint", "join_tables"]
 
@@ -208,7 +208,7 @@ class RowsInMemory(GrowthData):
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
         tables, maker = self.tables, None
         if trees:
-            maker = TreeTable(self.lowest_values())
+            maker = TreeTable(lowest_values(self.tables[0]))
             tables = [maker(table) for table in tables]
         changes = {"tables": tables, "sampling_ratio": sampling_ratio, "table_maker": maker}
         return self._with(same_rows_as=self, **changes)

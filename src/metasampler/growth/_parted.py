@@ -11,6 +11,7 @@ from metasampler.growth._data import GrowthData, Part, count_classes, join_array
 from metasampler.growth._draw import (
     MAX_DEALT,
     Candidates,
+    RandomStreams,
     Request,
     Stream,
     deal,
@@ -26,7 +27,7 @@ from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FileTable
 from metasampler.growth._sources import open_block
 from metasampler.growth._weights import check_spread, ratios_to
-from metasampler.tables import TreeTable, is_frame
+from metasampler.tables import TreeTable, is_frame, lowest_values
 
 __all__ = ["PartedData", "make_parted_data"]
 
@@ -131,7 +132,8 @@ class PartedData(GrowthData):
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
         parts, table, maker = self.parts, self.table, None
         if trees:
-            maker = TreeTable(self.lowest_values())
+            lowest = np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
+            maker = TreeTable(lowest)
             arguments = (maker, self.place.new_paths(len(parts)))
             parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
             table = maker(table)
@@ -177,6 +179,10 @@ def _with_table(part: Part, number: int, table_maker: Callable, paths) -> Part:
 
 def _slices(n_rows: int):
     return [slice(start, start + (1 << 16)) for start in range(0, max(n_rows, 1), 1 << 16)]
+
+
+def _lowest_values(part: Part) -> np.ndarray:
+    return np.min([lowest_values(part.table[rows]) for rows in _slices(part.n_rows)], axis=0)
 
 
 def has_missing(part: Part) -> bool:
@@ -271,6 +277,7 @@ def make_parted_data(
     Labels and weights are columns of the source. Validation rows that are a table of their own are
     in memory, and become the last part.
     """
+    streams = RandomStreams.from_random_state(streams)
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val must be passed together.")
     form = unfitted_form(estimator)
