@@ -92,15 +92,6 @@ class FileTable:
     """A table of numbers in a file, row by row; what is taken of it is read, the rest is not.
 
     The file is mapped for the time of a reading only: what was read does not stay in memory.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    shape : tuple of int
-        Rows and columns.
-    dtype : dtype
-        Of the numbers.
     """
 
     is_in_file = True
