@@ -103,6 +103,14 @@ class TestPivot:
             [False, False],
         ]
 
+    def test_a_mean_of_few_fits_is_not_compared_with_means_of_many(self):
+        rows = [row(0.9, k=5)]
+        rows += [row(score, "spe", k=5, run=run) for run, score in enumerate((0.6, 0.7))]
+        rows += [row(score, "tree", k=5, run=run) for run, score in enumerate((0.5, 0.6))]
+        table = one_table(make_spec(TABLE), rows)
+        assert [line[1] for line in bold(table)] == [False, True, False]
+        assert "Bold is the best of a column, among the cells with the most fits." in table.note
+
     def test_one_method_alone_is_not_the_best(self):
         assert bold(one_table(make_spec(TABLE), [row(0.7, k=5)])) == [[False, False]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,6 @@ _TITLES = {
     "mu_mean": "mean mu",
     "mu_range": "range of mu in a fit",
 }
-# A line of a table, where in it a score stands, and the score.
-_Place = tuple[list["Entry"], int, float]
 _WHOLE = ("rows", "n_rows", "n_features")
 _LATEX = str.maketrans(
     {
@@ -229,8 +227,8 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
                 header, lines, name, column_title, found, paper, row_axes, row_keys, report
             )
             if name == "score":
-                for line, own, mean in zip(lines, places, means, strict=True):
-                    own.append((line, at, float(mean)))
+                for line, own, mean, values in zip(lines, places, means, found, strict=True):
+                    own.append(_Place(line, at, float(mean), len(values)))
             for position, values in enumerate(found):
                 counts[position] += [len(values)] if len(values) else []
     # Where every place has one value there is nothing to count.
@@ -241,26 +239,47 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
             line.append(Entry(text if count else "0"))
     # Scores of different data sets say nothing about each other: there the best of a row counts.
     by_row = "dataset" in row_axes
-    n_bold = sum(_mark_best(group) for group in (places if by_row else zip(*places, strict=True)))
+    groups_of_places = list(places if by_row else zip(*places, strict=True))
+    n_bold = sum(_mark_best(group) for group in groups_of_places)
     notes = []
     if "fits" in header:
         notes.append("± is the standard deviation over runs and folds.")
     if n_bold:
-        notes.append(f"Bold is the best of a {'row' if by_row else 'column'}.")
+        same = all(_same_number_of_fits(group) for group in groups_of_places)
+        among = "" if same else ", among the cells with the most fits"
+        notes.append(f"Bold is the best of a {'row' if by_row else 'column'}{among}.")
     if "difference" in header:
         notes.append("Differences are ours minus the paper's.")
     return ResultTable(title, header, lines, " ".join(notes))
 
 
+class _Place(NamedTuple):
+    """Where a score stands in a table, and of how many fits it is the mean."""
+
+    line: list[Entry]
+    at: int
+    mean: float
+    n_fits: int
+
+
 def _mark_best(places: Iterable[_Place]) -> int:
-    """Make the best of several scores bold, and return how many are."""
-    known = [place for place in places if np.isfinite(place[2])]
+    """Make the best of several scores bold, and return how many are.
+
+    A mean of few fits is no match for one of many: only cells with the most fits are compared.
+    """
+    known = [place for place in places if np.isfinite(place.mean)]
+    most = max((place.n_fits for place in known), default=0)
+    known = [place for place in known if place.n_fits == most]
     # Equal to what is shown: a difference nobody can read is no difference.
-    best = round(max((mean for *_, mean in known), default=0.0), 3)
-    chosen = [place for place in known if round(place[2], 3) == best] if len(known) > 1 else []
-    for line, at, _ in chosen:
-        line[at] = Entry(line[at].text, bold=True)
+    best = round(max((place.mean for place in known), default=0.0), 3)
+    chosen = [place for place in known if round(place.mean, 3) == best] if len(known) > 1 else []
+    for place in chosen:
+        place.line[place.at] = Entry(place.line[place.at].text, bold=True)
     return len(chosen)
+
+
+def _same_number_of_fits(places: Iterable[_Place]) -> bool:
+    return len({place.n_fits for place in places if np.isfinite(place.mean)}) < 2
 
 
 def _add_column(
