@@ -391,18 +391,27 @@ class Candidates:
         k, fold, role, *_ = self.request
         return Choice((), ((methodcaller("rows_of", k, fold, role), 0, ()),))
 
+    def among(self, parts: list) -> "Candidates":
+        """Return those candidates that are training rows of other parts, cut as these are."""
+        return Candidates(self.place, parts, self.request, self._sums, self._whole)
+
+    def sums(self) -> list:
+        """Return the sums over the members, of each part."""
+        # Parts that hold no training rows come last.
+        return self._sums()[: len(self.parts)]
+
     def least(self, function: Callable, *args) -> float:
         """Return the smallest value of ``function(errors, *args)`` over all rows."""
-        sums = self._sums()[: len(self.parts)]
-        return least_of_all(self.place, self.parts, sums, self.request, function, args)
+        place, parts, sums = self.place, self.parts, self.sums()
+        return least_of_all(place, parts, sums, self.request, function, args)
 
     def groups(self, function: Callable, n_groups: int, *args) -> tuple[np.ndarray, np.ndarray]:
         """Return how many rows each group has, and the sums of their numbers.
 
         ``function(errors, *args)`` returns the group and the number of each row.
         """
-        sums = self._sums()[: len(self.parts)]
-        return groups_of_all(self.place, self.parts, sums, self.request, function, n_groups, args)
+        place, parts, sums = self.place, self.parts, self.sums()
+        return groups_of_all(place, parts, sums, self.request, function, n_groups, args)
 
     def smallest(self, size: int, adjust: Callable | None = None, *args) -> Choice:
         """Choose the rows with the smallest keys, of equal ones those with the smallest numbers.
@@ -411,8 +420,7 @@ class Candidates:
         count; None takes the random ones.
         """
         place, parts, request = self.place, self.parts, self.request
-        # Parts that hold no training rows come last.
-        sums = [None] * len(parts) if adjust is None else self._sums()[: len(parts)]
+        sums = [None] * len(parts) if adjust is None else self.sums()
         arguments = (request, adjust, args)
         cells = (parts, sums, self._whole)
         if not self.are_parted:
@@ -427,12 +435,8 @@ class Candidates:
         Only for rows that are all in one part.
         """
         if self.are_parted:
-            raise ValueError(
-                "This way to draw rows needs all of them in memory; MesaClassifier, "
-                "SelfPacedEnsembleClassifier and ensembles with uniform draws take rows in files "
-                "and on clusters."
-            )
-        sums = [None] if self._sums is None else self._sums()[:1]
+            raise ValueError("This way to draw rows needs all of them in one part, in memory.")
+        sums = [None] if self._sums is None else self.sums()
         arguments = (self.request, pick, args)
         # Now, not later: who picks may count how often it was asked.
         found = self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from metasampler._sklearn_compat import take_rows
+from metasampler.tables import is_frame
+
 __all__ = ["fingerprint_rows"]
 
 _CHUNK = 1 << 15
@@ -16,7 +19,7 @@ def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start
 
     Parameters
     ----------
-    table : ndarray or FileTable of shape (n_rows, n_columns)
+    table : ndarray, data frame or table in a file, of shape (n_rows, n_columns)
         The rows.
     codes : ndarray of int of shape (n_rows,)
         Their classes.
@@ -35,7 +38,7 @@ def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start
     total = 0
     for first in range(0, len(codes), _CHUNK):
         rows = slice(first, first + _CHUNK)
-        bits = _bits(table[rows]) @ factors[3:]
+        bits = _bits_of_rows(take_rows(table, rows), factors[3:])
         bits += codes[rows].astype(np.uint64) * factors[0]
         if weights is not None:
             bits += _bits(weights[rows]) * factors[1]
@@ -45,9 +48,20 @@ def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start
     return total & _ALL
 
 
+def _bits_of_rows(table, factors: np.ndarray) -> np.ndarray:
+    """Return a number for the values of each row."""
+    if not is_frame(table):
+        return _bits(table) @ factors
+    import pandas
+
+    return pandas.util.hash_pandas_object(table, index=False).to_numpy().copy()
+
+
 def _bits(values: np.ndarray) -> np.ndarray:
-    """Return the bits of floating-point numbers as whole numbers."""
+    """Return the bits of numbers as whole numbers."""
     values = np.ascontiguousarray(values)
+    if values.itemsize not in (4, 8):
+        values = values.astype(np.float64)
     return values.view(np.uint32 if values.itemsize == 4 else np.uint64).astype(np.uint64)
 
 

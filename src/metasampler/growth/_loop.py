@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from metasampler._running import side_by_side
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, Part, join_arrays
-from metasampler.growth._draw import RandomStreams, Stream, draw_subset
+from metasampler.growth._draw import Candidates, RandomStreams, Request, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._pieces import Drawn, fit_on_rows
 from metasampler.growth._rules import Rule, Sums
@@ -255,6 +255,11 @@ class Growth:
             self._sums = place.make(_add_member, *cells, args=arguments)
         self._n_scored = self.n_members
         return self._sums
+
+    def candidates(self, k: int) -> Candidates:
+        """Return the training rows of a class, with their errors by the members so far."""
+        request = Request(k, None, "train", self._key, self.n_members, self.n_members)
+        return Candidates(self.data.place, self.data.drawn_parts, request, self.sums)
 
     def _watched_sums(self, role: str, *, soft: bool) -> np.ndarray:
         """Return the sums over all members, of the watched rows in a role."""

@@ -22,6 +22,7 @@ from metasampler.growth._draw import (
 )
 from metasampler.growth._journal import Journal
 from metasampler.growth._pieces import find_rows, member_weights
+from metasampler.growth._stacked import join_frames
 from metasampler.tables import TreeTable, is_frame, lowest_values
 
 __all__ = ["Memory", "RowsInMemory", "fingerprint", "join_tables"]
@@ -284,16 +285,7 @@ def join_tables(X, below):
 
             return polars.concat([X, below], how="vertical_relaxed")
         if hasattr(X, "iloc"):
-            import pandas
-
-            joined = pandas.concat([X, below], ignore_index=True)
-            for name, kind in X.dtypes.items():
-                if kind == "category" and joined[name].dtype != "category":
-                    raise ValueError(
-                        f"X and X_val are put into one table, but the categories of column "
-                        f"{name!r} differ between them; give both the same."
-                    )
-            return joined
+            return join_frames([X, below])
     raise ValueError(
         f"X and X_val are put into one table; X is a {type(X).__name__} and X_val a "
         f"{type(below).__name__}. Pass both as the same kind of table."
