@@ -280,6 +280,28 @@ def test_a_driver_that_ends_can_go_on(client, cluster, tmp_path, monkeypatch):
         DaskMesaClassifier(**options).fit(ddf)
 
 
+def test_a_cascade_that_goes_on_has_its_pools(client, tmp_path, monkeypatch):
+    frame = make_frame(1300).drop(columns="weight")
+    ddf, X = partitioned(frame, 3), frame.drop(columns="label")
+    clf = ensemble.BalanceCascadeClassifier(n_estimators=5, random_state=0)
+    in_memory = ensemble.BalanceCascadeClassifier(n_estimators=5, random_state=0)
+    in_memory.fit(X, frame["label"])
+    fit = DaskMesaClassifier(clf, client=client, label="label", checkpoint=tmp_path / "members")
+    add = Growth.add
+
+    def add_and_fail(self, *args):
+        add(self, *args)
+        if self.n_members == 3:
+            raise RuntimeError("the power is cut")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Growth, "add", add_and_fail)
+        with pytest.raises(RuntimeError, match="the power is cut"):
+            fit.fit(ddf)
+    proba = fit.fit(ddf).predict_proba(ddf).compute()
+    np.testing.assert_array_equal(proba, in_memory.predict_proba(X))
+
+
 def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):
     frame = make_frame(800).drop(columns="weight")
     clf = MesaClassifier("fast", random_state=0)
