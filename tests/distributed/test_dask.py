@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
 from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 
@@ -182,6 +183,19 @@ def test_arrays(client):
     on_cluster.fit(*arrays, sample_weight=da.from_array(weights, chunks=800))
     proba = on_cluster.predict_proba(arrays[0])
     assert proba.chunks[0] == arrays[0].chunks[0]
+    np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
+
+
+def test_arrays_of_whole_numbers(client):
+    """Members that take tables as they are get them; LightGBM has its own way with them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 50, (1500, 5)).astype(np.int16)
+    y = X[:, 0] + rng.integers(0, 20, 1500) > 60
+    kinds = [RandomForestClassifier(5), LGBMClassifier(n_estimators=5, verbose=-1)]
+    in_memory = MesaClassifier(kinds, 4, random_state=0).fit(X, y)
+    arrays = [da.from_array(array, chunks=400) for array in (X, y)]
+    clf = MesaClassifier(kinds, 4, random_state=0)
+    proba = DaskMesaClassifier(clf, client=client).fit(*arrays).predict_proba(arrays[0])
     np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
 
 
