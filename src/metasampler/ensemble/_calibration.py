@@ -399,23 +399,11 @@ def decide(
     calibration,
     threshold,
 ) -> Decision:
-    """Fit the calibration and choose the threshold.
+    """Fit the calibration and choose the threshold, as the ensemble's parameters ask for them.
 
-    Parameters
-    ----------
-    data : GrowthData
-        The rows of the grown ensemble.
-    drawn : ndarray of shape (n_classes,) or None
-        Share of each class in what members were trained on; None for the answers of a blend, whose
-        log-odds have no prior of their own: a sigmoid is fitted to these, and not to means.
-    held_out : HeldOut or None
-        Rows to learn from, if there are any.
-    calibration, threshold : object
-        The parameters of the ensemble.
-
-    Returns
-    -------
-    decision : Decision
+    ``drawn`` is the share of each class in what members were trained on. It is None for the answers
+    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these, not to
+    means.
     """
     prior = data.class_weights / data.class_weights.sum()
     proba = codes = weights = None

@@ -214,10 +214,10 @@ class Recipe:
     n_scouts: int = 2
     n_boosters: int = 4
     n_trees: int = 24
-    learning_rate: float = 0.1
-    max_scout_rounds: int = 120
-    patience: int = 20
-    doubles_after: int = 50
+    learning_rate: float = 0.2
+    max_scout_rounds: int = 80
+    patience: int = 10
+    doubles_after: int = 40
     max_rounds: int = 75
     max_passes: float = np.inf
     penalty: float = 5.0
@@ -234,8 +234,9 @@ class Recipe:
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
         """Return the base learner of the scouts."""
+        n_rounds = self.max_scout_rounds if can_stop else _UNKNOWN_SIGNAL * 0.1 / self.learning_rate
         return _booster(
-            n_estimators=self.max_scout_rounds if can_stop else min(self.max_scout_rounds, 60),
+            n_estimators=round(n_rounds),
             learning_rate=self.learning_rate,
             reg_lambda=self.penalty,
             min_child_samples=20,

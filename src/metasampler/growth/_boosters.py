@@ -128,19 +128,8 @@ class BoosterLearner(MemberLearner):
     the bins, which come from all rows, or from a sample of ``subsample_for_bin`` rows by their
     keys: they do not depend on how rows are cut into parts. One thread serves a member, so that the
     result does not depend on how many there are. If the base learner has an
-    ``early_stopping_round`` and there are rows that the member must not see, it stops by their
-    log-loss.
-
-    Parameters
-    ----------
-    estimator : LGBMClassifier
-        What members are like.
-    n_classes : int
-        The labels are 0, ..., n_classes - 1.
-    n_jobs : int or None
-        Threads that score chunks of rows.
-    categorical_features : list of int, default=()
-        Columns whose numbers are codes of categories.
+    ``early_stopping_round`` and there are rows that the member must not see, it stops by their log-
+    loss.
     """
 
     # LightGBM lets other threads run.

@@ -33,26 +33,7 @@ __all__ = [
 
 @contextmanager
 def unchanged_on_error(estimator) -> Iterator[None]:
-    """Let an estimator be what it was before if its fit fails or is interrupted.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is fitted inside of the context.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from metasampler.growth import unchanged_on_error
-    >>> tree = DecisionTreeClassifier()
-    >>> try:
-    ...     with unchanged_on_error(tree):
-    ...         tree.n_features_in_ = 3
-    ...         raise KeyboardInterrupt
-    ... except KeyboardInterrupt:
-    ...     print(hasattr(tree, "n_features_in_"))
-    False
-    """
+    """Let an estimator be what it was before if its fit fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield

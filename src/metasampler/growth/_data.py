@@ -230,7 +230,7 @@ class GrowthData(ABC):
         validation_is_apart: bool = False,
         same_rows_as: "GrowthData | None" = None,
     ):
-        known, _ = same_rows_as, self._arguments.pop("same_rows_as", None)
+        known = same_rows_as
         self.place = place
         self.parts = parts
         #: The parts that hold training rows.

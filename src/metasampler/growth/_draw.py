@@ -358,18 +358,9 @@ def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, gro
 class Candidates:
     """The rows of one class that a draw may take.
 
-    Parameters
-    ----------
-    place : Memory or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    request : Request
-        Which rows, and the source of their random keys.
-    sums : callable, default=None
-        Returns the sums over the members of each part, by which errors are computed.
-    whole : list, default=None
-        The random keys of all rows of each part, if they are known.
+    A request says which rows, and where their random keys come from. ``sums()`` returns the sums
+    over the members of each part, by which errors are computed; ``whole`` are the random keys of
+    all rows of each part, if they are known.
     """
 
     def __init__(self, place, parts: list, request: Request, sums=None, whole=None):

@@ -14,24 +14,9 @@ _ALL = (1 << 64) - 1
 def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start: int) -> int:
     """Return a number that other rows, or the same rows in another order, hardly ever have.
 
-    It is a sum over the rows, modulo 2 ** 64, so those of all parts can be added up. Each row
-    counts by its values, its class, its weight and its number. It tells mistakes, not forgeries.
-
-    Parameters
-    ----------
-    table : ndarray, data frame or table in a file, of shape (n_rows, n_columns)
-        The rows.
-    codes : ndarray of int of shape (n_rows,)
-        Their classes.
-    weights : ndarray of shape (n_rows,) or None
-        Their weights.
-    start : int
-        The number of the first row.
-
-    Returns
-    -------
-    total : int
-        From 0 to 2 ** 64 - 1.
+    It is a sum over the rows, modulo 2 ** 64, so those of all parts can be added up; ``start`` is
+    the number of the first row. Each row counts by its values, its class, its weight and its
+    number. It tells mistakes, not forgeries.
     """
     n_columns = table.shape[1]
     factors = np.random.SeedSequence(n_columns).generate_state(n_columns + 3, np.uint64) | 1

@@ -136,20 +136,10 @@ class Growth:
     # ------------------------------------------------------------------ the loop
 
     def grow(self, policy: Policy | None, n_members: int) -> Iterator[GrowthStep]:
-        """Grow the ensemble to ``n_members`` (Algorithm 2).
+        """Grow the ensemble to ``n_members`` (Algorithm 2), and yield the step of each new one.
 
-        Parameters
-        ----------
-        policy : callable or None
-            Chooses how the rows of each member after the first are drawn. None draws uniformly:
-            such members do not depend on each other and are fitted side by side.
-        n_members : int
-            When to stop.
-
-        Yields
-        ------
-        step : GrowthStep
-            One for each new member.
+        The policy chooses how the rows of each member after the first are drawn. None draws
+        uniformly: such members do not depend on each other and are fitted side by side.
         """
         in_memory = not self.data.place.copies_rows
         if policy is None and in_memory and effective_n_jobs(self.learner.n_jobs) > 1:
@@ -184,15 +174,9 @@ class Growth:
         self.add(member, subset, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
-        """Fit the member with this number, without adding it to the ensemble.
+        """Return the member with this number, and the rows it was fitted on, without adding it.
 
         Without a rule it depends on its number alone, not on the members before it.
-
-        Returns
-        -------
-        member : classifier
-        drawn : Drawn
-            The rows it was fitted on.
         """
         data, learner, journal = self.data, self._learner_of(number), self.data.place.journal
         if journal is not None:

@@ -264,24 +264,8 @@ def make_learners(
 ) -> Members:
     """Return the quickest learners that the tables allow, one a kind.
 
-    Parameters
-    ----------
-    estimator : classifier or list of classifier
-        The kinds of members.
-    tables : list of table
-        All that members will be fitted on or scored with.
-    n_classes : int
-        The labels are 0, ..., n_classes - 1.
-    n_jobs : int or None
-        Threads that score rows.
-    leaf_smoothing : float, default=0.0
-        For the kinds that have leaves.
-    categorical_features : list of int, default=()
-        Columns whose numbers are codes, for the kinds that know categories.
-
-    Returns
-    -------
-    members : Members
+    ``tables`` are all that members will be fitted on or scored with; ``categorical_features`` are
+    the columns whose numbers are codes, for the kinds that know categories.
     """
     # Imported here: they are kinds of this module's learner.
     from metasampler.growth._boosters import BoosterLearner

@@ -99,6 +99,7 @@ class RowsInMemory(GrowthData):
         weights=None,
         original_rows=None,
         folds=None,
+        same_rows_as=None,
         **settings,
     ):
         self.codes = codes
@@ -135,6 +136,7 @@ class RowsInMemory(GrowthData):
             n_folds=0 if folds is None else int(folds.max()) + 1,
             has_weights=weights is not None,
             validation_is_apart="valid" in rows and "valid" not in parts[0].roles,
+            same_rows_as=same_rows_as,
             **settings,
         )
 

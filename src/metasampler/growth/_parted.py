@@ -37,25 +37,14 @@ __all__ = ["PartedData", "make_parted_data"]
 class PartedData(GrowthData):
     """The rows an ensemble grows on, in parts that are not in memory.
 
-    Parameters
-    ----------
-    place : Files or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    n_rows : int
-        Rows of all parts.
-    table : ndarray or data frame of shape (1, n_features)
-        A row like those of the table, by which learners are chosen; NaN if values are missing.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    n_apart : int, default=0
-        Rows of the last part, if it holds validation rows that are a table of their own.
-    **settings
-        Those of `GrowthData`, from `roles` on.
+    ``table`` is one row like the others, by which learners are chosen; it is NaN if values are
+    missing. ``n_apart`` are the rows of the last part, if it holds validation rows that are a table
+    of their own. The rest are the parameters of `GrowthData`.
     """
 
-    def __init__(self, place, parts, n_rows, table, classes, *, n_apart=0, **settings):
+    def __init__(
+        self, place, parts, n_rows, table, classes, *, n_apart=0, same_rows_as=None, **settings
+    ):
         self._arguments = {
             "place": place,
             "parts": parts,
@@ -75,6 +64,7 @@ class PartedData(GrowthData):
             n_train_table=n_rows - n_apart,
             n_drawn_parts=len(parts) - (n_apart > 0),
             validation_is_apart=n_apart > 0,
+            same_rows_as=same_rows_as,
             **settings,
         )
 

@@ -125,15 +125,6 @@ class FileTable(TableInFile):
     """A table of numbers in a file, row by row.
 
     The file is mapped for the time of a reading only: what was read does not stay in memory.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    shape : tuple of int
-        Rows and columns.
-    dtype : dtype
-        Of the numbers.
     """
 
     def __init__(self, path, shape: tuple[int, int], dtype):

@@ -35,10 +35,12 @@ LEARNED = "boosters"
 
 #: The default with scouts that stop earlier or later, or that learn in fewer rounds.
 SCOUTS = {
-    "patience 10": replace(_RECIPE, patience=10),
-    "patience 40": replace(_RECIPE, patience=40),
-    "scouts of rate .2, 60 rounds": replace(
-        _RECIPE, learning_rate=0.2, max_scout_rounds=60, patience=8, doubles_after=60
+    "patience 20": replace(_RECIPE, patience=20),
+    "scouts of at most 60 rounds": replace(
+        _RECIPE, max_scout_rounds=60, patience=8, doubles_after=60
+    ),
+    "scouts of rate .1": replace(
+        _RECIPE, learning_rate=0.1, max_scout_rounds=120, patience=20, doubles_after=50
     ),
 }
 
