@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py --rows 1_000_000 --recipe fast
     python benchmarks/scale.py --rows 10_000_000 --parts 20 --recipe fast --output docs/results
+    python benchmarks/scale.py --table be_mtpl97_claim --max-rows 10_000 --recipe fast
     python benchmarks/scale.py --report-only --output docs/results --page docs/guide/large-data.md
 
 Every way runs in a process of its own, one after the other, with one thread; a cluster has two
@@ -13,7 +14,11 @@ the rows in memory, rows have been read before; fits on files read them. A clust
 even if it has nothing to do: what it takes a second is measured before the fit, and what it would
 have taken by itself, over as long as the fit took, is given apart ("idle"). On a machine that is
 busy with other work a fit takes longer and this part grows; the ratios count the rest. Memory is
-the largest resident size of the process, or of the largest worker.
+the largest resident size (RSS) of the process, or of the largest worker: all that it has of
+libraries, of mapped files and of its own.
+
+With --table a real table of metasampler-bench is fitted on instead, in memory, on three splits:
+what max_rows costs in average precision and saves in time.
 """
 
 import argparse
@@ -41,6 +46,9 @@ WAYS = {
     "xgboost-dask": "XGBoost on Dask",
 }
 PACKAGES = ("metasampler", "scikit-learn", "numpy", "lightgbm", "dask", "distributed", "pyarrow")
+
+# Splits of a real table.
+N_SPLITS = 3
 
 # Seconds for which an idle cluster is watched.
 WATCHED = 6.0
@@ -208,6 +216,35 @@ def run_one(arguments) -> None:
     print("RESULT " + json.dumps(result))
 
 
+def run_table(arguments) -> list[dict]:
+    """Return the average precision on a fifth of a table, by a fit on the rest, for each split."""
+    from sklearn.metrics import average_precision_score
+    from sklearn.model_selection import train_test_split
+
+    from metasampler import MesaClassifier
+    from metasampler_bench.datasets import load
+
+    X, y = load(arguments.table, return_X_y=True)
+    rows = []
+    for split in range(N_SPLITS):
+        parts = train_test_split(X, y, test_size=0.2, stratify=y, random_state=split)
+        clf = MesaClassifier(arguments.recipe, max_rows=arguments.max_rows, random_state=split)
+        start = usage()[0]
+        clf.fit(parts[0], parts[2])
+        cpu = usage()[0] - start
+        score = average_precision_score(parts[3], clf.predict_proba(parts[1])[:, 1])
+        task = {
+            "table": arguments.table,
+            "split": split,
+            "rows": len(parts[0]),
+            "largest": int(np.bincount(parts[2]).max()),
+            "recipe": arguments.recipe or "default",
+            "max_rows": arguments.max_rows,
+        }
+        rows.append({**task, "cpu": cpu, "ap": float(score), **facts(arguments)})
+    return rows
+
+
 # ---------------------------------------------------------------------- what is stored and shown
 
 
@@ -220,12 +257,11 @@ def facts(arguments) -> dict:
         text=True,
         cwd=Path(__file__).parent,
     )
+    made_up = {"rows": f"{arguments.rows:_}", "parts": arguments.parts, "only": arguments.way}
     shown = {
-        "rows": f"{arguments.rows:_}",
-        "parts": arguments.parts,
+        **({"table": arguments.table} if arguments.table else made_up),
         "recipe": arguments.recipe,
         "max-rows": arguments.max_rows,
-        "only": arguments.way,
     }
     options = [f"--{name} {value}" for name, value in shown.items() if value is not None]
     return {
@@ -285,6 +321,7 @@ def extrapolate(rows: list[dict]) -> list[str]:
 def render(rows: list[dict]) -> str:
     """Return the figures as tables in Markdown."""
     lines = []
+    real, rows = ([row for row in rows if ("table" in row) == kind] for kind in (True, False))
     for (n_rows, recipe, max_rows), ways in sorted(latest(rows).items()):
         first = ways.get("memory")
         limit = "" if max_rows == 1_000_000 else f", at most {max_rows:,} rows of a class a member"
@@ -323,7 +360,50 @@ def render(rows: list[dict]) -> str:
             said = "the same, bit for bit" if same else "NOT the same"
             lines += ["", f"The probabilities of MESA in the {len(ours)} places are {said}."]
         lines.append("")
-    return "\n".join(lines + extrapolate(rows))
+    return "\n".join(lines + extrapolate(rows) + render_limits(real))
+
+
+def render_limits(rows: list[dict]) -> list[str]:
+    """Return tables of what max_rows costs on real tables, one a recipe."""
+    lines = []
+    for recipe in sorted({row["recipe"] for row in rows}):
+        found: dict[str, dict[int, dict[int, dict]]] = {}
+        for row in rows:
+            if row["recipe"] == recipe:
+                of_table = found.setdefault(row["table"], {})
+                of_table.setdefault(row["max_rows"], {})[row["split"]] = row
+        limits = sorted({limit for each in found.values() for limit in each}, reverse=True)
+        names = ["no limit", *(f"{limit:,}" for limit in limits[1:])]
+        lines += [
+            f"Real tables, `{recipe}`, {N_SPLITS} splits: average precision by the most rows of a "
+            "class that a member gets, and in brackets the CPU time as a part of that without a "
+            "limit:",
+            "",
+            f"| table | rows of the largest class | {' | '.join(names)} |",
+            f"|{'---|' * (len(names) + 2)}",
+        ]
+        for table, of_table in sorted(found.items()):
+            whole = of_table[limits[0]]
+            cells = [table, f"{whole[0]['largest']:,}"]
+            for limit in limits:
+                splits = of_table.get(limit, {}).values()
+                score = np.mean([row["ap"] for row in splits])
+                part = sum(row["cpu"] for row in splits) / sum(row["cpu"] for row in whole.values())
+                cells.append(f"{score:.3f} ({part:.2f})")
+            lines.append(f"| {' | '.join(cells)} |")
+        for limit in limits[1:]:
+            changes = [
+                np.mean([of_table[limit][split]["ap"] - row["ap"] for split, row in whole.items()])
+                for of_table in found.values()
+                for whole in [of_table[limits[0]]]
+            ]
+            error = np.std(changes, ddof=1) / np.sqrt(len(changes))
+            lines.append(
+                f"{'' if limit != limits[1] else chr(10)}At most {limit:,} rows: "
+                f"{np.mean(changes):+.4f} ± {error:.4f} of average precision."
+            )
+        lines.append("")
+    return lines
 
 
 def write_page(page: Path, tables: str) -> None:
@@ -379,7 +459,15 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--parts", type=int, default=8, help="Parquet files")
     parser.add_argument("--recipe", default=None, help="estimator: None, fast or best")
-    parser.add_argument("--max-rows", type=int, default=1_000_000, help="of a class, a member")
+    parser.add_argument(
+        "--max-rows",
+        type=lambda text: int(text.replace("_", "")),
+        default=1_000_000,
+        help="of a class, a member",
+    )
+    parser.add_argument(
+        "--table", help="a real table of metasampler-bench, instead of made-up rows"
+    )
     parser.add_argument("--only", nargs="*", default=list(WAYS), choices=WAYS)
     parser.add_argument("--folder", help="where the rows are, or are written once")
     parser.add_argument("--output", help="folder of scale.jsonl")
@@ -395,6 +483,14 @@ def main() -> None:
         if arguments.page:
             write_page(Path(arguments.page), tables)
         print(tables)
+        return
+    if arguments.table:
+        rows = run_table(arguments)
+        for row in rows:
+            print(json.dumps({name: row[name] for name in ("table", "split", "cpu", "ap")}))
+        if arguments.output:
+            with open(Path(arguments.output) / "scale.jsonl", "a") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
         return
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
         print(render(run_all(arguments, Path(arguments.folder or folder))))

@@ -450,9 +450,10 @@ class Stages:
 
 def team_of(growth, *_):
     """Return the name of the team that grows."""
-    if not isinstance(growth.learner, BoosterLearner):
+    learner = growth.learners[0]
+    if not isinstance(learner, BoosterLearner):
         return "trees"
-    return "scouts" if growth.learner.stops_early else "boosters"
+    return "scouts" if learner.stops_early else "boosters"
 
 
 def stages_of(model, X, y):

@@ -99,6 +99,23 @@ def test_cells_that_are_left_are_counted(looks):
     assert "`networks`" not in say_what_is_left({"networks": whole})
 
 
+def test_fits_are_counted_cell_by_cell():
+    spec = load_spec("transfer-matrix")
+    rows = [row(0.5, fold=n, dataset=name, k=10) for name in ("a", "b") for n in range(8)]
+    rows += [row(0.5, fold=n, dataset="a", meta_task="b", k=10) for n in range(3)]
+    # A sampler that takes minutes has a line of its own.
+    rows.append(row(0.5, dataset="b", meta_task="isolet", k=10))
+    looks = {"transfer-matrix": Look(spec, rows), "datasets": Look(load_spec("datasets"), rows)}
+    looks["deep"] = Look(load_spec("deep"), rows[:16])
+    lines = [[entry.text for entry in line] for line in count_fits(looks).rows]
+    assert lines == [
+        ["Figure 5", "transfer-matrix", "a", "2", "3 to 8", "1"],
+        ["Figure 5", "transfer-matrix", "b", "1", "8", "0"],
+        ["Figure 5", "transfer-matrix", "samplers of isolet elsewhere", "1", "1", "1"],
+        ["-", "deep", "a, b", "1", "8", "0"],
+    ]
+
+
 def test_pages_that_are_linked_are_there():
     for name in ("README.md", "claims.md"):
         text = (RESULTS / name).read_text(encoding="utf-8")

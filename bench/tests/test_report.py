@@ -360,6 +360,7 @@ def test_the_page(tmp_path):
         failed(method="tree"),
         failed(method="tree", run=1),
     ]
+    rows[1]["versions"] = {"python": "3.11", "numpy": "2.1", "kernels": "Haswell"}
     page, latex = write_report(make_spec(TABLE), rows, tmp_path)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(
@@ -367,8 +368,8 @@ def test_the_page(tmp_path):
     )
     assert text.index("| method | k = 5 |") < text.index("## How it was done\n\nWhat was done.\n")
     assert "```sh\nmetasampler bench small\n```" in text
-    assert "2 cells, 2 that failed or ran out of time; seed 0; python 3.11, numpy 2.0;" in text
-    assert "commit abc1234; 2024-01-01." in text
+    assert "2 cells, 2 that failed or ran out of time; seed 0; python 3.11, " in text
+    assert "; python 3.11, numpy 2.0 or 2.1, kernels Haswell; commit abc1234; 2024-01-01." in text
     assert "- tree on set_one: RuntimeError: no luck\n" in text
     assert "| SPE | **0.600** |" in text
     check_latex(latex.read_text(encoding="utf-8"))
@@ -459,6 +460,18 @@ PICTURES = {
 
 
 # The rows of "policy" are those of a spec of its own: `test_draws` draws it.
+def test_panels_say_how_many_fits_are_behind_them():
+    rows = [row(0.5 + fold / 9, k=k, fold=fold) for k in (5, 10) for fold in (0, 1)]
+    rows += [row(0.5, dataset="set_two", k=k) for k in (5, 10)]
+    report = {"panel": "dataset", "line": "method", "x": "k", "xlabel": "members"}
+    ((_, display),) = FIGURES["curve"](make_spec(), rows, report)
+    assert list(display.curves) == ["set_one (2 fits)", "set_two (1 fit)"]
+    (*_, errors), (*_, none) = (next(iter(lines.values())) for lines in display.curves.values())
+    assert min(errors) > 0
+    # One fit has no band.
+    assert np.isnan(none).all()
+
+
 @pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind != "policy"])
 def test_figures_are_files_that_the_same_rows_give_again(tmp_path, monkeypatch, kind):
     monkeypatch.setattr("metasampler_bench._report._DPI", 20)  # for speed

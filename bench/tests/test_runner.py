@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
+from threadpoolctl import threadpool_info
 
 from metasampler import MetaSampler
 from metasampler.meta import SoftActorCritic
@@ -192,6 +193,8 @@ def test_rows_say_how_they_came_about(tmp_path):
     assert row["seed"] == 3
     assert row["command"] == "metasampler bench small --seed 3"
     assert {"python", "metasampler", "scikit-learn", "numpy"} <= set(row["versions"])
+    kernels = {library.get("architecture") for library in threadpool_info()} - {None}
+    assert set(row["versions"].get("kernels", "").split("+")) == (kernels or {""})
     assert row["cpu"] >= 0
     assert len(row["date"]) == 10
     parts = take_parts("digits-8", 0, 0, seed=3)
@@ -437,6 +440,11 @@ def test_cells_of_other_specs_are_copied_and_say_so(tmp_path, monkeypatch):
         if key in copied:
             assert {**row, "spec": "second", "copied_from": "first"} == copied[key]
     assert runner.run(second) == 0
+
+
+def test_rows_that_are_no_cells_may_lie_beside(tmp_path):
+    (tmp_path / "fuzz.jsonl").write_text('{"fuzzer": "columns", "counts": {"fine": 3}}\n')
+    assert Runner(tmp_path).run(make_spec(["tree"])) == 1
 
 
 def test_what_is_not_copied(tmp_path, replace_method):

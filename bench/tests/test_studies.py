@@ -223,7 +223,9 @@ def test_the_teams_of_a_study_are_those_of_a_fit(weight):
     fitted = MesaClassifier(random_state=3, calibration=None).fit(X, y)
     teams = Pieces(X, y, X_test, 3).default()
     assert len(teams) == (3 if weight == 0.8 else 4)
-    blend, _ = Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
+    judged = [team.growth.judged() for team in teams]
+    shares = [team.growth.drawn_shares() for team in teams]
+    blend, _ = Blend.of(teams[0].growth.data, judged, shares, [team.n_votes for team in teams])
     proba = blend([team.test for team in teams])
     np.testing.assert_array_equal(proba, fitted.predict_proba(X_test))
 

@@ -6,19 +6,9 @@ __all__ = ["unwrap"]
 
 
 def unwrap(model: Any) -> tuple[Any, Any]:
-    """Return what prepares rows in a fitted pipeline or search, and the classifier at its end.
+    """Return the fitted steps that rows go through, in their order, and the classifier behind them.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted classifier, or pipelines and searches around one.
-
-    Returns
-    -------
-    before : list of transformer
-        The fitted steps that rows go through, in their order; empty if there are none.
-    classifier : estimator
-        The last step.
+    A model is a fitted classifier, or pipelines and searches around one.
     """
     before: list = []
     while True:

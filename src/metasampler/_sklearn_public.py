@@ -169,10 +169,10 @@ def check_sample_weight(sample_weight, X, *, dtype=np.float64, ensure_non_negati
 
 
 def take_rows(X, rows: np.ndarray | slice):
-    """Return rows of an array, a sparse matrix or a data frame, by position."""
+    """Return rows of an array, a table in a file, a sparse matrix or a data frame, by position."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or hasattr(X, "is_in_file"):
         return X[rows]
     if hasattr(X, "columns"):  # polars, which takes no masks
         return X[rows if isinstance(rows, slice) else np.arange(X.shape[0])[rows]]

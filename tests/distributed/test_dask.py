@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from parted import assert_same_fit, make_frame, uneven
+from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -94,6 +95,64 @@ CASES = {
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
     "self-paced": (ensemble.SelfPacedEnsembleClassifier(n_estimators=3, random_state=0), {}, None),
 }
+
+
+KINDS = {
+    "cascade": ensemble.BalanceCascadeClassifier(n_estimators=3),
+    "easy ensemble": ensemble.EasyEnsembleClassifier(AdaBoostClassifier(n_estimators=8), 3),
+    "scikit-learn's boosting": ensemble.SelfPacedEnsembleClassifier(make_hist(), 3),
+    "forests": MesaClassifier(RandomForestClassifier(5), 3),
+}
+
+
+@pytest.mark.parametrize("n_parts", [1, 4, 17])
+@pytest.mark.parametrize("name", KINDS)
+def test_members_of_any_kind(client, name, n_parts, tmp_path):
+    frame = make_frame(1300).drop(columns="weight")
+    ddf = partitioned(frame, n_parts)
+    clf = KINDS[name].set_params(random_state=0)
+    folder = tmp_path if n_parts == 4 else None
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf, folder=folder)
+    np.testing.assert_array_equal(
+        on_cluster.predict_proba(ddf).compute(), in_memory.predict_proba(X)
+    )
+    np.testing.assert_array_equal(in_memory.scores_, on_cluster.to_local().scores_)
+
+
+def test_members_that_multiply_matrices(client):
+    """The last bits depend on how many rows are multiplied at once: that is all that differs."""
+    frame = make_frame(1300).drop(columns="weight")
+    ddf = partitioned(frame, 4)
+    clf = MesaClassifier(make_linear(), 3, random_state=0)
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf)
+    proba = on_cluster.predict_proba(ddf).compute()
+    np.testing.assert_allclose(proba, in_memory.predict_proba(X), rtol=1e-12)
+
+
+def test_labels_belong_to_their_rows(client, tmp_path):
+    """Of few columns Dask reads several files as one block, but not of many."""
+    frame = make_frame(1200).drop(columns=["weight", "city", "kind"])
+    frame = frame.assign(**{f"more{k}": frame["x0"] * k for k in range(60)})
+    for number, rows in enumerate(uneven(len(frame), 12)):
+        frame.iloc[rows].reset_index(drop=True).to_parquet(tmp_path / f"{number:02}.parquet")
+    ddf = dd.read_parquet(tmp_path)
+    ddf = ddf.assign(label=ddf["label"].str.upper())
+    frame["label"] = frame["label"].str.upper()
+    assert len(ddf[["label"]].to_delayed()) < len(ddf.to_delayed())
+    clf = MesaClassifier("fast", random_state=0)
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf)
+    assert_same_fit(in_memory, on_cluster.to_local(), X)
+
+
+def some_rows(part):
+    return part.iloc[: np.random.default_rng().integers(10, len(part))]
+
+
+def test_partitions_that_change_are_refused(client):
+    frame = make_frame(1300).drop(columns="weight")
+    ddf = partitioned(frame, 2).map_partitions(some_rows, meta=frame.iloc[:0])
+    with pytest.raises(ValueError, match="partitions must be the same whenever they are computed"):
+        DaskMesaClassifier(client=client, label="label").fit(ddf)
 
 
 @pytest.mark.parametrize("name", CASES)

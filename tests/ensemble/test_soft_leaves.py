@@ -191,7 +191,7 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
     codes = rng.integers(0, n_classes, 200)
     width = () if n_classes == 2 else (n_classes,)
     for made in (
-        make_learners(learner, [X], n_classes, leaf_smoothing=2.0),
+        make_learners(learner, [X], n_classes, leaf_smoothing=2.0).of(0),
         LeafLearner(learner, n_classes, leaf_smoothing=2.0),
     ):
         member = made.fit(X, codes, np.arange(100), 0)

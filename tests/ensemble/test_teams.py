@@ -120,16 +120,16 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
             super()._become(plan, teams, final, blend, decision, refits, facts)
 
     clf = Spy(n_estimators=6, random_state=0).fit(X, y)
-    blend, held_out = Blend.of([team.growth for team in grown["teams"]])
+    judged = [team.growth.judged() for team in grown["teams"]]
+    shares = [team.growth.drawn_shares() for team in grown["teams"]]
+    blend, held_out = Blend.of(grown["teams"][0].growth.data, judged, shares)
     assert blend.scales == grown["blend"].scales
     rows, proba, codes, weights = held_out
     assert weights is None
     assert_array_equal(codes, y[rows])
-    judged = [team.growth.held_out() for team in grown["teams"]]
     expected = sorted(set.intersection(*(set(rows) for rows, *_ in judged)))
     assert_array_equal(rows, expected)
     answers = [said[np.isin(of, rows), 1] for of, said, *_ in judged]
-    shares = [team.growth.drawn_shares() for team in grown["teams"]]
     assert_allclose(Blend(answers, y[rows], shares)(answers), proba, atol=1e-12)
     # What is kept answers the same of new rows: the mean of each team, blended and calibrated.
     parts, members = [], iter(clf.estimators_)

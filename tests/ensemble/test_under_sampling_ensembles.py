@@ -28,9 +28,13 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.ensemble._balance_cascade import _Cascade, hardest, pool_sizes
+from metasampler.ensemble._balance_cascade import _Cascade, pool_sizes
 from metasampler.ensemble._self_paced import draw_self_paced, self_paced_factor, share_out
-from metasampler.growth import RandomStreams, Stream, race_keys
+from metasampler.growth import Candidates, Memory, RandomStreams, Stream, race_keys
+from metasampler.growth._data import Part
+from metasampler.growth._draw import Request
+from metasampler.growth._pieces import find_rows
+from metasampler.growth._rules import Sums
 
 
 def quick_easy_ensemble(estimator=None, **parameters):
@@ -462,19 +466,6 @@ def test_pools_shrink_by_the_same_fraction(draw_size, n_rows, n_members):
     assert (np.abs(sizes[1:] - kept * sizes[:-1]) <= 1).all()
 
 
-@settings(deadline=None)
-@given(
-    errors=hnp.arrays(float, st.integers(1, 60), elements=st.sampled_from([0, 0.25, 0.5, 1])),
-    seed=st.integers(0, 1000),
-    data=st.data(),
-)
-def test_the_hardest_rows(errors, seed, data):
-    size = data.draw(st.integers(1, len(errors)))
-    ties = np.random.default_rng(seed).random(len(errors))
-    expected = np.lexsort([ties, -errors])[:size]
-    assert_array_equal(hardest(errors, ties, size), np.sort(expected))
-
-
 def test_the_pools_of_a_cascade(three_classes):
     X, y = three_classes
     sizes = np.bincount(y)
@@ -499,19 +490,17 @@ def test_a_cascade_drops_the_easiest_rows_of_the_ensemble_so_far(two_classes):
 
 
 def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_by_lot():
-    rows, errors = np.arange(100), np.repeat([1.0, 0.0], [10, 90])
-    data = SimpleNamespace(
-        class_rows=[rows], draw_size=10, codes=np.zeros(100, dtype=int), n_train_table=100
-    )
+    errors = np.repeat([1.0, 0.0], [10, 90])
+    part = Part(None, np.zeros(100, dtype=int))
+    data = SimpleNamespace(draw_size=10, counts=[100, 3], minority=1, drawn_parts=[part])
     hard = []
     for seed in range(500):
         streams = RandomStreams(seed)
-        growth = SimpleNamespace(data=data, streams=streams, n_members=1)
-        keys = race_keys(streams.row_key(Stream.DRAW), 1, 0, 100)
-        candidates = SimpleNamespace(
-            k=0, pick=lambda pick, *args, keys=keys: pick(rows, keys, errors, *args)
-        )
-        drawn = _Cascade(data, streams, 3)(growth)(growth, candidates, 10)
+        request = Request(0, None, "train", streams.row_key(Stream.DRAW), 1, n_members=1)
+        candidates = Candidates(Memory(), [part], request, lambda: [Sums(errors, {})])
+        growth = SimpleNamespace(n_members=1, candidates=lambda k, known=candidates: known)
+        rule = _Cascade(data, streams, 3)(growth)
+        (drawn,) = find_rows(Memory(), [part], rule(growth, candidates, 10))
         hard.append(np.count_nonzero(drawn < 10))
     # A pool of 32 rows has the 10 hard ones in it, and 10 rows are drawn.
     expected = 10 * 10 / 32

@@ -242,7 +242,7 @@ def test_which_boosters_are_fitted_here(imbalanced):
     ]
     for other in others:
         assert not is_plain_booster(other)
-        assert type(make_learners(other, [X], 2)) is MemberLearner
+        assert type(make_learners(other, [X], 2).of(0)) is MemberLearner
     frame_like = make_growth_data(
         X,
         y,
@@ -253,4 +253,4 @@ def test_which_boosters_are_fitted_here(imbalanced):
         streams=RandomStreams(0),
     )
     assert isinstance(frame_like.tables[0], np.ndarray)
-    assert type(make_learners(LGBMClassifier(), frame_like.tables, 2)) is BoosterLearner
+    assert type(make_learners(LGBMClassifier(), frame_like.tables, 2).of(0)) is BoosterLearner

@@ -52,7 +52,7 @@ def test_errors_and_scores_are_those_of_the_members(imbalanced, make):
     majority = growth.errors("train", "majority")
     assert len(minority) + len(majority) == len(growth.errors("train"))
     assert minority.sum() + majority.sum() == pytest.approx(growth.errors("train").sum())
-    rows, held_out, codes, weights = growth.held_out()
+    rows, held_out, codes, weights = growth.judged()
     assert weights is None
     np.testing.assert_array_equal(codes, y[rows])
     np.testing.assert_array_equal(rows, growth.data.rows["valid"])
@@ -99,7 +99,7 @@ def test_steps_that_nobody_scores(imbalanced, make):
     growth = make.growth(data).anew(data, score_steps=False)
     for step in growth.grow(wandering, 3):
         assert (step.score, step.class_errors) == (None, None)
-    rows, proba, *_ = growth.held_out()
+    rows, proba, *_ = growth.judged()
     expected = np.mean([member.predict_proba(X[rows]) for member in growth.members], axis=0)
     np.testing.assert_allclose(proba, expected, atol=1e-12)
 

@@ -47,7 +47,7 @@ def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
     codes = rng.integers(0, n_classes, 300).astype(np.uint8)
     if isinstance(estimator.class_weight, dict) and n_classes == 2:
         estimator = clone(estimator).set_params(class_weight={0: 1, 1: 5})
-    fast = make_learners(estimator, [X], n_classes)
+    fast = make_learners(estimator, [X], n_classes).of(0)
     assert type(fast) is TreeLearner
     public = MemberLearner(estimator, n_classes)
     for seed in range(3):
@@ -79,16 +79,17 @@ def test_bad_tree_parameters_are_reported_on_the_shortcut(imbalanced):
 @pytest.mark.skipif(not _sklearn_compat.FAST_TREES, reason="this scikit-learn is not known yet")
 def test_missing_values_take_the_public_way():
     X = np.zeros((4, 2), dtype=np.float32)
-    assert type(make_learners(DecisionTreeClassifier(), [X], 2)) is TreeLearner
+    assert type(make_learners(DecisionTreeClassifier(), [X], 2).of(0)) is TreeLearner
     X[1, 1] = np.nan
-    assert type(make_learners(DecisionTreeClassifier(), [X], 2)) is MemberLearner
+    assert type(make_learners(DecisionTreeClassifier(), [X], 2).of(0)) is MemberLearner
 
 
 def test_subclasses_take_the_public_way():
     class Tree(DecisionTreeClassifier):
         pass
 
-    assert type(make_learners(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)) is MemberLearner
+    members = make_learners(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)
+    assert type(members.of(0)) is MemberLearner
 
 
 def test_every_random_state_is_seeded():
@@ -108,7 +109,7 @@ def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)).astype(np.float32)
     codes = rng.integers(0, n_classes, 500)
-    learner = make_learners(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs)
+    learner = make_learners(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs).of(0)
     member = learner.fit(X, codes, np.arange(500), 0)
     total = np.ones((500,) if n_classes == 2 else (500, n_classes))
     learner.add(member, X, [(slice(None), total, 0.0)])

@@ -82,7 +82,7 @@ def test_left_out_answers_come_from_members_that_did_not_see_the_row(
     X, y = (part[:200] for part in imbalanced)
     growth = grown(make, X, y, n_members, smoothing=smoothing)
     expected = brute_force(growth, smoothing)
-    rows, proba, *_ = growth.held_out()
+    rows, proba, *_ = growth.judged()
     assert_array_equal(rows, np.flatnonzero(~np.isnan(expected)))
     assert len(rows) == 200 if n_members >= 4 else len(rows) < 200
     assert_allclose(proba[:, 1], expected[rows], atol=1e-12)
@@ -94,7 +94,7 @@ def test_left_out_answers_come_from_members_that_did_not_see_the_row(
 
 def test_left_out_answers_of_many_classes(make, three_classes):
     growth = grown(make, *three_classes, n_members=5)
-    rows, proba, *_ = growth.held_out()
+    rows, proba, *_ = growth.judged()
     assert_allclose(proba, brute_force(growth, 0.0)[rows], atol=1e-12)
 
 
@@ -103,7 +103,7 @@ def test_the_score_waits_until_every_row_was_left_out(make, imbalanced):
     scores = [step.score for step in growth.steps]
     assert scores[:3] == [None] * 3
     assert [step.class_errors is None for step in growth.steps] == [True] * 3 + [False] * 3
-    rows, proba, *_ = growth.held_out()
+    rows, proba, *_ = growth.judged()
     expected = average_precision_score(growth.data.codes[rows], proba[:, 1])
     assert scores[5] == pytest.approx(expected, abs=1e-12)
     codes = growth.data.codes
@@ -117,7 +117,7 @@ def test_weights_of_left_out_rows_count(make, imbalanced):
     # Whole numbers, which no rounding of the weights touches.
     weights = np.random.default_rng(0).integers(1, 100, len(y))
     growth = grown(make, X, y, n_members=4, sample_weight=weights)
-    rows, proba, *_ = growth.held_out()
+    rows, proba, *_ = growth.judged()
     expected = average_precision_score(y[rows], proba[:, 1], sample_weight=weights[rows])
     assert growth.steps[3].score == pytest.approx(expected, abs=1e-12)
 
@@ -130,7 +130,7 @@ def test_forks_and_warm_starts_keep_the_left_out_answers(make, imbalanced):
     resumed = Growth(growth.data, growth.learner, RandomStreams(1))
     resumed.resume(growth.members, growth.subsets, growth.steps)
     resumed.step()
-    for one, other in zip(resumed.held_out(), twin.held_out(), strict=True):
+    for one, other in zip(resumed.judged(), twin.judged(), strict=True):
         assert_array_equal(one, other)
 
 
@@ -139,7 +139,7 @@ def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatc
     base = LGBMClassifier(n_estimators=5, early_stopping_round=2, verbose=-1)
     options = {"validation_fraction": 0.25, "rotate": True, "sample_weight": np.arange(600) + 1}
     data = make.data(X, y, estimator=base, **options)
-    learner = make_learners(base, data.tables, 2)
+    learner = make_learners(base, data.tables, 2).of(0)
     seen = []
 
     def fit(X, codes, rows, seed, weights, unseen, unseen_weight):

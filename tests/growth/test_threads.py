@@ -69,7 +69,7 @@ def test_members_of_other_kinds_are_fitted_by_one_thread(imbalanced):
 )
 def test_only_who_would_take_all_threads_gets_a_number(imbalanced, estimator, n_jobs):
     X, y = imbalanced
-    learner = make_learners(estimator, [X], 2)
+    learner = make_learners(estimator, [X], 2).of(0)
     assert learner.fit(X, y, np.arange(len(y)), 0).get_params()["n_jobs"] == n_jobs
 
 
@@ -77,7 +77,7 @@ def test_catboost_gets_one_thread(imbalanced):
     catboost = pytest.importorskip("catboost")
     X, y = imbalanced
     estimator = catboost.CatBoostClassifier(2, verbose=False, allow_writing_files=False)
-    member = make_learners(estimator, [X], 2).fit(X, y, np.arange(len(y)), 0)
+    member = make_learners(estimator, [X], 2).of(0).fit(X, y, np.arange(len(y)), 0)
     assert member.get_params()["thread_count"] == 1
 
 

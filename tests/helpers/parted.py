@@ -4,7 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 
 def make_frame(n_rows=2600, n_classes=2, rare=0.1, seed=0):
@@ -28,6 +34,22 @@ def make_frame(n_rows=2600, n_classes=2, rare=0.1, seed=0):
     # Some weights are zero, and no sum of them is exact.
     frame["weight"] = rng.integers(0, 4, n_rows) * 0.5 + rng.random(n_rows) * (y == 0)
     return frame
+
+
+def make_linear():
+    """Return members that read columns of a frame by name, and lack nothing."""
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    columns = [(numbers, [f"x{k}" for k in range(6)]), (OneHotEncoder(), ["city", "kind"])]
+    return make_pipeline(make_column_transformer(*columns), LogisticRegression())
+
+
+def make_hist():
+    """Return members that know the categories of a frame, once texts are codes."""
+    texts = OrdinalEncoder().set_output(transform="pandas")
+    columns = make_column_transformer(
+        (texts, ["city"]), remainder="passthrough", verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    return make_pipeline(columns, HistGradientBoostingClassifier(max_iter=10))
 
 
 def uneven(n_rows, n_parts, seed=0):

@@ -47,6 +47,14 @@ def test_an_ensemble_of_ours(mesa, rows):
     assert 'id="alarm-cost" min="0" step="any" inputmode="decimal" value="2"' in report.html
 
 
+def test_training_rows_are_warned_of(mesa, rows):
+    X, y = rows
+    words = "If these are the training rows"
+    assert words in make_report(mesa, X[:1000], y[:1000], **QUICK).html
+    assert words not in make_report(mesa, X[1000:], y[1000:], **QUICK).html
+    assert words not in make_report(mesa, X[:1000], **QUICK).html
+
+
 def test_the_class_to_find_may_be_the_other_one(mesa, rows):
     X, y = rows[0][1000:], rows[1][1000:]
     report = make_report(mesa, X, y, pos_label="no", **QUICK)

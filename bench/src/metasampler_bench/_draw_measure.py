@@ -118,7 +118,7 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     learner: Any = make_learners(
         recipe.scout(data.tables[0].shape[1]), data.tables, 2, 1, 0.0,
         data.form.categorical_features,
-    )  # fmt: skip
+    ).of(0)  # fmt: skip
     learner.doubles_after = recipe.doubles_after
     scouts = Growth(data.for_team(np.inf), learner, streams.child(Stream.TEAM, 0))
     for _ in scouts.grow(None, recipe.n_scouts):
@@ -219,7 +219,7 @@ def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
     """Return the candidates of a state: all that is known when the second draw is due."""
     data: Any = first.data
     minority = data.codes == data.minority
-    rows, proba, *_ = scouts.held_out()
+    rows, proba, *_ = scouts.judged()
     truth, said = minority[rows], proba[:, data.minority]
     base = float(minority.mean())
     entropy = log_loss(truth, np.full(len(truth), truth.mean()))
@@ -240,15 +240,15 @@ def _describe(scouts: Growth, first: Growth, signal: float) -> dict[str, float]:
             state[f"spread_{role}_{part}"] = errors.std()
     for part in ("minority", "majority"):
         state[f"gap_{part}"] = state[f"error_valid_{part}"] - state[f"error_train_{part}"]
-    rows, proba, *_ = first.held_out()
+    rows, proba, *_ = first.judged()
     truth, said = minority[rows], proba[:, data.minority]
     state["booster_ap_gain"] = (average_precision_score(truth, said) - base) / (1 - base)
     state["booster_auc"] = roc_auc_score(truth, said)
     # What scouts say of rows that the first booster got wrong: hard rows that can be told from
     # positives are signal, those that cannot are noise. Fold 0 is unseen by both.
-    common, places, others = np.intersect1d(rows, scouts.held_out()[0], return_indices=True)
+    common, places, others = np.intersect1d(rows, scouts.judged()[0], return_indices=True)
     truth, own = minority[common], proba[places, data.minority]
-    scout = scouts.held_out()[1][others, data.minority]
+    scout = scouts.judged()[1][others, data.minority]
     wrong = ~truth & (own >= np.quantile(own[~truth], 0.8))
     chosen = wrong | truth
     state["hard_auc"] = roc_auc_score(truth[chosen], scout[chosen])

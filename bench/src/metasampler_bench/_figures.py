@@ -28,6 +28,8 @@ __all__ = ["FIGURES"]
 
 #: Looks of the parts of a task's rows, and of the tasks themselves.
 _PARTS = ("train", "valid", "test")
+#: Average precision that a panel shows at least: on a tighter axis chance looks like a trend.
+_LEAST_SPAN = 0.1
 
 
 def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -42,7 +44,8 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     for key in keys_on(spec, rows, panel_axes):
         panel = dict(zip(panel_axes, key, strict=True))
         part = finished(select(rows, panel))
-        lines = curves.setdefault(", ".join(name_of(a, v) for a, v in panel.items()), {})
+        heading = ", ".join(name_of(a, v) for a, v in panel.items())
+        lines = curves.setdefault(f"{heading} ({_n_fits(part)})", {})
         found = axis_order(spec, line_axis, (axis_value(r["cell"], line_axis) for r in part))
         shown = [line for line in found if line in report.get("lines", found)]
         for line in shown:
@@ -53,7 +56,8 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
             at = group_values(own, ["k"], "rows") if x_name == "rows" else None
             keys = sorted(y)
             x = [float(key[0]) if at is None else float(at[key].mean()) for key in keys]
-            errors = [standard_error(y[key]) if len(y[key]) > 1 else 0.0 for key in keys]
+            # A band where there are several fits, else none: not one of width zero.
+            errors = [standard_error(y[key]) if len(y[key]) > 1 else np.nan for key in keys]
             lines[name_of(line_axis, line)] = (x, [y[key].mean() for key in keys], errors)
             if line_axis == "method" and method_style(line):
                 styles[name_of(line_axis, line)] = method_style(line)
@@ -64,10 +68,24 @@ def curve(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
             xlabel=report["xlabel"],
             ylabel=report.get("ylabel", "average precision"),
             logx=report.get("logx", False),
-            title=f"{spec.title}, bands of ± one standard error",
+            title=_with_bands(spec, curves),
             styles=styles,
+            least_span=_LEAST_SPAN if y_name == "score" else 0.0,
         ).plot(),
     )
+
+
+def _n_fits(rows: list[Row]) -> str:
+    """Return how many runs and folds are behind a panel, in words."""
+    n = len({(row["cell"].get("run"), row["cell"].get("fold")) for row in rows})
+    return f"{n} fit{'s' if n > 1 else ''}"
+
+
+def _with_bands(spec: Spec, curves: dict[str, dict[str, Any]]) -> str:
+    """Return the title, and what the bands are if there are any."""
+    spreads = [spread for lines in curves.values() for *_, spread in lines.values()]
+    known = any(s is not None and np.isfinite(s).any() for s in spreads)
+    return spec.title + (", bands of ± one standard error" if known else "")
 
 
 def heatmap(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -149,8 +167,7 @@ def history(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tup
     curves: dict[str, dict[str, Any]] = {}
     for name in axis_order(spec, "dataset", (row["cell"]["dataset"] for row in done)):
         own = select(done, {"dataset": name})
-        folds = f"{len(own)} fold{'s' if len(own) > 1 else ''}"
-        curves[f"{name} ({folds})"] = {
+        curves[f"{name} ({_n_fits(own)})"] = {
             part: _sliding([row["curves"][part] for row in own], report["window"])
             for part in _PARTS
         }
@@ -164,8 +181,9 @@ def _episodes(
         curves=curves,
         xlabel=f"episode (means of the last {report['window']})",
         ylabel="average precision",
-        title=f"{spec.title}, bands of ± one standard error",
+        title=_with_bands(spec, curves),
         styles=styles,
+        least_span=_LEAST_SPAN,
     ).plot()
 
 
@@ -182,17 +200,19 @@ def joint(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tuple
     styles = {learned: method_style("mesa-fit")}
     curves: dict[str, dict[str, Any]] = {}
     for name in trainings[0]["curves"]:
-        kind = "meta-trained on" if name in trained else "unseen"
+        kind = "trained on" if name in trained else "unseen"
         episodes, means, errors = _sliding(
             [row["curves"][name] for row in trainings], report["window"]
         )
         lines: dict[str, Any] = {learned: (episodes, means, errors)}
         scores = group_values(select(done, {"dataset": name}), ["method"], "score")
         for (method,) in sorted(scores, key=lambda key: -scores[key].mean())[:2]:
-            level = float(scores[method,].mean())
-            lines[title_of(method)] = ([1, episodes[-1]], [level, level], None)
+            own = scores[method,]
+            error = standard_error(own) if len(own) > 1 else np.nan
+            ends = [1, episodes[-1]]
+            lines[title_of(method)] = (ends, [own.mean()] * 2, [error] * 2)
             styles[title_of(method)] = method_style(method)
-        curves[f"{name} ({kind})"] = lines
+        curves[f"{name} ({kind}, {_n_fits(trainings)})"] = lines
     yield "joint", _episodes(ScoreCurveDisplay, spec, curves, report, styles)
 
 
@@ -221,7 +241,7 @@ def states(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
                 curves=curves,
                 xlabel="error of a row, middle of the bin",
                 ylabel="share of the rows",
-                title=f"{spec.title}, bands of ± one standard error",
+                title=_with_bands(spec, curves),
             ).plot(),
         )
 

@@ -194,5 +194,9 @@ def _listed(rows: list[dict[str, Any]], name: str) -> str:
 
 
 def _versions(rows: list[dict[str, Any]]) -> str:
-    found = {", ".join(f"{n} {v}" for n, v in row.get("versions", {}).items()) for row in rows}
-    return "; ".join(sorted(found))
+    """Return each package with all versions that rows name."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        for name, number in row.get("versions", {}).items():
+            found.setdefault(name, set()).add(number)
+    return ", ".join(f"{name} {' or '.join(sorted(found[name]))}" for name in found)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import metasampler
 import metasampler_bench
@@ -197,7 +197,8 @@ class Runner:
         files = {path.with_suffix("") for path in self.folder.glob("*.jsonl.gz")}
         for path in sorted(files.union(self.folder.glob("*.jsonl")) - {own}):
             for row in ResultStore(path).rows():
-                key = row_key(row)
+                # The folder may hold rows that are no cells, as those of the fuzzers.
+                key = row_key(row) if "cell" in row else None
                 if key in wanted and row.get("seed") == self.seed and "score" in row:
                     del wanted[key]
                     plain = {k: v for k, v in row.items() if k not in KEPT_ON_REQUEST}
@@ -288,6 +289,10 @@ def _environment(seed: int) -> dict[str, Any]:
             versions[name] = version(name)
         except PackageNotFoundError:  # an extra, or a source tree that is not installed
             continue
+    # Products of matrices round as the processor's kernels do: meta-trained scores may follow.
+    kernels = {library.get("architecture") for library in threadpool_info()} - {None}
+    if kernels:
+        versions["kernels"] = "+".join(sorted(kernels))
     return {"seed": seed, "versions": versions, "commit": source_commit()}
 
 

@@ -79,6 +79,16 @@ def test_the_meta_gradient_of_meta_weight_net(problem):
     assert max(g.abs().max().item() for g in gradients) > 0
 
 
+def test_weights_begin_where_they_can_still_be_learned():
+    # A steep start, of a sign that chance decides, gives rows with a large loss no weight at all;
+    # if these are the minority nothing brings them back.
+    losses = torch.tensor([0.0, 1.0, 2.0, 5.0])
+    for seed in range(50):
+        weights = MetaWeightNet(torch.Generator().manual_seed(seed))(losses)
+        assert weights.min().item() > 0.02
+        assert weights.max().item() < 0.98
+
+
 def test_a_meta_step_lowers_the_loss_ahead(problem):
     network, batch, meta, generator = problem
     weigher = MetaWeightNet(generator, torch.float64)

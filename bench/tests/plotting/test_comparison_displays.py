@@ -309,6 +309,23 @@ def test_score_curves_in_a_figure_without_layout(covered):
     assert covered(figure) == []
 
 
+@pytest.mark.parametrize(
+    ("scores", "limits"),
+    [([0.5, 0.52], (0.46, 0.56)), ([0.98, 1.0], (0.9, 1.0)), ([0.1, 0.9], None)],
+)
+def test_axes_are_not_tighter_than_they_may_be(scores, limits):
+    curves = {"a": {"MESA": ([1, 2], scores, [0.001, float("nan")])}}
+    plain = ScoreCurveDisplay(curves=curves, xlabel="rows").plot().axes_[0].get_ylim()
+    wide = ScoreCurveDisplay(curves=curves, xlabel="rows", least_span=0.1).plot()
+    low, high = wide.axes_[0].get_ylim()
+    if limits is None:
+        assert (low, high) == plain
+    else:
+        assert high - low == pytest.approx(0.1)
+        assert low == pytest.approx(limits[0], abs=0.002)
+        assert high == pytest.approx(limits[1], abs=0.002)
+
+
 def test_a_single_point(covered):
     display = ScoreCurveDisplay(curves={"a": {"MESA": ([10], [0.5], [0.1])}}, xlabel="rows").plot()
     assert covered(display.figure_) == []

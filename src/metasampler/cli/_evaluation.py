@@ -62,24 +62,9 @@ def cross_validate(
 ) -> list[Result]:
     """Run methods on the same folds; a method that raises loses its own row only.
 
-    Parameters
-    ----------
-    task : Task
-        The data.
-    methods : dict of str to Method
-        What to compare.
-    folds, seed, n_jobs : int
-        Folds of the cross-validation, its seed, and threads that a method may use.
-    n_estimators : int or None
-        Without it ensembles have `USUAL_SIZE` members, or what is their own number.
-    top : float, default=None
-        Share of the rows that every method calls; None means the class's own share of the
-        training rows.
-
-    Returns
-    -------
-    results : list of Result
-        In the order of the methods.
+    Without ``n_estimators`` ensembles have `USUAL_SIZE` members, or what is their own number.
+    ``top`` is the share of the rows that every method calls; None means the class's own share of
+    the training rows.
     """
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
     results = []

@@ -91,17 +91,7 @@ def check_jobs(jobs: int) -> None:
 
 
 def check_output(output: Path, suffixes: Iterable[str], *, source: Path | None = None) -> None:
-    """Refuse a file that could not be written, before the work is done.
-
-    Parameters
-    ----------
-    output : Path
-        The file to write.
-    suffixes : iterable of str
-        How its name may end.
-    source : Path, default=None
-        A file that is read and must not be overwritten.
-    """
+    """Refuse a file that could not be written, or is the source, before the work is done."""
     suffixes = list(suffixes)
     if not output.name.lower().endswith(tuple(suffixes)):
         raise typer.BadParameter(

@@ -70,23 +70,7 @@ def print_findings(console: Any, task: Task, target: str) -> None:
 
 
 def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) -> Outcome:
-    """Cross-validate beside LightGBM, then fit on all rows.
-
-    Parameters
-    ----------
-    task : Task
-        The data.
-    preset : str
-        The preset of MESA.
-    settings : dict
-        What else the classifier is given.
-    folds : int
-        Folds of the cross-validation; 0 leaves it out.
-
-    Returns
-    -------
-    outcome : Outcome
-    """
+    """Cross-validate beside LightGBM, if there are ``folds``, then fit on all rows."""
     y = task.classes[task.y]
     n_jobs, seed = settings["n_jobs"], settings["random_state"]
     results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}

@@ -20,16 +20,9 @@ _ENTRY = np.dtype([("score", "<f8"), ("row", "<i8")])
 
 
 def rank_scores(scores: Path, ranks: Path, *, at_once: int = 1_000_000) -> None:
-    """Write the rank of each score: 1 is the highest, and of equal ones the first.
+    """Write the rank of each score, as integers: 1 is the highest, and of equal ones the first.
 
-    Parameters
-    ----------
-    scores : Path
-        Scores as 64-bit floats, one after the other.
-    ranks : Path
-        Where to write the ranks, as 64-bit integers.
-    at_once : int, default=1_000_000
-        Scores that may be in memory.
+    Scores are 64-bit floats, one after the other, of which ``at_once`` may be in memory.
     """
     n_rows = scores.stat().st_size // 8
     if n_rows <= at_once:

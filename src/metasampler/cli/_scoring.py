@@ -81,25 +81,9 @@ def score_file(
     kept: list[str],
     chunk_rows: int,
 ) -> tuple[int, int]:
-    """Score a file and write the result.
+    """Score a file, write the result beside columns of the file that are kept.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        The model.
-    file : TableFile
-        The rows.
-    output : Path
-        Where to write.
-    kept : list of str
-        Columns of the file to copy.
-    chunk_rows : int
-        Rows in memory at a time.
-
-    Returns
-    -------
-    n_rows, n_called : int
-        Rows of the file, and how many are called the class to find.
+    Return the number of rows, and how many are called the class to find.
     """
     with (
         ScoreWriter(output) as writer,

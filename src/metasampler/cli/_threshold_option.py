@@ -20,17 +20,7 @@ _PARTS = ("recall", "precision")
 
 
 def parse_threshold(text: str) -> Any:
-    """Return the threshold as `MesaClassifier` takes it.
-
-    Parameters
-    ----------
-    text : str
-        For instance ``recall=0.9``; see the help of ``metasampler fit``.
-
-    Returns
-    -------
-    threshold : str, float or tuple
-    """
+    """Return a threshold as `MesaClassifier` takes it, given a text as ``recall=0.9``."""
     name, equals, value = text.strip().partition("=")
     name = name.strip().casefold()
     try:

@@ -18,13 +18,13 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
     """Fit an ensemble on the rows of a Dask cluster.
 
     The ensemble is the one that the classifier would be on the same rows in memory, bit for bit:
-    it does not depend on partitions, on workers, or on workers that are lost on the way.
+    it does not depend on partitions, on workers, or on workers that are lost on the way. Only of
+    members that multiply matrices, as linear models do, the last bits may differ.
 
     Parameters
     ----------
-    classifier : MesaClassifier, UnderBaggingClassifier or SelfPacedEnsembleClassifier, default=None
-        What is fitted; None means ``MesaClassifier()``. Its members must be a recipe,
-        scikit-learn's trees or LightGBM's classifiers.
+    classifier : MesaClassifier or another under-sampling ensemble, default=None
+        What is fitted; None means ``MesaClassifier()``. Its members may be of any kind.
 
     client : distributed.Client, default=None
         The cluster; None takes the client there is.

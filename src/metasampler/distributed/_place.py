@@ -72,23 +72,33 @@ class Cluster(Memory):
 
     def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return a future for each part."""
+        return self._submit(function, cells, args, in_turn=True)
+
+    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
+        """Return the answer of each part."""
+        return self._answers(self._submit(function, cells, args))
+
+    def _submit(self, function: Callable, cells: tuple, args: tuple, *, in_turn=False) -> list:
+        """Return a future for each part; in turn as many at once read blocks as there are threads.
+
+        Otherwise a worker would read the next block before it is done with this one, and hold both.
+        """
         from dask.delayed import Delayed, delayed
 
         arguments = [self._argument(arg) for arg in args]
-        made = []
+        made: list = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
             if any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
+                running = [future for future in made if not future.done()] if in_turn else []
+                if running and len(running) >= self.n_threads():
+                    self._wait(running, return_when="FIRST_COMPLETED")
                 # Read where it is used, and not kept.
                 task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
                 made.append(self.client.compute(task))
             else:
                 made.append(self.client.submit(function, *each, *arguments, key=key))
         return made
-
-    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return the answer of each part."""
-        return self._answers(self.make(function, *cells, args=args))
 
     def _key(self, function: Callable) -> str:
         # The dashboard groups tasks by what stands before the token.
@@ -109,22 +119,27 @@ class Cluster(Memory):
             self._shared.move_to_end(id(thing))
             return known[1]
 
-    def _answers(self, futures: list) -> list:
-        """Wait for answers, as long as anything goes on."""
+    def _wait(self, futures: list, return_when: str = "ALL_COMPLETED") -> None:
+        """Wait for futures, as long as anything goes on."""
         from distributed import wait
-        from distributed.scheduler import KilledWorker
 
-        n_done, since = -1, time.monotonic()
+        n_done, since = -1.0, time.monotonic()
         while True:
             try:
-                wait(futures, timeout=_LOOK_AGAIN)
-                break
+                wait(futures, timeout=_LOOK_AGAIN, return_when=return_when)
+                return
             except TimeoutError:
                 done = sum(future.done() for future in futures) + self._n_processing()
                 if done != n_done:
                     n_done, since = done, time.monotonic()
                 if time.monotonic() - since > self.timeout:
                     raise TimeoutError(self._explain("Nothing has gone on")) from None
+
+    def _answers(self, futures: list) -> list:
+        """Return answers when all are there."""
+        from distributed.scheduler import KilledWorker
+
+        self._wait(futures)
         try:
             answers = self.client.gather(futures)
         except KilledWorker as error:

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 
 from metasampler.distributed._place import Cluster
-from metasampler.growth import ArrayBlock, names_of_numbers
+from metasampler.growth import ArrayBlock, names_of_numbers, without_spare_memory
 
 __all__ = ["DaskRows", "is_dask"]
 
@@ -67,7 +67,15 @@ class DaskRows:
 
         if hasattr(self.X, "columns"):
             names = [name for name in (self.label, self.weight) if name is not None]
-            return list((self.X[names] if labels_only else self.X).to_delayed())
+            # Dask makes one task of it with the reading: nothing else would ask that worker again.
+            blocks = self.X.map_partitions(without_spare_memory, meta=self.X._meta).to_delayed()
+            if not labels_only:
+                return list(blocks)
+            labels = self.X[names].to_delayed()
+            # Of few columns Dask may read several files as one block; then labels are taken from
+            # the rows as they are.
+            same = len(labels) == len(blocks)
+            return list(labels) if same else [block[names] for block in blocks]
         arrays = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
         if self.X.ndim != 2:
             raise ValueError(f"X has {self.X.ndim} dimensions; a table has 2.")

@@ -1,5 +1,7 @@
 """BalanceCascade: after each member the rows it has learned leave the larger classes."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from metasampler._docs import shared_docs
@@ -8,11 +10,11 @@ from metasampler.growth import (
     Candidates,
     Choice,
     Growth,
+    GrowthData,
     RandomStreams,
-    RowsInMemory,
     Stream,
-    draw_rows,
-    race_keys,
+    draw_from_pool,
+    hardest_rows,
 )
 
 __all__ = ["BalanceCascadeClassifier"]
@@ -95,12 +97,6 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     """
 
     def _make_policy(self, plan, data):
-        if not isinstance(data, RowsInMemory):
-            raise ValueError(
-                "BalanceCascadeClassifier needs all rows in memory: its pools are lists of them. "
-                "MesaClassifier, SelfPacedEnsembleClassifier and UnderBaggingClassifier take rows "
-                "in files and on clusters."
-            )
         return _Cascade(data, data.streams, self.n_estimators)
 
     def _repeated(self, policy, growth, data):
@@ -122,46 +118,39 @@ def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
     return np.rint(n_rows * (draw_size / n_rows) ** exponents).astype(np.intp)
 
 
-def hardest(errors: np.ndarray, ties: np.ndarray, size: int) -> np.ndarray:
-    """Return the positions of the largest errors; of equal ones those with the smallest ``ties``.
-
-    In linear time, whereas sorting by both would not be.
-    """
-    if size >= len(errors):
-        return np.arange(len(errors))
-    limit = np.partition(errors, len(errors) - size)[len(errors) - size]
-    kept = errors > limit
-    tied = np.flatnonzero(errors == limit)
-    kept[tied[draw_rows(ties[tied], size - int(np.count_nonzero(kept)))]] = True
-    return np.flatnonzero(kept)
-
-
-def _all_pool_sizes(data: RowsInMemory, n_members: int) -> list[np.ndarray]:
+def _all_pool_sizes(data: GrowthData, n_members: int) -> list[np.ndarray]:
     """Return the pool sizes of every class."""
-    return [pool_sizes(len(rows), data.draw_size, n_members) for rows in data.class_rows]
+    return [pool_sizes(int(count), data.draw_size, n_members) for count in data.counts]
 
 
 class _Cascade:
-    """The policy and the rule: rows come from pools that shrink with every member."""
+    """The policy: rows come from pools that shrink with every member."""
 
-    def __init__(self, data: RowsInMemory, streams: RandomStreams, n_members: int):
+    def __init__(self, data: GrowthData, streams: RandomStreams, n_members: int):
         self.sizes = _all_pool_sizes(data, n_members)
-        self.pools = [np.arange(len(rows)) for rows in data.class_rows]
         # Not the keys of the draw: rows that were kept for their small keys would then be drawn
         # more often than those kept for their errors.
-        self.ties = race_keys(streams.row_key(Stream.TIES), 0, 0, data.n_train_table)
+        self.ties = streams.row_key(Stream.TIES)
+        #: For each class that is drawn its pool, as the training rows of parts.
+        self.pools = {
+            k: data.drawn_parts
+            for k, count in enumerate(data.counts)
+            if count > data.draw_size and k != data.minority
+        }
 
     def __call__(self, growth: Growth):
-        """Return the rule of the next draw."""
-        return self.draw
+        """Cut the pools and return the rule of the next draw."""
+        for k, parts in self.pools.items():
+            size = int(self.sizes[k][growth.n_members])
+            self.pools[k] = hardest_rows(growth.candidates(k).among(parts), size, self.ties)
+        return _FromPools(dict(self.pools))
 
-    def draw(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
-        """Cut the pool of a class and return ``size`` of its rows."""
-        k = candidates.k
-        return candidates.pick(self._pick, k, int(self.sizes[k][growth.n_members]), size)
 
-    def _pick(self, rows, keys, errors, k: int, pool_size: int, size: int) -> np.ndarray:
-        pool = self.pools[k]
-        kept = hardest(errors[pool], self.ties[rows[pool]], pool_size)
-        self.pools[k] = pool = pool[kept]
-        return pool[draw_rows(keys[pool], size)]
+class _FromPools(NamedTuple):
+    """The rule: rows of a class are drawn uniformly from its pool."""
+
+    pools: dict[int, list]
+
+    def __call__(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
+        """Return ``size`` of the rows in the pool of one class."""
+        return draw_from_pool(candidates, self.pools[candidates.k], size)

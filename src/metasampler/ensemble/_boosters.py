@@ -68,26 +68,8 @@ class Boosters(BaseEstimator):
     ) -> tuple[GrowthData, MemberLearner]:
         """Return the rows of a task, and what fits boosters on them; scouts have gone before.
 
-        Parameters
-        ----------
-        X, y, X_val, y_val, X_test, y_test : table and array-like
-            The rows; without validation rows a part of X is held out.
-        validation_fraction : float
-            This part.
-        sampling_ratio : float
-            What the three majority rows a minority row are multiplied by.
-        scoring : str or callable
-            How ensembles are scored.
-        streams : RandomStreams
-            Where the hold-out and the scouts take their randomness from.
-        owner : object, default=None
-            Who asks, for errors.
-
-        Returns
-        -------
-        data : GrowthData
-        learner : MemberLearner
-            With what scouts found as its ``signal``.
+        Without validation rows a part of X is held out. ``sampling_ratio`` multiplies the three
+        majority rows a minority row. The learner has what scouts found as its ``signal``.
         """
         if self.recipe not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
@@ -116,6 +98,6 @@ class Boosters(BaseEstimator):
         scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
         scouts.run(None, recipe.n_scouts)
         signal = recipe.signal(scouts)
-        learner = learner.alike(recipe.booster(signal, data.drawn_part()))
+        learner = learner.alike(recipe.booster(signal, data.drawn_part))
         learner.signal = signal
         return data, learner

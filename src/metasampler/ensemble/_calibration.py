@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
 from metasampler.ensemble._threshold import Threshold, choose_threshold
-from metasampler.growth import Growth, GrowthData, join_arrays
+from metasampler.growth import GrowthData, join_arrays
 
 __all__ = [
     "CALIBRATIONS",
@@ -128,14 +128,19 @@ class Blend:
 
     @classmethod
     def of(
-        cls, growths: Sequence[Growth], votes: Sequence[int] | None = None
+        cls,
+        data: GrowthData,
+        judged: Sequence[tuple],
+        shares: Sequence[np.ndarray],
+        votes: Sequence[int] | None = None,
     ) -> tuple["Blend", HeldOut | None]:
-        """Return the blend of grown teams, and the rows that all can judge, if there are any."""
-        shares = [growth.drawn_shares() for growth in growths]
-        if not growths[0].data.has_validation:
-            answers = [_vector(growth.proba("train")) for growth in growths]
+        """Return the blend of grown teams, and the rows that all can judge, if there are any.
+
+        ``judged`` are the rows of each team, as `Growth.judged` returns them.
+        """
+        if not data.has_validation:
+            answers = [_vector(proba) for _, proba, *_ in judged]
             return cls(answers, shares=shares, votes=votes), None
-        judged = [growth.held_out() for growth in growths]
         common, _, codes, weights = judged[0]
         for rows, *_ in judged[1:]:
             common = np.intersect1d(common, rows, assume_unique=True)
@@ -144,7 +149,6 @@ class Blend:
         codes, weights = codes[of_first], None if weights is None else weights[of_first]
         blend = cls(answers, codes, shares, votes)
         joint = blend(answers)
-        data = growths[0].data
         # No score speaks of a class that has no rows.
         if np.bincount(codes, minlength=data.n_classes).min():
             score = data.score_function(codes, weights)
@@ -395,23 +399,11 @@ def decide(
     calibration,
     threshold,
 ) -> Decision:
-    """Fit the calibration and choose the threshold.
+    """Fit the calibration and choose the threshold, as the ensemble's parameters ask for them.
 
-    Parameters
-    ----------
-    data : GrowthData
-        The rows of the grown ensemble.
-    drawn : ndarray of shape (n_classes,) or None
-        Share of each class in what members were trained on; None for the answers of a blend, whose
-        log-odds have no prior of their own: a sigmoid is fitted to these, and not to means.
-    held_out : HeldOut or None
-        Rows to learn from, if there are any.
-    calibration, threshold : object
-        The parameters of the ensemble.
-
-    Returns
-    -------
-    decision : Decision
+    ``drawn`` is the share of each class in what members were trained on. It is None for the answers
+    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these, not to
+    means.
     """
     prior = data.class_weights / data.class_weights.sum()
     proba = codes = weights = None

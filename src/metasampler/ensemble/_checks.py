@@ -30,22 +30,9 @@ _ROWS = "the number of rows"
 def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
     """Refuse what the rows or other parameters make impossible.
 
-    Parameters
-    ----------
-    ensemble : BaseUnderSamplingEnsemble
-        Whose parameters count.
-    plan : Plan
-    data : GrowthData
-        The rows, ready to be grown on.
-
-    Returns
-    -------
-    refits : bool
-        Whether the members are going to be fitted again on all rows: "auto" does where rows were
-        taken from X.
-    facts : dict
-        What a warm start will be compared with; of the rows fingerprints, no copies. After a refit
-        none goes on.
+    Return whether the members are going to be fitted again on all rows, which "auto" does where
+    rows were taken from X, and the facts that a warm start will be compared with: of the rows
+    fingerprints, no copies. After a refit no warm start goes on.
     """
     _check_settings(ensemble, plan, data)
     refits = ensemble.refit

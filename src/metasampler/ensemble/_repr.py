@@ -12,17 +12,7 @@ _WIDTH, _HEIGHT, _EDGE = 320, 80, 6
 
 
 def fit_html(ensemble) -> str:
-    """Return what a fit came to, as HTML that loads nothing: no script, no style of its own.
-
-    Parameters
-    ----------
-    ensemble : BaseUnderSamplingEnsemble
-        The fitted ensemble.
-
-    Returns
-    -------
-    html : str
-    """
+    """Return what a fit came to, as HTML that loads nothing: no script, no style of its own."""
     summary = ensemble.summary()
     labels = ensemble.classes_.tolist()
     counts = ensemble.class_counts_.tolist()

@@ -100,21 +100,7 @@ def _show(value) -> str:
 
 
 def summarise(ensemble, steps, teams) -> FitSummary:
-    """Return the summary of a fitted under-sampling ensemble.
-
-    Parameters
-    ----------
-    ensemble : BaseUnderSamplingEnsemble
-        The fitted ensemble.
-    steps : list of GrowthStep
-        How each member came about.
-    teams : list of str
-        The team of each member.
-
-    Returns
-    -------
-    summary : FitSummary
-    """
+    """Return the summary of a fitted ensemble, given step and team of each member."""
     has_mu = any(step.mu is not None for step in steps)
     has_power = any(step.power is not None for step in steps)
     has_teams = len(set(teams)) > 1

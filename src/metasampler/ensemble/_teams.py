@@ -22,7 +22,6 @@ from metasampler.growth import (
     GrowthData,
     LookedAt,
     Policy,
-    RandomStreams,
     Stream,
     make_growth_data,
     make_learners,
@@ -114,7 +113,7 @@ class Plan(NamedTuple):
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,
             scoring=ensemble.scoring,
-            streams=RandomStreams.from_random_state(entropy),
+            streams=entropy,
             owner=ensemble,
             must_hold_out=self.must_hold_out,
             rotate=self.rotates,
@@ -150,7 +149,10 @@ class Plan(NamedTuple):
         # Read before the work: a sampler that is not there is found now.
         learned = load_policy(_BOOSTERS) if self.universal else None
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
+        # The signal says what the others are like.
         signal = recipe.signal(scouts)
+        rows = data.for_team(3 * ratio)
+        booster = recipe.booster(signal, rows.drawn_part)
         trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
         n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
         mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
@@ -164,8 +166,7 @@ class Plan(NamedTuple):
             policies |= ensemble._policies_of_teams(self, trees["trees"], data)
         teams = []
         if recipe.n_boosters:
-            rows = data.for_team(3 * ratio)
-            learner = learner.alike(recipe.booster(signal, rows.drawn_part()))
+            learner = learner.alike(booster)
             learner.signal = signal
             growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
             teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
@@ -213,10 +214,10 @@ class Recipe:
     n_scouts: int = 2
     n_boosters: int = 4
     n_trees: int = 24
-    learning_rate: float = 0.1
-    max_scout_rounds: int = 120
-    patience: int = 20
-    doubles_after: int = 50
+    learning_rate: float = 0.2
+    max_scout_rounds: int = 80
+    patience: int = 10
+    doubles_after: int = 40
     max_rounds: int = 75
     max_passes: float = np.inf
     penalty: float = 5.0
@@ -233,8 +234,9 @@ class Recipe:
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
         """Return the base learner of the scouts."""
+        n_rounds = self.max_scout_rounds if can_stop else _UNKNOWN_SIGNAL * 0.1 / self.learning_rate
         return _booster(
-            n_estimators=self.max_scout_rounds if can_stop else min(self.max_scout_rounds, 60),
+            n_estimators=round(n_rounds),
             learning_rate=self.learning_rate,
             reg_lambda=self.penalty,
             min_child_samples=20,
@@ -261,7 +263,8 @@ class Recipe:
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
         categories = data.form.categorical_features
-        learner: Any = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        members = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        learner: Any = members.of(0)
         learner.doubles_after = self.doubles_after
         return learner
 

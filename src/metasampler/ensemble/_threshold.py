@@ -22,22 +22,9 @@ def choose_threshold(
 ):
     """Return the threshold on the probability of the minority class.
 
-    Parameters
-    ----------
-    threshold : None, str, float or tuple
-        As `check_threshold` lets it pass.
-    prior : float
-        Frequency of the minority class in the world that the probabilities speak of.
-    n_rows : int, default=0
-        Rows of the table; a number of rows to call means so many of a table of this size.
-    scores, positive, weights : ndarray, default=None
-        Probability of the minority class, whether a row is of that class, and its weight, for
-        held-out rows if there are any. A threshold that is tuned needs them.
-
-    Returns
-    -------
-    threshold : Threshold
-        Rows with at least this probability are called minority.
+    ``prior`` is the frequency of that class in the world that the probabilities speak of. A number
+    of rows to call means so many of a table of ``n_rows``. ``scores``, ``positive`` and ``weights``
+    are of held-out rows, if there are any; a threshold that is tuned needs them.
     """
     if threshold is None:
         value = 0.5

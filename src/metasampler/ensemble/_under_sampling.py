@@ -147,13 +147,15 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
                 teams += ready
             # Rows that members have not seen decide about probabilities and labels.
-            blend, drawn, first = None, None, teams[0].growth
-            if len(teams) > 1:
-                votes = [team.n_votes for team in teams]
-                blend, held_out = Blend.of([team.growth for team in teams], votes)
+            shares = [team.growth.drawn_shares() for team in teams]
+            several = len(teams) > 1
+            judged = [team.growth.judged() for team in teams if several or data.has_validation]
+            if several:
+                votes, drawn = [team.n_votes for team in teams], None
+                blend, held_out = Blend.of(data, judged, shares, votes)
             else:
-                held_out = HeldOut(*first.held_out()) if data.has_validation else None
-                drawn = first.drawn_shares()
+                blend, drawn = None, shares[0]
+                held_out = HeldOut(*judged[0]) if judged else None
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             decision = decide(data, drawn, held_out, self.calibration, self.threshold)
@@ -229,7 +231,7 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
             title = f"Holding out part {len(parts)} of {_N_PARTS}"
             again = self._grow_again(team, whole.holding_out(rows), title)
-            parts.append(HeldOut(*again.growth.held_out()))
+            parts.append(HeldOut(*again.growth.judged()))
         return HeldOut.joined(parts)
 
     def _become(

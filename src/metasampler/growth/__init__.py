@@ -47,7 +47,9 @@ from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
     Rule,
+    draw_from_pool,
     gaussian_log_weights,
+    hardest_rows,
     make_draw,
     spread_action,
 )
@@ -57,6 +59,7 @@ from metasampler.growth._sources import (
     ParquetRows,
     names_of_numbers,
     resolve_source,
+    without_spare_memory,
 )
 from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
@@ -92,10 +95,12 @@ __all__ = [
     "check_labels",
     "check_table",
     "copy_input_tags",
+    "draw_from_pool",
     "draw_rows",
     "fingerprint",
     "gaussian_log_weights",
     "group_sums",
+    "hardest_rows",
     "is_plain_booster",
     "is_plain_tree",
     "join_arrays",
@@ -121,4 +126,5 @@ __all__ = [
     "spread_action",
     "unchanged_on_error",
     "weight_argument",
+    "without_spare_memory",
 ]

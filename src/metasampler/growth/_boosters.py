@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
 from metasampler.growth._members import MemberLearner
+from metasampler.growth._stacked import TakenRows
 
 __all__ = ["BoostedMember", "BoosterLearner"]
 
@@ -127,19 +128,8 @@ class BoosterLearner(MemberLearner):
     the bins, which come from all rows, or from a sample of ``subsample_for_bin`` rows by their
     keys: they do not depend on how rows are cut into parts. One thread serves a member, so that the
     result does not depend on how many there are. If the base learner has an
-    ``early_stopping_round`` and there are rows that the member must not see, it stops by their
-    log-loss.
-
-    Parameters
-    ----------
-    estimator : LGBMClassifier
-        What members are like.
-    n_classes : int
-        The labels are 0, ..., n_classes - 1.
-    n_jobs : int or None
-        Threads that score chunks of rows.
-    categorical_features : list of int, default=()
-        Columns whose numbers are codes of categories.
+    ``early_stopping_round`` and there are rows that the member must not see, it stops by their log-
+    loss.
     """
 
     # LightGBM lets other threads run.
@@ -211,22 +201,37 @@ class BoosterLearner(MemberLearner):
 
     def _dataset(self, X, codes: np.ndarray, settings: dict):
         """Return the binned table; it is binned anew only if it is another one."""
-        import lightgbm
-
         table, binned = self._binned
         if table is not X:
-            # Some settings, as `max_bin`, speak of the bins.
-            binned = lightgbm.Dataset(
-                _known_table(X),
-                codes.astype(np.float32),
-                categorical_feature=self.categorical_features,
-                # Bins are the same for any number; nothing else of LightGBM's runs meanwhile.
-                params={**settings, "num_threads": effective_n_jobs(self.n_jobs)},
-                reference=self._edges_of_bins(settings),
-            ).construct()
-            binned.params = {**settings, "num_threads": 1}
+            binned = self._bin(_known_table(X), codes, settings)
             self._binned = X, binned
         return binned
+
+    def _bin(self, X, codes: np.ndarray, settings: dict):
+        """Return a table in bins."""
+        import lightgbm
+
+        # Some settings, as `max_bin`, speak of the bins.
+        binned = lightgbm.Dataset(
+            X,
+            codes.astype(np.float32),
+            categorical_feature=self.categorical_features,
+            # Bins are the same for any number; nothing else of LightGBM's runs meanwhile.
+            params={**settings, "num_threads": effective_n_jobs(self.n_jobs)},
+            reference=self._edges_of_bins(settings),
+        ).construct()
+        binned.params = {**settings, "num_threads": 1}
+        return binned
+
+    def _binned_rows(self, X, codes: np.ndarray, rows: np.ndarray, settings: dict):
+        """Return rows of a table in bins."""
+        if not hasattr(X, "is_in_file"):
+            return self._dataset(X, codes[: X.shape[0]], settings).subset(rows.tolist()).construct()
+        # These rows are here for one member: they are binned as they are read, once.
+        import lightgbm
+
+        lightgbm.Sequence.register(TakenRows)
+        return self._bin(TakenRows(X, rows), codes[rows], settings)
 
     def _edges_of_bins(self, settings: dict):
         """Return a small binned table with the edges that all others take over."""
@@ -245,8 +250,7 @@ class BoosterLearner(MemberLearner):
         rows = np.arange(X.shape[0]) if rows is None else rows
         settings = self._settings(X.shape[1])
         n_rounds = settings.pop("n_estimators")
-        binned = self._dataset(X, codes[: X.shape[0]], settings)
-        training = binned.subset(rows.tolist()).construct()
+        training = self._binned_rows(X, codes, rows, settings)
         if sample_weight is not None:
             training.set_weight(sample_weight)
         options: dict = {"callbacks": []}
@@ -255,7 +259,7 @@ class BoosterLearner(MemberLearner):
             options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
         patience = self._patience()
         if patience is not None and unseen is not None and len(unseen):
-            judging = binned.subset(unseen.tolist()).construct()
+            judging = self._binned_rows(X, codes, unseen, settings)
             if unseen_weight is not None:
                 judging.set_weight(unseen_weight)
             options["valid_sets"] = [judging]

@@ -33,26 +33,7 @@ __all__ = [
 
 @contextmanager
 def unchanged_on_error(estimator) -> Iterator[None]:
-    """Let an estimator be what it was before if its fit fails or is interrupted.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is fitted inside of the context.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from metasampler.growth import unchanged_on_error
-    >>> tree = DecisionTreeClassifier()
-    >>> try:
-    ...     with unchanged_on_error(tree):
-    ...         tree.n_features_in_ = 3
-    ...         raise KeyboardInterrupt
-    ... except KeyboardInterrupt:
-    ...     print(hasattr(tree, "n_features_in_"))
-    False
-    """
+    """Let an estimator be what it was before if its fit fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield
@@ -205,7 +186,7 @@ def make_growth_data(
     validation_fraction: float | None,
     sampling_ratio: float,
     scoring,
-    streams: RandomStreams,
+    streams,
     owner=None,
     must_hold_out: bool = True,
     rotate: bool = False,
@@ -217,7 +198,7 @@ def make_growth_data(
     stay where they are and only their row numbers are taken aside. None holds out nothing. Of a
     class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
     and no validation rows. With ``rotate`` no rows are held out from all members: each member
-    leaves out another part of them.
+    leaves out another part of them. ``streams`` may be the ``random_state`` that they come from.
     """
     y = check_labels(y, X, owner=owner)
     form = make_table_form(estimator, _weighted_rows(X, sample_weight))
@@ -247,7 +228,7 @@ def make_growth_data(
     # of 0 and 1.
     minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
     rows: dict = {"train": slice(0, X.shape[0])}
-    folds = None
+    folds, streams = None, RandomStreams.from_random_state(streams)
     if X_val is None and validation_fraction is not None:
         class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if counts.min() >= 2 and rotate:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metasampler import tables
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import (
     Candidates,
@@ -42,9 +41,6 @@ __all__ = [
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
 MAX_WATCHED = 300_000
-
-# Rows whose lowest values are looked for at once.
-_CHUNK = 1 << 20
 
 # Up to so many rows the rows that a member may see are kept for every fold.
 _FEW = 1 << 20
@@ -234,7 +230,7 @@ class GrowthData(ABC):
         validation_is_apart: bool = False,
         same_rows_as: "GrowthData | None" = None,
     ):
-        known, _ = same_rows_as, self._arguments.pop("same_rows_as", None)
+        known = same_rows_as
         self.place = place
         self.parts = parts
         #: The parts that hold training rows.
@@ -261,6 +257,8 @@ class GrowthData(ABC):
         #: Rows of each larger class that a member gets, if it may see all rows.
         self.draw_size = self._draw_size(int(counts[minority]))
         limits = self.limits(counts)
+        #: The part of the training rows that a member gets.
+        self.drawn_part = float(limits.sum() / counts.sum())
         #: Rows of each class and fold.
         self.fold_counts: np.ndarray | None = None if known is None else known.fold_counts
         if n_folds and known is None:
@@ -334,10 +332,6 @@ class GrowthData(ABC):
         limits[self.minority] = counts[self.minority]
         return limits if self.max_rows is None else np.minimum(limits, self.max_rows)
 
-    def drawn_part(self) -> float:
-        """Return the part of the training rows that a member gets."""
-        return float(self.limits(self.counts).sum() / self.counts.sum())
-
     # ------------------------------------------------------------------ questions
 
     def watched(self, role: str) -> Watched:
@@ -392,10 +386,6 @@ class GrowthData(ABC):
         """Return what scores the probabilities of rows with these classes and weights."""
         return bind_scorer(self.scoring, codes, self.classes, self.minority, weights)
 
-    def lowest_values(self) -> np.ndarray:
-        """Return the lowest number of each column of the training table."""
-        return np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
-
     def edge_rows(self, n_rows: int) -> list:
         """Return a sample of the rows of each part, by which columns are cut into bins."""
         place, parts = self.place, self.drawn_parts
@@ -446,12 +436,6 @@ def _add_watch(watch: dict, rows: Selector, role: str) -> dict:
 def _take_rows(part: Part, rows: np.ndarray):
     """Return rows of the table."""
     return take_rows(part.table, rows)
-
-
-def _lowest_values(part: Part) -> np.ndarray:
-    """Return the lowest number of each column; infinity if it has none."""
-    blocks = (slice(start, start + _CHUNK) for start in range(0, max(part.n_rows, 1), _CHUNK))
-    return np.min([tables.lowest_values(take_rows(part.table, rows)) for rows in blocks], axis=0)
 
 
 def _weights_of_class(part: Part, k: int) -> np.ndarray:

@@ -94,7 +94,9 @@ class RandomStreams:
 
     @classmethod
     def from_random_state(cls, random_state) -> "RandomStreams":
-        """Take the entropy from a scikit-learn style ``random_state``."""
+        """Take the entropy from a ``random_state``; streams stay what they are."""
+        if isinstance(random_state, cls):
+            return random_state
         if isinstance(random_state, (int, np.integer)):
             return cls(int(random_state))
         return cls(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
@@ -356,18 +358,9 @@ def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, gro
 class Candidates:
     """The rows of one class that a draw may take.
 
-    Parameters
-    ----------
-    place : Memory or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    request : Request
-        Which rows, and the source of their random keys.
-    sums : callable, default=None
-        Returns the sums over the members of each part, by which errors are computed.
-    whole : list, default=None
-        The random keys of all rows of each part, if they are known.
+    A request says which rows, and where their random keys come from. ``sums()`` returns the sums
+    over the members of each part, by which errors are computed; ``whole`` are the random keys of
+    all rows of each part, if they are known.
     """
 
     def __init__(self, place, parts: list, request: Request, sums=None, whole=None):
@@ -389,18 +382,27 @@ class Candidates:
         k, fold, role, *_ = self.request
         return Choice((), ((methodcaller("rows_of", k, fold, role), 0, ()),))
 
+    def among(self, parts: list) -> "Candidates":
+        """Return those candidates that are training rows of other parts, cut as these are."""
+        return Candidates(self.place, parts, self.request, self._sums, self._whole)
+
+    def sums(self) -> list:
+        """Return the sums over the members, of each part."""
+        # Parts that hold no training rows come last.
+        return self._sums()[: len(self.parts)]
+
     def least(self, function: Callable, *args) -> float:
         """Return the smallest value of ``function(errors, *args)`` over all rows."""
-        sums = self._sums()[: len(self.parts)]
-        return least_of_all(self.place, self.parts, sums, self.request, function, args)
+        place, parts, sums = self.place, self.parts, self.sums()
+        return least_of_all(place, parts, sums, self.request, function, args)
 
     def groups(self, function: Callable, n_groups: int, *args) -> tuple[np.ndarray, np.ndarray]:
         """Return how many rows each group has, and the sums of their numbers.
 
         ``function(errors, *args)`` returns the group and the number of each row.
         """
-        sums = self._sums()[: len(self.parts)]
-        return groups_of_all(self.place, self.parts, sums, self.request, function, n_groups, args)
+        place, parts, sums = self.place, self.parts, self.sums()
+        return groups_of_all(place, parts, sums, self.request, function, n_groups, args)
 
     def smallest(self, size: int, adjust: Callable | None = None, *args) -> Choice:
         """Choose the rows with the smallest keys, of equal ones those with the smallest numbers.
@@ -409,8 +411,7 @@ class Candidates:
         count; None takes the random ones.
         """
         place, parts, request = self.place, self.parts, self.request
-        # Parts that hold no training rows come last.
-        sums = [None] * len(parts) if adjust is None else self._sums()[: len(parts)]
+        sums = [None] * len(parts) if adjust is None else self.sums()
         arguments = (request, adjust, args)
         cells = (parts, sums, self._whole)
         if not self.are_parted:
@@ -425,12 +426,8 @@ class Candidates:
         Only for rows that are all in one part.
         """
         if self.are_parted:
-            raise ValueError(
-                "This way to draw rows needs all of them in memory; MesaClassifier, "
-                "SelfPacedEnsembleClassifier and ensembles with uniform draws take rows in files "
-                "and on clusters."
-            )
-        sums = [None] if self._sums is None else self._sums()[:1]
+            raise ValueError("This way to draw rows needs all of them in one part, in memory.")
+        sums = [None] if self._sums is None else self.sums()
         arguments = (self.request, pick, args)
         # Now, not later: who picks may count how often it was asked.
         found = self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)

@@ -21,6 +21,7 @@ __all__ = [
     "resolve_estimator",
     "resolve_kinds",
     "resolve_leaf_smoothing",
+    "settled_form",
     "unfitted_form",
 ]
 
@@ -148,8 +149,11 @@ def make_table_form(estimator, X) -> TableForm:
     what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
     alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
-    form = unfitted_form(estimator, X).fit(X)
-    # Forests take frames of numbers as they are.
+    return settled_form(unfitted_form(estimator, X).fit(X))
+
+
+def settled_form(form: TableForm) -> TableForm:
+    """Return the form for members, once it has learned from X: forests take numbers as they are."""
     return TableForm("as it is") if form.fill_missing and form.encoder is None else form
 
 
@@ -163,11 +167,6 @@ def unfitted_form(estimator, X=None) -> TableForm:
         return TableForm("numbers")
     if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
         return TableForm("numbers")
-    if X is None:
-        raise ValueError(
-            f"estimator={estimator!r}: members on rows in files or on a cluster must be "
-            "scikit-learn's trees, LightGBM's classifiers, or a recipe."
-        )
     if all(_is_forest(kind) for kind in kinds):
         return TableForm("numbers", fill_missing=True)
     return TableForm("as it is")

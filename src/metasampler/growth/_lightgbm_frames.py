@@ -35,13 +35,7 @@ def _has_texts(X) -> bool:
 def refuse_polars_texts(estimator, X, y) -> None:
     """Raise a TypeError if LightGBM, somewhere in an estimator, would get texts of polars.
 
-    Parameters
-    ----------
-    estimator : classifier or list of classifiers
-    X : table
-        As the estimator gets it.
-    y : ndarray of shape (n_rows,)
-        Labels, for the steps of a pipeline that learn from them.
+    Steps of a pipeline that learn from labels get ``y``.
     """
     if not is_polars(X) or not _has_texts(X):
         return

@@ -89,7 +89,8 @@ def _look_at_block(block, label, weight) -> dict:
 
 
 def _first_row(block, label, weight):
-    return open_block(block, label, weight).X[:1]
+    # A copy: a view would keep the whole block.
+    return open_block(block, label, weight).X[:1].copy()
 
 
 def _lacks(y: np.ndarray) -> bool:

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from metasampler._running import side_by_side
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, Part, join_arrays
-from metasampler.growth._draw import RandomStreams, Stream, draw_subset
+from metasampler.growth._draw import Candidates, RandomStreams, Request, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._pieces import Drawn, fit_on_rows
 from metasampler.growth._rules import Rule, Sums
@@ -136,20 +136,10 @@ class Growth:
     # ------------------------------------------------------------------ the loop
 
     def grow(self, policy: Policy | None, n_members: int) -> Iterator[GrowthStep]:
-        """Grow the ensemble to ``n_members`` (Algorithm 2).
+        """Grow the ensemble to ``n_members`` (Algorithm 2), and yield the step of each new one.
 
-        Parameters
-        ----------
-        policy : callable or None
-            Chooses how the rows of each member after the first are drawn. None draws uniformly:
-            such members do not depend on each other and are fitted side by side.
-        n_members : int
-            When to stop.
-
-        Yields
-        ------
-        step : GrowthStep
-            One for each new member.
+        The policy chooses how the rows of each member after the first are drawn. None draws
+        uniformly: such members do not depend on each other and are fitted side by side.
         """
         in_memory = not self.data.place.copies_rows
         if policy is None and in_memory and effective_n_jobs(self.learner.n_jobs) > 1:
@@ -184,15 +174,9 @@ class Growth:
         self.add(member, subset, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
-        """Fit the member with this number, without adding it to the ensemble.
+        """Return the member with this number, and the rows it was fitted on, without adding it.
 
         Without a rule it depends on its number alone, not on the members before it.
-
-        Returns
-        -------
-        member : classifier
-        drawn : Drawn
-            The rows it was fitted on.
         """
         data, learner, journal = self.data, self._learner_of(number), self.data.place.journal
         if journal is not None:
@@ -255,6 +239,11 @@ class Growth:
             self._sums = place.make(_add_member, *cells, args=arguments)
         self._n_scored = self.n_members
         return self._sums
+
+    def candidates(self, k: int) -> Candidates:
+        """Return the training rows of a class, with their errors by the members so far."""
+        request = Request(k, None, "train", self._key, self.n_members, self.n_members)
+        return Candidates(self.data.place, self.data.drawn_parts, request, self.sums)
 
     def _watched_sums(self, role: str, *, soft: bool) -> np.ndarray:
         """Return the sums over all members, of the watched rows in a role."""
@@ -410,12 +399,16 @@ class Growth:
         proba = self._mean(role)
         return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
 
-    def held_out(self) -> tuple:
-        """Return the validation rows: their numbers, probabilities, classes and weights."""
-        rows = self.data.watched("valid")
-        judged = self._judged() if self.data.n_folds else slice(None)
-        weights = None if rows.own_weights is None else rows.own_weights[judged]
-        return rows.rows[judged], self.proba("valid"), rows.codes[judged], weights
+    def judged(self) -> tuple:
+        """Return the validation rows, or without any the training rows.
+
+        These are their numbers, the ensemble's probabilities of them, their classes and weights.
+        """
+        role = "valid" if self.data.has_validation else "train"
+        rows = self.data.watched(role)
+        which = self._judged() if self.data.n_folds else slice(None)
+        weights = None if rows.own_weights is None else rows.own_weights[which]
+        return rows.rows[which], self.proba(role), rows.codes[which], weights
 
     def _mean(self, role: str) -> np.ndarray:
         if role == "valid" and self.data.n_folds:

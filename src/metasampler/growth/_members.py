@@ -217,18 +217,19 @@ def _thread_parameters(estimator) -> dict[str, int]:
 
 
 class Members:
-    """Learners of several kinds that alternate, member by member.
+    """The learners of an ensemble: one, or one a kind, which alternate member by member.
 
     Parameters
     ----------
     learners : list of MemberLearner
         One a kind.
+    estimator : classifier or list of classifier
+        The base learners, as they were given.
     """
 
-    def __init__(self, learners: list[MemberLearner]):
+    def __init__(self, learners: list[MemberLearner], estimator):
         self.learners = learners
-        #: The base learners, in their order.
-        self.estimator = [learner.estimator for learner in learners]
+        self.estimator = estimator
         self.n_jobs = learners[0].n_jobs
         #: That of the kinds with leaves; those without have none of their own.
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
@@ -240,10 +241,6 @@ class Members:
     def of(self, number: int) -> MemberLearner:
         """Return the learner of the member with this number."""
         return self.learners[number % len(self.learners)]
-
-    def own_copy(self):
-        """Return a copy for another thread."""
-        return Members([learner.own_copy() for learner in self.learners])
 
     def prepare(self, X, codes: np.ndarray) -> None:
         """Do what members on rows of X share, before copies fit them side by side."""
@@ -264,27 +261,11 @@ def make_learners(
     n_jobs=None,
     leaf_smoothing: float = 0.0,
     categorical_features=(),
-) -> MemberLearner | Members:
-    """Return the quickest learner, or the quickest ones in their order, that the tables allow.
+) -> Members:
+    """Return the quickest learners that the tables allow, one a kind.
 
-    Parameters
-    ----------
-    estimator : classifier or list of classifier
-        The kinds of members.
-    tables : list of table
-        All that members will be fitted on or scored with.
-    n_classes : int
-        The labels are 0, ..., n_classes - 1.
-    n_jobs : int or None
-        Threads that score rows.
-    leaf_smoothing : float, default=0.0
-        For the kinds that have leaves.
-    categorical_features : list of int, default=()
-        Columns whose numbers are codes, for the kinds that know categories.
-
-    Returns
-    -------
-    learner : MemberLearner or Members
+    ``tables`` are all that members will be fitted on or scored with; ``categorical_features`` are
+    the columns whose numbers are codes, for the kinds that know categories.
     """
     # Imported here: they are kinds of this module's learner.
     from metasampler.growth._boosters import BoosterLearner
@@ -309,4 +290,4 @@ def make_learners(
         smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
         make = TreeLearner if fast else LeafLearner if smoothing else MemberLearner
         learners.append(make(kind, n_classes, n_jobs, smoothing))
-    return Members(learners) if isinstance(estimator, list) else learners[0]
+    return Members(learners, estimator)

@@ -22,7 +22,8 @@ from metasampler.growth._draw import (
 )
 from metasampler.growth._journal import Journal
 from metasampler.growth._pieces import find_rows, member_weights
-from metasampler.tables import TreeTable, is_frame
+from metasampler.growth._stacked import join_frames
+from metasampler.tables import TreeTable, is_frame, lowest_values
 
 __all__ = ["Memory", "RowsInMemory", "fingerprint", "join_tables"]
 
@@ -98,6 +99,7 @@ class RowsInMemory(GrowthData):
         weights=None,
         original_rows=None,
         folds=None,
+        same_rows_as=None,
         **settings,
     ):
         self.codes = codes
@@ -134,6 +136,7 @@ class RowsInMemory(GrowthData):
             n_folds=0 if folds is None else int(folds.max()) + 1,
             has_weights=weights is not None,
             validation_is_apart="valid" in rows and "valid" not in parts[0].roles,
+            same_rows_as=same_rows_as,
             **settings,
         )
 
@@ -208,7 +211,7 @@ class RowsInMemory(GrowthData):
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
         tables, maker = self.tables, None
         if trees:
-            maker = TreeTable(self.lowest_values())
+            maker = TreeTable(lowest_values(self.tables[0]))
             tables = [maker(table) for table in tables]
         changes = {"tables": tables, "sampling_ratio": sampling_ratio, "table_maker": maker}
         return self._with(same_rows_as=self, **changes)
@@ -284,16 +287,7 @@ def join_tables(X, below):
 
             return polars.concat([X, below], how="vertical_relaxed")
         if hasattr(X, "iloc"):
-            import pandas
-
-            joined = pandas.concat([X, below], ignore_index=True)
-            for name, kind in X.dtypes.items():
-                if kind == "category" and joined[name].dtype != "category":
-                    raise ValueError(
-                        f"X and X_val are put into one table, but the categories of column "
-                        f"{name!r} differ between them; give both the same."
-                    )
-            return joined
+            return join_frames([X, below])
     raise ValueError(
         f"X and X_val are put into one table; X is a {type(X).__name__} and X_val a "
         f"{type(below).__name__}. Pass both as the same kind of table."

@@ -14,10 +14,13 @@ from metasampler.growth._weights import MANY_ROWS, exact_group_sums, group_sums
 if TYPE_CHECKING:
     from metasampler.growth._data import Part
 
-__all__ = ["groups_of_all", "last_of_smallest", "least_of_all", "up_to"]
+__all__ = ["groups_of_all", "last_of_largest", "last_of_smallest", "least_of_all", "up_to"]
 
 # Bins of keys have this width, from -64 to 64: a bin holds about a 64th of what is drawn.
 _BINS_A_UNIT, _FARTHEST = 64, 64
+
+# How far the bits of an error are shifted to the right: 13 more of the 64 are known each time.
+_SHIFTS = (51, 38, 25, 12, 0)
 
 
 def least_of_all(place, parts: list, sums: list, request, function: Callable, args: tuple) -> float:
@@ -52,13 +55,38 @@ def last_of_smallest(place, parts: list, keys: list, request, size: int) -> tupl
     return float(near_keys[last]), int(near_rows[last])
 
 
-def _bin_of_last(counts: Sequence[tuple[int, np.ndarray]], size: int) -> tuple[int, int]:
-    """Return the bin that holds the last of the smallest keys, and how many are in bins below."""
+def last_of_largest(place, parts: list, sums: list, request, size: int) -> tuple[float, int]:
+    """Return the last of the largest errors of a request, and how many are larger.
+
+    It is found exactly, some of its bits at a time, from counts of errors that begin with the same
+    bits: unlike random keys, errors may all be equal, or all be in one bin.
+    """
+    known, n_larger = None, 0
+    for step, shift in enumerate(_SHIFTS):
+        before = 0 if known is None else _SHIFTS[step - 1]
+        arguments = (request, known, before, shift)
+        first, counts = _merged(place.ask(_count_bits, parts, sums, args=arguments))
+        from_above = np.cumsum(counts[::-1])
+        position = int(np.searchsorted(from_above, size - n_larger))
+        n_larger += int(from_above[position] - counts[::-1][position])
+        known = first + len(counts) - 1 - position
+    assert known is not None
+    return float(_from_bits(known)), n_larger
+
+
+def _merged(counts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
+    """Return the counts of all parts as one; each begins with the number of its first bin."""
     first = min(start for start, count in counts if len(count))
     merged = np.zeros(max(start + len(count) for start, count in counts) - first, dtype=np.int64)
     for start, count in counts:
         if len(count):
             merged[start - first : start - first + len(count)] += count
+    return first, merged
+
+
+def _bin_of_last(counts: Sequence[tuple[int, np.ndarray]], size: int) -> tuple[int, int]:
+    """Return the bin that holds the last of the smallest keys, and how many are in bins below."""
+    first, merged = _merged(counts)
     up_to = np.cumsum(merged)
     position = int(np.searchsorted(up_to, size))
     return first + position, int(up_to[position] - merged[position])
@@ -85,6 +113,34 @@ def _count_groups(part: "Part", sums, request, function: Callable, args: tuple, 
 def _exact_groups_of(part: "Part", sums, request, function: Callable, args: tuple, n_groups: int):
     groups, numbers = _groups_of(part, sums, request, function, args)
     return exact_group_sums(groups, numbers, n_groups)
+
+
+def _count_bits(part: "Part", sums, request, known, before: int, shift: int) -> tuple:
+    """Return how many errors have the same first bits, of those that begin with the known ones."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    bits = _to_bits(sums.class_errors(rows, request.k, request.n_members))
+    if known is not None:
+        bits = bits[bits >> np.uint64(before) == known]
+    if not len(bits):
+        return 0, np.zeros(0, dtype=np.int64)
+    bits >>= np.uint64(shift)
+    first = int(bits.min())
+    return first, np.bincount((bits - np.uint64(first)).astype(np.intp))
+
+
+_SIGN = np.uint64(1 << 63)
+
+
+def _to_bits(errors: np.ndarray) -> np.ndarray:
+    """Return whole numbers in the order of the errors, which may be a little below 0."""
+    errors = errors + 0.0  # -0 becomes 0
+    bits = errors.view(np.uint64)
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def _from_bits(number: int) -> np.float64:
+    bits = np.uint64(number)
+    return (bits ^ _SIGN if bits & _SIGN else ~bits).view(np.float64)
 
 
 def _bins(keys: np.ndarray) -> np.ndarray:

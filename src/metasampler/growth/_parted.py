@@ -6,11 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
+from metasampler._sklearn_compat import take_rows
 from metasampler.growth._check import check_labels, encode_labels
 from metasampler.growth._data import GrowthData, Part, count_classes, join_arrays, sum_of_parts
 from metasampler.growth._draw import (
     MAX_DEALT,
     Candidates,
+    RandomStreams,
     Request,
     Stream,
     deal,
@@ -20,13 +22,14 @@ from metasampler.growth._draw import (
     race_keys_of,
 )
 from metasampler.growth._fingerprint import fingerprint_rows
-from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._kinds import settled_form, unfitted_form
 from metasampler.growth._looked import LookedAt
 from metasampler.growth._pieces import find_rows
-from metasampler.growth._places import FileTable
+from metasampler.growth._places import FrameTable, write_table
 from metasampler.growth._sources import open_block
+from metasampler.growth._stacked import join_parts
 from metasampler.growth._weights import check_spread, ratios_to
-from metasampler.tables import TreeTable, is_frame
+from metasampler.tables import TreeTable, is_frame, lowest_values
 
 __all__ = ["PartedData", "make_parted_data"]
 
@@ -34,25 +37,14 @@ __all__ = ["PartedData", "make_parted_data"]
 class PartedData(GrowthData):
     """The rows an ensemble grows on, in parts that are not in memory.
 
-    Parameters
-    ----------
-    place : Files or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    n_rows : int
-        Rows of all parts.
-    table : ndarray of shape (1, n_features)
-        A row like those of the table, by which learners are chosen; NaN if values are missing.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    n_apart : int, default=0
-        Rows of the last part, if it holds validation rows that are a table of their own.
-    **settings
-        Those of `GrowthData`, from `roles` on.
+    ``table`` is one row like the others, by which learners are chosen; it is NaN if values are
+    missing. ``n_apart`` are the rows of the last part, if it holds validation rows that are a table
+    of their own. The rest are the parameters of `GrowthData`.
     """
 
-    def __init__(self, place, parts, n_rows, table, classes, *, n_apart=0, **settings):
+    def __init__(
+        self, place, parts, n_rows, table, classes, *, n_apart=0, same_rows_as=None, **settings
+    ):
         self._arguments = {
             "place": place,
             "parts": parts,
@@ -72,6 +64,7 @@ class PartedData(GrowthData):
             n_train_table=n_rows - n_apart,
             n_drawn_parts=len(parts) - (n_apart > 0),
             validation_is_apart=n_apart > 0,
+            same_rows_as=same_rows_as,
             **settings,
         )
 
@@ -131,7 +124,8 @@ class PartedData(GrowthData):
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
         parts, table, maker = self.parts, self.table, None
         if trees:
-            maker = TreeTable(self.lowest_values())
+            lowest = np.min(self.place.ask(_lowest_values, self.drawn_parts), axis=0)
+            maker = TreeTable(lowest)
             arguments = (maker, self.place.new_paths(len(parts)))
             parts = self.place.make(_with_table, parts, _numbered(parts), args=arguments)
             table = maker(table)
@@ -172,11 +166,15 @@ def _with_table(part: Part, number: int, table_maker: Callable, paths) -> Part:
     if part.table.dtype == np.float32 and not has_missing(part):
         return part
     made = (table_maker(part.table[rows]) for rows in _slices(part.n_rows))
-    return part.with_(table=FileTable.write(paths[number], made))
+    return part.with_(table=write_table(paths[number], made))
 
 
 def _slices(n_rows: int):
     return [slice(start, start + (1 << 16)) for start in range(0, max(n_rows, 1), 1 << 16)]
+
+
+def _lowest_values(part: Part) -> np.ndarray:
+    return np.min([lowest_values(part.table[rows]) for rows in _slices(part.n_rows)], axis=0)
 
 
 def has_missing(part: Part) -> bool:
@@ -188,16 +186,26 @@ def has_missing(part: Part) -> bool:
 # ---------------------------------------------------------------------- from blocks to parts
 
 
-def _make_part(blocks, start, passed, number, label, weight, form, classes, least, paths) -> Part:
-    """Return blocks as one part: its table as members take it, classes and ratios of weights."""
+def _make_part(
+    blocks, start, passed, number, sizes, label, weight, form, classes, least, paths
+) -> Part:
+    """Return blocks as one part: its table as members take it, classes and ratios of weights.
+
+    ``sizes`` are the rows that each block had when its labels were read.
+    """
     known: list[tuple] = []
 
     def tables():
         # One after the other: where they are written to a file, only one is in memory.
         first = passed
-        for block in blocks:
+        for block, size in zip(blocks, sizes, strict=True):
             X, y, weights = open_block(block, label, weight)
             assert y is not None
+            if len(y) != size:
+                raise ValueError(
+                    f"A block of rows had {size} rows when its labels were read, and has {len(y)} "
+                    "now; partitions must be the same whenever they are computed."
+                )
             rows = np.arange(first, first + len(y))
             first += len(y)
             if weights is not None:
@@ -206,13 +214,13 @@ def _make_part(blocks, start, passed, number, label, weight, form, classes, leas
             codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
             known.append((codes, weights, rows))
             # A block without rows says nothing of the type of the numbers.
-            if len(y) or (block is blocks[-1] and not sum(len(each) for each, *_ in known)):
-                yield form(X) if len(y) else np.empty((0, X.shape[1]), np.float32)
+            if len(y):
+                yield from (form(take_rows(X, some)) for some in _slices(len(y)))
+            elif block is blocks[-1] and not sum(len(each) for each, *_ in known):
+                as_it_is = form.wants == "as it is" and is_frame(X)
+                yield X if as_it_is else np.empty((0, X.shape[1]), np.float32)
 
-    if paths is None:
-        table = join_arrays(list(tables()))
-    else:
-        table = FileTable.write(paths[number], tables())
+    table = join_parts(list(tables())) if paths is None else write_table(paths[number], tables())
     codes, weights, rows = map(join_arrays, zip(*known, strict=True))
     original = None if weights is None else rows
     return Part(table, codes, start, weights=weights, original=original)
@@ -224,7 +232,7 @@ def _make_validation_part(start: int, table, codes, passed: int, weighted: bool,
     extra: dict = {}
     if weighted:
         extra = {"weights": np.ones(len(codes)), "original": passed + np.arange(len(codes))}
-    table = table if paths is None else FileTable.write(paths[0], [table])
+    table = table if paths is None else write_table(paths[0], [table])
     return Part(table, codes, start, roles={"valid": slice(None)}, **extra)
 
 
@@ -232,11 +240,21 @@ def _as_type(part: Part, number: int, dtype, paths) -> Part:
     if part.table.dtype == dtype:
         return part
     table = part.table[:].astype(dtype)
-    return part.with_(table=table if paths is None else FileTable.write(paths[number], [table]))
+    return part.with_(table=table if paths is None else write_table(paths[number], [table]))
 
 
 def _table_facts(part: Part) -> tuple:
-    """Return what has to be known of a table: type, number of columns, whether values lack."""
+    """Return what has to be known of a table: type, number of columns, whether values lack.
+
+    A frame has no type of its own; what it lacks is for members to say.
+    """
+    if is_frame(part.table) or isinstance(part.table, FrameTable):
+        return None, part.table.shape[1], False
+    if part.table.dtype.kind not in "biuf":
+        raise ValueError(
+            f"The rows are of type {part.table.dtype}, but must be numbers; texts and categories "
+            "are columns of a data frame."
+        )
     return part.table.dtype if part.n_rows else None, part.table.shape[1], has_missing(part)
 
 
@@ -271,6 +289,7 @@ def make_parted_data(
     Labels and weights are columns of the source. Validation rows that are a table of their own are
     in memory, and become the last part.
     """
+    streams = RandomStreams.from_random_state(streams)
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val must be passed together.")
     form = unfitted_form(estimator)
@@ -289,6 +308,7 @@ def make_parted_data(
 
     if is_frame(looked.example):
         form.fit_blocks(looked.ask, source.plain_names())
+    form = settled_form(form)
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:
         check_spread(least, most)
@@ -298,7 +318,8 @@ def make_parted_data(
     numbers, paths = _numbered(groups), place.new_paths(len(groups))
     arguments: tuple = (*columns, form, classes, least, paths)
     cells = [[blocks[number] for number in group] for group in groups]
-    parts = place.make(_make_part, cells, starts[:-1], passed[:-1], numbers, args=arguments)
+    found = [tuple(facts[number]["n_passed"] for number in group) for group in groups]
+    parts = place.make(_make_part, cells, starts[:-1], passed[:-1], numbers, found, args=arguments)
     n_train = n_rows = starts[-1]
     if X_val is not None:
         X_val = form(form.ordered(X_val), name="X_val", owner=owner)
@@ -312,12 +333,15 @@ def make_parted_data(
         arguments = (X_val, codes, passed[-1], weighted, place.new_paths(1))
         parts = [*parts, *place.make(_make_validation_part, [n_train], args=arguments)]
         numbers, n_rows = _numbered(parts), n_train + len(codes)
-    found, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
-    kinds = {dtype for dtype in found if dtype is not None}
-    dtype = np.result_type(*kinds)
-    if any(kind != dtype for kind in found):
-        parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(parts))))
-    table = np.full((1, widths[0]), np.nan if any(lacks) else 0.0, dtype)
+    types, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
+    kinds = {dtype for dtype in types if dtype is not None}
+    if not kinds:
+        table = form(looked.example)
+    else:
+        dtype = np.result_type(*kinds)
+        if any(kind != dtype for kind in types):
+            parts = place.make(_as_type, parts, numbers, args=(dtype, place.new_paths(len(parts))))
+        table = np.full((1, widths[0]), np.nan if any(lacks) else 0, dtype)
     # Nobody needs the blocks any more: they may take as much memory as the parts.
     looked.blocks, looked.kept = [], []
     del blocks, cells

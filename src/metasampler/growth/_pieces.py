@@ -7,6 +7,7 @@ import numpy as np
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._data import GrowthData, Part, join_arrays
 from metasampler.growth._draw import Choice
+from metasampler.growth._stacked import StackedRows, TakenRows
 
 if TYPE_CHECKING:
     from metasampler.growth._members import MemberLearner
@@ -94,7 +95,8 @@ class Order(NamedTuple):
     scales : ndarray or None
         How many rows each watched row of a class stands for.
     copied : bool
-        Whether the piece holds copies of its rows, and no more.
+        Whether the piece holds copies of its rows, and no more; of a table in a file it says which
+        they are.
     numbered : bool
         Whether it tells their numbers.
     """
@@ -132,7 +134,10 @@ def _make_piece(part: Part, watch: dict, *given) -> Piece:
     if unseen is not None:
         rows = np.concatenate([rows, unseen])
         unseen = np.arange(n_trained, len(rows))
-    table, codes, rows = take_rows(part.table, rows), part.codes[rows], np.arange(n_trained)
+    # A file can be read wherever the member is fitted.
+    in_file = hasattr(part.table, "is_in_file")
+    table = TakenRows(part.table, rows) if in_file else take_rows(part.table, rows)
+    codes, rows = part.codes[rows], np.arange(n_trained)
     return Piece(table, codes, rows, weights, unseen, unseen_weights, numbers)
 
 
@@ -167,7 +172,7 @@ def _fit_on_pieces(pieces: list[Piece], learner: "MemberLearner", seed: int) -> 
     table, codes, rows, weights, unseen, unseen_weights, numbers = pieces[0]
     if len(pieces) > 1:
         starts = np.cumsum([0, *(len(piece.codes) for piece in pieces[:-1])])
-        table = np.concatenate([piece.table for piece in pieces])
+        table = StackedRows([piece.table for piece in pieces])
         codes = np.concatenate([piece.codes for piece in pieces])
         rows = _joined([piece.rows for piece in pieces], starts)
         weights = join_arrays([piece.weights for piece in pieces])

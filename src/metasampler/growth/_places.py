@@ -1,20 +1,25 @@
 """The place of parts in files, and tables in files."""
 
 import os
+import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, count, pairwise
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import joblib
 import numpy as np
 
 from metasampler.growth._memory import Memory
+from metasampler.growth._stacked import join_frames, rows_only
+from metasampler.tables import is_frame
 
-__all__ = ["FileTable", "Files"]
+__all__ = ["FileTable", "Files", "FrameTable", "write_table"]
 
 
 class Files(Memory):
@@ -57,10 +62,10 @@ class Files(Memory):
         return [function(*map(_loaded, each), *args) for each in zip(*cells, strict=True)]
 
     def _stored(self, made):
-        # Parts have their tables in files, and few bytes a row besides.
         if made is None:
             return made
-        if hasattr(made, "rows_of"):
+        # Parts have their tables in files, and few bytes a row besides.
+        if hasattr(made, "rows_of") and made.table is not None:
             made.table.remove_when_unused()
             return made
         cell = _Stored(self.folder / f"cell-{next(self._numbers)}")
@@ -88,10 +93,8 @@ def _loaded(cell):
     return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, _Stored) else cell
 
 
-class FileTable:
-    """A table of numbers in a file, row by row; what is taken of it is read, the rest is not.
-
-    The file is mapped for the time of a reading only: what was read does not stay in memory.
+class TableInFile:
+    """A table in a file; what is taken of it is read, the rest is not.
 
     Parameters
     ----------
@@ -99,16 +102,13 @@ class FileTable:
         The file.
     shape : tuple of int
         Rows and columns.
-    dtype : dtype
-        Of the numbers.
     """
 
     is_in_file = True
 
-    def __init__(self, path, shape: tuple[int, int], dtype):
+    def __init__(self, path, shape: tuple[int, int]):
         self.path = os.fspath(path)
         self.shape = shape
-        self.dtype = np.dtype(dtype)
         self._is_owned = False
 
     def __len__(self) -> int:
@@ -120,6 +120,17 @@ class FileTable:
             self._is_owned = True
             weakref.finalize(self, _remove_file, self.path)
 
+
+class FileTable(TableInFile):
+    """A table of numbers in a file, row by row.
+
+    The file is mapped for the time of a reading only: what was read does not stay in memory.
+    """
+
+    def __init__(self, path, shape: tuple[int, int], dtype):
+        super().__init__(path, shape)
+        self.dtype = np.dtype(dtype)
+
     def __getitem__(self, rows) -> np.ndarray:
         if not self.shape[0]:
             return np.empty(self.shape, self.dtype)[rows]
@@ -129,19 +140,17 @@ class FileTable:
     def write(cls, path, blocks: Iterable[np.ndarray]) -> "FileTable":
         """Write arrays below each other and return them as a table in a file.
 
-        Arrays of single and of double precision become one of double precision. The file is there
-        when it is whole: a task that is computed again must not disturb those who read it.
+        Arrays of single and of double precision become one of double precision.
         """
         n_rows, n_columns, dtype = 0, 0, None
-        unfinished = f"{os.fspath(path)}-{uuid4().hex[:8]}"
-        with open(unfinished, "wb") as file:
+        with _whole_file(path) as file:
+            unfinished = file.name
             for block in blocks:
                 if dtype is not None and block.dtype != dtype:
                     dtype = cls(unfinished, (n_rows, n_columns), dtype)._widened(file, block.dtype)
                 dtype = block.dtype if dtype is None else dtype
                 np.ascontiguousarray(block, dtype).tofile(file)
                 n_rows, n_columns = n_rows + block.shape[0], block.shape[1]
-        os.replace(unfinished, path)
         return cls(path, (n_rows, n_columns), dtype)
 
     def _widened(self, file, other: np.dtype) -> np.dtype:
@@ -154,3 +163,71 @@ class FileTable:
             table.tofile(file)
             file.truncate()
         return wide
+
+
+class FrameTable(TableInFile):
+    """A data frame in a file, in blocks of rows that are read one at a time.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    shape : tuple of int
+        Rows and columns.
+    starts : list of int
+        The first row of each block, and the number of all rows.
+    offsets : list of int
+        Where each block begins in the file.
+    """
+
+    def __init__(self, path, shape: tuple[int, int], starts: list[int], offsets: list[int]):
+        super().__init__(path, shape)
+        self.starts = starts
+        self.offsets = offsets
+
+    def __getitem__(self, rows):
+        """Return rows, given by a slice or by their positions in ascending order."""
+        rows = rows_only(rows)
+        if isinstance(rows, slice):
+            rows = np.arange(*rows.indices(len(self)))
+        cuts = np.searchsorted(rows, self.starts)
+        found = []
+        with open(self.path, "rb") as file:
+            for start, offset, here in zip(self.starts, self.offsets, pairwise(cuts), strict=False):
+                if here[0] < here[1] or len(self.offsets) == 1:
+                    file.seek(offset)
+                    # Written by this fit, in a folder of its own.
+                    found.append(pickle.load(file).take(rows[slice(*here)] - start))
+        return join_frames(found or [self[:1][:0]])
+
+    @classmethod
+    def write(cls, path, blocks: Iterable) -> "FrameTable":
+        """Write frames below each other and return them as a table in a file."""
+        starts, offsets, n_columns = [0], [], 0
+        with _whole_file(path) as file:
+            for block in blocks:
+                offsets.append(file.tell())
+                pickle.dump(block.reset_index(drop=True), file, pickle.HIGHEST_PROTOCOL)
+                starts.append(starts[-1] + len(block))
+                n_columns = block.shape[1]
+        return cls(path, (starts[-1], n_columns), starts, offsets)
+
+
+@contextmanager
+def _whole_file(path) -> Iterator[Any]:
+    """Open a file that is there when it is whole.
+
+    A task that is computed again must not disturb those who read it.
+    """
+    unfinished = f"{os.fspath(path)}-{uuid4().hex[:8]}"
+    with open(unfinished, "w+b") as file:
+        yield file
+    os.replace(unfinished, path)
+
+
+def write_table(path, blocks: Iterable) -> TableInFile:
+    """Write tables below each other, arrays of numbers or frames, and return them as one."""
+    blocks = iter(blocks)
+    first = next(blocks)
+    kind = FrameTable if is_frame(first) else FileTable
+    return kind.write(path, chain([first], blocks))

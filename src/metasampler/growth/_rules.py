@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from metasampler.growth._draw import DEFAULT_SIGMA, Candidates, Choice
+from metasampler.growth._data import Part
+from metasampler.growth._draw import DEFAULT_SIGMA, Candidates, Choice, Request
+from metasampler.growth._merging import last_of_largest
+from metasampler.growth._pieces import find_rows
 
 if TYPE_CHECKING:
     from metasampler.growth._loop import Growth
@@ -19,7 +22,9 @@ __all__ = [
     "PowerDraw",
     "Rule",
     "Sums",
+    "draw_from_pool",
     "gaussian_log_weights",
+    "hardest_rows",
     "make_draw",
     "spread_action",
 ]
@@ -206,3 +211,52 @@ def make_draw(
     if kind == "mu":
         return GaussianDraw(value, sigma, state)
     return PowerDraw(value, state) if value >= _LEAST_POWER else None
+
+
+# ---------------------------------------------------------------------- pools
+
+
+def hardest_rows(candidates: Candidates, size: int, key: np.ndarray) -> list:
+    """Return parts whose training rows are the candidates with the largest errors.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        At least as many.
+    size : int
+        How many.
+    key : ndarray
+        Of rows with equal errors those with the smallest random keys count; this is where these
+        keys come from.
+
+    Returns
+    -------
+    parts : list
+        A pool to draw from. They hold no tables, only which rows they are.
+    """
+    place, parts, request = candidates.place, candidates.parts, candidates.request
+    sums = candidates.sums()
+    limit, n_larger = last_of_largest(place, parts, sums, request, size)
+    by_lot = request._replace(key=key, number=0, weighted=False)
+    tied = Candidates(place, parts, by_lot, candidates.sums)
+    chosen = find_rows(place, parts, tied.smallest(size - n_larger, _keys_at, limit))
+    return place.make(_harder_rows, parts, sums, chosen, args=(request, limit))
+
+
+def draw_from_pool(candidates: Candidates, pool: list, size: int) -> Choice:
+    """Choose some of the candidates that are in a pool, uniformly."""
+    inside = candidates.among(pool)
+    return Choice.of(find_rows(inside.place, pool, inside.smallest(size)))
+
+
+def _keys_at(keys: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
+    """Return the keys of rows with one error; those of others come last."""
+    keys[errors != error] = np.inf
+    return keys
+
+
+def _harder_rows(part: Part, sums, chosen: np.ndarray, request: Request, limit: float) -> Part:
+    """Return which rows of a request have larger errors, and those that are chosen besides."""
+    rows = part.rows_of(request.k, request.fold, request.role)
+    harder = rows[sums.class_errors(rows, request.k, request.n_members) > limit]
+    return part.with_(table=None, roles={"train": np.sort(np.concatenate([harder, chosen]))})

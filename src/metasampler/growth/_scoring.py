@@ -95,26 +95,11 @@ def _try_scorer(scoring, scorer, given, classes) -> None:
 
 
 def bind_scorer(scoring, codes, classes, minority, weights=None):
-    """Return the score function of probabilities, for given true labels.
+    """Return the score function of probabilities, for given true classes and weights of rows.
 
-    Parameters
-    ----------
-    scoring : str or callable
-        Name of a scorer or ``scorer(estimator, X, y)``. Names speak of the minority class: for
-        two classes the labels they see are 0 and 1, the minority being 1. A callable sees the
-        labels as they are.
-    codes : ndarray of shape (n_rows,)
-        True classes, as positions in `classes`.
-    classes : ndarray of shape (n_classes,)
-    minority : int
-        Position of the minority class.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows; scorers of scikit-learn respect them.
-
-    Returns
-    -------
-    score : callable
-        Takes the probability of class 1 (two classes) or the matrix of probabilities.
+    Names of scorers speak of the minority class: for two classes the labels they see are 0 and 1,
+    the minority being 1. A callable ``scorer(estimator, X, y)`` sees the labels as they are. The
+    function takes the probability of class 1 (two classes) or the matrix of probabilities.
     """
     n_classes = len(classes)
     if isinstance(scoring, str) and scoring == "average_precision":

@@ -1,6 +1,7 @@
 """Sources of rows that are not in memory: blocks that are read where they are used."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ __all__ = [
     "names_of_numbers",
     "open_block",
     "resolve_source",
+    "without_spare_memory",
 ]
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -78,7 +80,7 @@ def open_block(block, label=None, weight=None) -> Opened:
     if isinstance(block, ArrayBlock):
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
         return Opened(block.X, np.asarray(block.y), weights)
-    frame = block.read() if hasattr(block, "read") else block
+    frame = without_spare_memory(block.read()) if hasattr(block, "read") else block
     named = [name for name in (label, weight) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
@@ -96,6 +98,14 @@ def open_block(block, label=None, weight=None) -> Opened:
                 f"The weights in column {weight!r} must be numbers: {error}"
             ) from error
     return Opened(frame.drop(columns=named), y, weights)
+
+
+def without_spare_memory(frame):
+    """Return a frame that was just read, and give back what Arrow keeps for a next reading."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    return frame
 
 
 class ParquetRows:

@@ -67,15 +67,10 @@ class TreeLearner(MemberLearner):
 class TreeBuilder:
     """Fits copies of one tree on rows that were checked before.
 
-    A tree is the one that ``clone(estimator).set_params(random_state=seed).fit(X, codes)``
-    gives. What is left out are the checks of parameters, rows and labels, which on some hundred
-    rows take half of the time.
-
-    Parameters
-    ----------
-    estimator : DecisionTreeClassifier or ExtraTreeClassifier
-    n_classes : int
-        The labels are 0, ..., n_classes - 1, and each has at least one row in every fit.
+    A tree is the one that ``clone(estimator).set_params(random_state=seed).fit(X, codes)`` gives.
+    What is left out are the checks of parameters, rows and labels, which on some hundred rows take
+    half of the time. The labels are 0, ..., n_classes - 1, and each has at least one row in every
+    fit.
     """
 
     def __init__(self, estimator, n_classes: int):

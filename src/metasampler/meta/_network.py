@@ -35,17 +35,7 @@ class MLP(Layers):
         self._inputs: list[np.ndarray] = []
 
     def forward(self, *blocks: np.ndarray) -> np.ndarray:
-        """Evaluate the network, and keep the layer inputs for the backward pass.
-
-        Parameters
-        ----------
-        *blocks : ndarray of shape (n, width)
-            The input columns, in order; their widths sum to ``sizes[0]``.
-
-        Returns
-        -------
-        ndarray of shape (n, n_out) or (copies, n, n_out)
-        """
+        """Evaluate the network on blocks of columns; keep layer inputs for the backward pass."""
         n = len(blocks[0])
         if not self._inputs or len(self._inputs[0]) != n:
             self._allocate(n)
@@ -73,17 +63,9 @@ class MLP(Layers):
     def backward(self, output_gradient: np.ndarray, rows: int | None = None) -> np.ndarray:
         """Carry a loss gradient from the output of the last forward pass back to its input.
 
-        Parameters
-        ----------
-        output_gradient : ndarray of shape (n, n_out) or (copies, n, n_out)
-            If the forward pass had more rows, only its first ``n`` count.
-        rows : int or None, default=None
-            How many of the first rows enter ``gradient``; ``None`` is all.
-
-        Returns
-        -------
-        ndarray of shape (n, sizes[1]) or (copies, n, sizes[1])
-            The gradient at the output of the first layer, for :meth:`input_gradient`.
+        If the forward pass had more rows than ``output_gradient``, only its first ones count; the
+        first ``rows`` of these, or all, enter ``gradient``. What is returned is the gradient at the
+        output of the first layer, for :meth:`input_gradient`.
         """
         by_output = output_gradient
         n = by_output.shape[-2]
@@ -161,17 +143,9 @@ class Actor:
     def backward(self, draw: Draw, action_gradient: np.ndarray, log_prob_gradient: float) -> None:
         """Write into ``network.gradient`` the gradient of a loss over the last draw.
 
-        The noise is held fixed (the reparametrisation trick), so the loss depends on the
-        parameters through the action and through the log density.
-
-        Parameters
-        ----------
-        draw : Draw
-            Result of the last :meth:`draw`.
-        action_gradient : ndarray of shape (m,)
-            Derivative of the loss by each of the first ``m`` actions; the rest do not count.
-        log_prob_gradient : float
-            Derivative of the loss by each of their log densities.
+        The noise is held fixed (the reparametrisation trick), so the loss depends on the parameters
+        through the action and through the log density. It is given by its derivatives by the first
+        actions, of which the rest do not count, and by each of their log densities.
         """
         m = len(action_gradient)
         squashed = draw.squashed[:m]

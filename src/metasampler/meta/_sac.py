@@ -62,19 +62,9 @@ class ReplayMemory:
         self.n_added += 1
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:
-        """Draw transitions with replacement.
+        """Draw transitions with replacement, as columns of one copy of the drawn rows.
 
         Replacement keeps every batch at full size while the memory is still short.
-
-        Parameters
-        ----------
-        batch_size : int
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        Batch
-            Its arrays are columns of one copy of the drawn rows.
         """
         if not self.n_added:
             raise ValueError("The replay memory is empty: remember a transition first.")

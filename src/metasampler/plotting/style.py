@@ -80,32 +80,11 @@ def make_panels(
     sharex=False,
     sharey=False,
 ):
-    """Make panels row by row, in the figure given or in a new one.
+    """Make panels row by row, in the figure given or in a new one; return figure and axes.
 
-    Parameters
-    ----------
-    what : str
-        Who draws, for the error.
-    n_panels : int
-        How many.
-    figure : matplotlib Figure, SubFigure or None
-        Where; None makes a new one. One without a layout engine gets the constrained one.
-    size : (float, float)
-        Width and height of a panel of a new figure, in inches.
-    columns : int
-        Panels in a row, at most.
-    legend : sequence of str, default=()
-        Names in the legend that will stand below the panels.
-    title : str, default=""
-        What will stand above them.
-    sharex, sharey : bool, default=False
-        As in matplotlib.
-
-    Returns
-    -------
-    figure : matplotlib Figure or SubFigure
-    axes : list of matplotlib Axes
-        One a panel.
+    ``what`` says who draws, for the error. A figure without a layout engine gets the constrained
+    one. ``size`` are width and height of a panel of a new figure, in inches; ``legend`` holds the
+    names that will stand below the panels, ``title`` what will stand above them.
     """
     if n_panels == 0:
         raise ValueError(f"There is nothing to draw: {what} was given no panels.")

@@ -95,20 +95,9 @@ def check_writable(path, room: int = 0) -> Path:
 def write_archive(
     path, header: Mapping[str, Any], content: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write a header, a content and arrays, whole or not at all.
+    """Write a header and a content, in types that JSON knows, and arrays, whole or not at all.
 
-    Parameters
-    ----------
-    path : str or path
-        The file; it is replaced if it exists.
-    header, content : dict
-        In types that JSON knows.
-    arrays : dict of ndarray
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written. What was there before is unchanged.
+    An OSError leaves what was there before unchanged.
     """
     path = check_writable(path)
     text = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
@@ -157,31 +146,12 @@ def read_archive(
     what: str = "archive",
     largest: int = LARGEST,
 ) -> tuple[dict, dict, dict[str, np.ndarray]]:
-    """Read what `write_archive` wrote.
+    """Read header, content and arrays that `write_archive` wrote.
 
-    Parameters
-    ----------
-    path : str or path
-    format : str
-        The format that the header has to name.
-    versions : sequence of int
-        The versions of the format that can be read.
-    names : str
-        Regular expression for the names of the arrays.
-    what : str, default="archive"
-        What the file should be, for the error.
-    largest : int, default=32 * 2**20
-        Bytes that it may have, unpacked.
-
-    Returns
-    -------
-    header, content : dict
-    arrays : dict of ndarray
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, too large or something else. It names the file.
+    The header has to name the format and one of the versions; ``names`` is a regular expression for
+    the names of the arrays, ``what`` says what the file should be, and ``largest`` how many bytes
+    it may have, unpacked. A file that is damaged, too large or something else is a ValueError that
+    names it.
     """
     with naming_the_input(path, what):
         path = Path(path)
@@ -402,14 +372,9 @@ _ENTRY: dict[str, type | tuple[type, ...]] = {
 
 
 def check_content(content: Mapping[str, Any], version: int) -> dict[str, Any]:
-    """Return the content of a sampler file in the form of this release.
+    """Return the content of a sampler file in the form of this release, or raise a ValueError.
 
     Its ``settings`` then have a ``learner`` that is None or a dict of ``name`` and ``params``.
-
-    Raises
-    ------
-    ValueError
-        If anything is missing, unknown, or of a wrong type or range.
     """
     parts = {"settings": dict, "history": list, "summary": dict, "n_updates": int}
     for name, kind in parts.items():

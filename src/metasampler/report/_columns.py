@@ -19,21 +19,9 @@ def column_names(X: Any) -> list[str]:
 
 
 def column_facts(X: Any, y: Any, most: int) -> list[dict]:
-    """Return kind, distinct values, missing part and what is odd of the first columns.
+    """Return name, kind, distinct values, missing part and finding of the first columns.
 
-    Parameters
-    ----------
-    X : table
-        An array, a sparse matrix or a data frame.
-    y : ndarray or None
-        Labels, by which columns are found that give them away.
-    most : int
-        How many columns are looked at.
-
-    Returns
-    -------
-    facts : list of dict
-        With ``name``, ``kind``, ``distinct``, ``missing`` and ``finding``. No value of a column.
+    Labels, if there are any, show which columns give them away. No value of a column is in it.
     """
     names = column_names(X)[:most]
     if is_frame(X):

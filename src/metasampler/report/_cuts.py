@@ -75,24 +75,9 @@ class Cuts:
 
 
 def make_cuts(scores, threshold: float, positive=None, weights=None, most=MOST_CUTS) -> Cuts:
-    """Choose cut points, and count what happens at each.
+    """Choose at most so many cut points, and count what happens at each.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        How strongly each row is taken for one of the class to find.
-    threshold : float
-        The one that the model uses; it is always among the cut points.
-    positive : ndarray of bool, default=None
-        Which rows are of the class to find.
-    weights : ndarray, default=None
-        Weights of the rows.
-    most : int, default=MOST_CUTS
-        How many at most.
-
-    Returns
-    -------
-    cuts : Cuts
+    The threshold that the model uses is always among them.
     """
     chosen = np.unique(
         np.concatenate([_choose(scores, positive, most - 2), [threshold, _above(scores.max())]])

@@ -25,27 +25,9 @@ def n_steps(X: Any, n_repeats: int) -> int:
 def importances(model, X, positive, weights, column: int, n_repeats: int, rng, advance) -> dict:
     """Return the loss of average precision when the values of one column are shuffled.
 
-    Parameters
-    ----------
-    model : classifier
-        Fitted.
-    X : table
-        Rows it has not seen.
-    positive, weights : ndarray
-        Which rows are of the class to find; weights of the rows, or None.
-    column : int
-        Position of this class in the scores.
-    n_repeats : int
-        Shuffles of each column.
-    rng : numpy Generator
-    advance : callable
-        Called after each column.
-
-    Returns
-    -------
-    found : dict
-        ``base`` (average precision as it is), ``mean`` and ``spread`` (arrays by column), ``rows``
-        that were used.
+    The result has ``base`` (average precision as it is), ``mean`` and ``spread`` (arrays by column)
+    and the ``rows`` that were used. ``column`` is the position of the class to find in the scores;
+    ``advance`` is called after each column.
     """
     rows, row_weights = _sample(positive, weights, X.shape[1] * n_repeats, rng)
     table, truth = take_rows(X, rows), positive[rows]

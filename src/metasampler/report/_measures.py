@@ -63,24 +63,7 @@ class Quality:
 
 
 def judge(scores, positive, weights, cuts: Cuts, *, are_proba: bool, n_resamples: int, rng):
-    """Return how good scores are.
-
-    Parameters
-    ----------
-    scores, positive, weights : ndarray
-        Of the rows; weights may be None.
-    cuts : Cuts
-        The cut points of these scores.
-    are_proba : bool
-        Whether the scores are probabilities.
-    n_resamples : int
-        Resamples of the bootstrap.
-    rng : numpy Generator
-
-    Returns
-    -------
-    quality : Quality
-    """
+    """Return how good scores are, which may be probabilities, with intervals by a bootstrap."""
     options = {"sample_weight": weights}
     average = float(average_precision_score(positive, scores, **options))
     area = float(roc_auc_score(positive, scores, **options))
@@ -202,21 +185,10 @@ class Calibration:
 
 
 def calibration(scores, positive, weights, most_groups: int = 10) -> Calibration:
-    """Compare probabilities with what came.
+    """Compare probabilities with what came, in up to ``most_groups`` groups of rows.
 
-    Groups expect equal numbers of the class to find. Groups of equal size would all be next to
-    zero but one, for a rare class.
-
-    Parameters
-    ----------
-    scores, positive, weights : ndarray
-        Of the rows; weights may be None.
-    most_groups : int, default=10
-        How many groups at most; about ten rows of the class to find are expected in each.
-
-    Returns
-    -------
-    calibration : Calibration
+    Groups expect equal numbers of the class to find, about ten or more. Groups of equal size would
+    all be next to zero but one, for a rare class.
     """
     weights = np.ones(len(scores)) if weights is None else weights
     order = np.argsort(scores, kind="stable")
@@ -247,17 +219,8 @@ def _wilson(share, n_rows, z: float = 1.96):
 def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
     """Return what a team finds that looks at the first rows, for several numbers of rows.
 
-    Parameters
-    ----------
-    scores, positive, weights : ndarray
-        Of the rows; the last two may be None.
-    are_proba : bool
-        Whether the scores are probabilities, whose sum is what the model expects.
-
-    Returns
-    -------
-    bands : list of dict
-        With ``rows``, ``lowest`` (score), ``expected``, ``right`` and ``found``.
+    Each entry has ``rows``, ``lowest`` (score), ``right``, ``found`` and ``expected``, the sum of
+    the scores where these are probabilities.
     """
     n_rows = len(scores)
     sizes = [size for size in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if size < n_rows / 2]
@@ -283,20 +246,8 @@ def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
 def per_class(codes, predicted, proba, weights) -> dict:
     """Return the confusion matrix of many classes, and how well each is found.
 
-    Parameters
-    ----------
-    codes, predicted : ndarray of int
-        True and predicted class of each row.
-    proba : ndarray of shape (n_rows, n_classes) or None
-        Scores of each class.
-    weights : ndarray or None
-        Weights of the rows.
-
-    Returns
-    -------
-    classes : dict
-        ``matrix`` (rows are true classes), and lists by class: ``precision``, ``recall``,
-        ``average_precision`` (against all others); None where it is not defined.
+    The result has ``matrix`` (rows are true classes), and lists by class: ``precision``,
+    ``recall``, ``average_precision`` (against all others); None where it is not defined.
     """
     n_classes = proba.shape[1]
     joint = np.bincount(codes * n_classes + predicted, weights, n_classes**2)

@@ -26,17 +26,7 @@ def _hash(source: str) -> str:
 
 
 def page(found: Findings) -> str:
-    """Return the whole page as text.
-
-    Parameters
-    ----------
-    found : Findings
-        What it says.
-
-    Returns
-    -------
-    html : str
-    """
+    """Return the whole page as text."""
     style, script = _asset("page.css"), _asset("page.js")
     # What is not named may not be done: no request of any kind, no other script or style.
     policy = (

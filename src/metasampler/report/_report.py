@@ -237,7 +237,7 @@ def make_report(
             growth=_growth(classifier),
             source=dict(source or {}),
             top=_top(scores, codes, labels, int(top_rows)),
-            cautions=[shorten(caution, 500) for caution in cautions],
+            cautions=[shorten(caution, 500) for caution in (*_seen(classifier, codes), *cautions)],
         )
         if positive is not None:
             _judge(found, scored, scores, positive, weights, n_resamples, rng)
@@ -255,6 +255,19 @@ def make_report(
             )
             found.importance = {**made, "names": column_names(X), "repeats": int(n_repeats)}
     return Report(page(found), headline(found), script_data(found))
+
+
+def _seen(classifier, codes: np.ndarray | None) -> list[str]:
+    """Return a caution if the rows may be those that the classifier was trained on."""
+    counts = getattr(innermost(classifier), "class_counts_", None)
+    if codes is None or counts is None:
+        return []
+    if not np.array_equal(counts, np.bincount(codes, minlength=len(counts))):
+        return []
+    return [
+        "Each class has exactly as many rows as in training. If these are the training rows, the "
+        "numbers here are too good. Report on rows that the classifier has not seen."
+    ]
 
 
 def _judge(found: Findings, scored, scores, positive, weights, n_resamples: int, rng) -> None:

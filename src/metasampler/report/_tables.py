@@ -13,16 +13,8 @@ __all__ = ["folded", "pairs", "table"]
 def table(caption: Any, header: Sequence, rows: Iterable[Sequence], *, words: int = 1) -> Markup:
     """Return a table that can be scrolled by itself where it is wider than the page.
 
-    Parameters
-    ----------
-    caption : str or Markup
-        What the table shows.
-    header : sequence
-        Names of the columns.
-    rows : iterable of sequences
-        The cells; the first of each row names it.
-    words : int, default=1
-        The first columns, which hold words; the others hold numbers.
+    The first of each row's cells names it; the first ``words`` columns hold words, the others
+    numbers.
     """
     kinds = ["words" if place < words else "number" for place in range(len(header))]
     head = element(

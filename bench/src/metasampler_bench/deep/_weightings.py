@@ -8,7 +8,7 @@ from metasampler_bench.deep._network import (
     Tensors,
     forward,
     import_torch,
-    initialise,
+    initialise_flat,
     logistic_losses,
 )
 
@@ -18,7 +18,8 @@ __all__ = ["MetaWeightNet", "balanced", "focal", "hardest", "learned_by_validati
 _FOCAL_GAMMA, _FOCAL_ALPHA = 2.0, 0.25
 #: Part of a batch that online hard example mining keeps.
 _HARD_PART = 0.25
-#: Hidden units of the weighting network, its step and its decay, as in the code of its authors.
+#: Hidden units of the weighting network, its step and its decay, as in the code of its authors (and
+#: so is its start, flat enough that no loss begins without weight).
 _N_HIDDEN, _META_RATE, _META_DECAY = 100, 1e-3, 1e-4
 
 
@@ -102,7 +103,7 @@ class MetaWeightNet:
     """
 
     def __init__(self, generator: Any, dtype: Any = None):
-        self.parameters = initialise((1, _N_HIDDEN, 1), generator, dtype)
+        self.parameters = initialise_flat((1, _N_HIDDEN, 1), generator, dtype)
         self._optimiser = import_torch().optim.Adam(
             self.parameters, lr=_META_RATE, weight_decay=_META_DECAY
         )

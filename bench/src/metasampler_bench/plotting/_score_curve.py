@@ -20,7 +20,7 @@ class ScoreCurveDisplay:
     ----------
     curves : dict of str to dict of str to tuple
         By panel, and then by name, the places on the x axis, the mean scores there and their
-        standard deviations, or None, which draws no band.
+        standard errors, or None, which draws no band.
     xlabel : str
         What was varied.
     ylabel : str, default="average precision"
@@ -32,6 +32,8 @@ class ScoreCurveDisplay:
     styles : dict of str to dict, default=None
         Colour, dashes and marker by name, so that a method looks the same in all pictures; None
         goes by the order of the names.
+    least_span : float, default=0.0
+        Range that the y axis of a panel shows at least, around its curves; scores end at 1.
 
     Attributes
     ----------
@@ -63,7 +65,15 @@ class ScoreCurveDisplay:
     """
 
     def __init__(
-        self, *, curves, xlabel, ylabel="average precision", logx=False, title="", styles=None
+        self,
+        *,
+        curves,
+        xlabel,
+        ylabel="average precision",
+        logx=False,
+        title="",
+        styles=None,
+        least_span=0.0,
     ):
         self.curves = curves
         self.xlabel = xlabel
@@ -71,6 +81,7 @@ class ScoreCurveDisplay:
         self.logx = logx
         self.title = title
         self.styles = styles
+        self.least_span = least_span
 
     def plot(self, *, figure=None):
         """Draw the panels.
@@ -105,6 +116,7 @@ class ScoreCurveDisplay:
                 self._draw(panel, style, name, x, mean, spread)
             if self.logx:
                 panel.set_xscale("log")
+            self._widen(panel)
             heading = "\n".join(wrap(task, _TITLE_LETTERS))
             panel.set_title(heading, fontsize=10, parse_math=False)
             tidy(panel)
@@ -116,6 +128,14 @@ class ScoreCurveDisplay:
         self.figure_ = figure
         self.axes_ = np.array(axes)
         return self
+
+    def _widen(self, panel):
+        """Show at least so much of the y axis, and nothing above 1 for it."""
+        low, high = panel.get_ylim()
+        missing = self.least_span - (high - low)
+        if missing > 0:
+            above = min(missing / 2, max(1.0 - high, 0.0))
+            panel.set_ylim(low - (missing - above), high + above)
 
     @staticmethod
     def _draw(panel, style, name, x, mean, spread):

@@ -50,7 +50,8 @@ constant 0.9. There are no soft leaves and no refit unless the text says so.
 We also measured early stopping. It does not improve the score, so we removed it:
 [the numbers](decisions-stopping.md).
 """,
-    )
+    ),
+    "teams": ("The measurements behind the default", ""),
 }
 
 

@@ -35,10 +35,12 @@ LEARNED = "boosters"
 
 #: The default with scouts that stop earlier or later, or that learn in fewer rounds.
 SCOUTS = {
-    "patience 10": replace(_RECIPE, patience=10),
-    "patience 40": replace(_RECIPE, patience=40),
-    "scouts of rate .2, 60 rounds": replace(
-        _RECIPE, learning_rate=0.2, max_scout_rounds=60, patience=8, doubles_after=60
+    "patience 20": replace(_RECIPE, patience=20),
+    "scouts of at most 60 rounds": replace(
+        _RECIPE, max_scout_rounds=60, patience=8, doubles_after=60
+    ),
+    "scouts of rate .1": replace(
+        _RECIPE, learning_rate=0.1, max_scout_rounds=120, patience=20, doubles_after=50
     ),
 }
 
@@ -87,7 +89,7 @@ class Pieces:
         self.X_test = self.data.form(X_test)
         scout = _RECIPE.scout(self.table.shape[1])
         categories = self.data.form.categorical_features
-        self.learner: Any = make_learners(scout, [self.table], 2, None, 0.0, categories)
+        self.learner: Any = make_learners(scout, [self.table], 2, None, 0.0, categories).of(0)
         # Binned once for all teams, as in a fit.
         self.learner.prepare(self.table, self.data.codes)
 
@@ -188,19 +190,21 @@ def blended(teams: Sequence[Grown]) -> NDArray[Any]:
 
 
 def _blend(teams: Sequence[Grown]) -> tuple[Blend, Any]:
-    return Blend.of([team.growth for team in teams], [team.n_votes for team in teams])
+    judged = [team.growth.judged() for team in teams]
+    shares = [team.growth.drawn_shares() for team in teams]
+    return Blend.of(teams[0].growth.data, judged, shares, [team.n_votes for team in teams])
 
 
 def alone(team: Grown) -> NDArray[Any]:
     """Return what one team says, calibrated on the rows it left out."""
-    return _calibrated(team.growth.held_out(), team.test)
+    return _calibrated(team.growth.judged(), team.test)
 
 
 def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what the team says that is best on the rows it left out."""
 
     def score(team: Grown) -> float:
-        _, proba, codes, _ = team.growth.held_out()
+        _, proba, codes, _ = team.growth.judged()
         return float(average_precision_score(codes, proba[:, 1]))
 
     return alone(max(teams, key=score))
@@ -221,7 +225,7 @@ def _calibrated(left_out: tuple[Any, ...] | None, test: NDArray[Any]) -> NDArray
 
 def stacked(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what a logistic regression of the teams' log-odds says, learned on left-out rows."""
-    judged = [team.growth.held_out() for team in teams]
+    judged = [team.growth.judged() for team in teams]
     common = judged[0][0]
     for rows, *_ in judged[1:]:
         common = np.intersect1d(common, rows, assume_unique=True)
