@@ -128,8 +128,8 @@ class BoosterLearner(MemberLearner):
     the bins, which come from all rows, or from a sample of ``subsample_for_bin`` rows by their
     keys: they do not depend on how rows are cut into parts. One thread serves a member, so that the
     result does not depend on how many there are. If the base learner has an
-    ``early_stopping_round`` and there are rows that the member must not see, it stops by their log-
-    loss.
+    ``early_stopping_round`` and there are rows that the member must not see, it stops by their
+    log-loss.
     """
 
     # LightGBM lets other threads run.

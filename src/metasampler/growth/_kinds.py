@@ -21,7 +21,6 @@ __all__ = [
     "resolve_estimator",
     "resolve_kinds",
     "resolve_leaf_smoothing",
-    "settled_form",
     "unfitted_form",
 ]
 
@@ -149,12 +148,7 @@ def make_table_form(estimator, X) -> TableForm:
     what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
     alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
-    return settled_form(unfitted_form(estimator, X).fit(X))
-
-
-def settled_form(form: TableForm) -> TableForm:
-    """Return the form for members, once it has learned from X: forests take numbers as they are."""
-    return TableForm("as it is") if form.fill_missing and form.encoder is None else form
+    return unfitted_form(estimator, X).fit(X)
 
 
 def unfitted_form(estimator, X=None) -> TableForm:

@@ -22,7 +22,7 @@ from metasampler.growth._draw import (
     race_keys_of,
 )
 from metasampler.growth._fingerprint import fingerprint_rows
-from metasampler.growth._kinds import settled_form, unfitted_form
+from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._looked import LookedAt
 from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FrameTable, write_table
@@ -308,7 +308,7 @@ def make_parted_data(
 
     if is_frame(looked.example):
         form.fit_blocks(looked.ask, source.plain_names())
-    form = settled_form(form)
+    form = form.settled()
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:
         check_spread(least, most)

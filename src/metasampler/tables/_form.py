@@ -93,11 +93,14 @@ class TableForm:
 
     def fit(self, X) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
-        if not hasattr(X, "columns"):  # an array: there is nothing to encode
-            return self
-        if is_frame(X) and 0 not in X.shape:
+        # Of an array there is nothing to encode.
+        if hasattr(X, "columns") and is_frame(X) and 0 not in X.shape:
             self.fit_blocks(lambda question, *args: [question(X, *args)])
-        return self
+        return self.settled()
+
+    def settled(self) -> "TableForm":
+        """Return the form, once it has learned: forests take tables of numbers as they are."""
+        return TableForm("as it is") if self.fill_missing and self.encoder is None else self
 
     def fit_blocks(self, ask, plain_names: list | None = None) -> "TableForm":
         """Learn from several frames what `fit` learns from all of their rows in one.
