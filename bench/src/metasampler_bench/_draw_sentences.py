@@ -148,10 +148,11 @@ def _costs(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
             clean, found.as_one, [clean.test[mu], threshold]
         )
         alone = sorted(mean_of(clean, each) for each in found.each)
+        seeds = f"{len(alone)} seeds, alone {alone[0]:.4f} to {alone[-1]:.4f}"
         texts.append(
             f"- {name}: {mean}, worst table {worst}; against the best mu {sides}, p = {p}; against "
-            f"a learned threshold {sides_threshold}, p = {p_threshold}; its {len(alone)} seeds "
-            f"alone {alone[0]:.4f} to {alone[-1]:.4f}; episodes: {found.n_episodes}, CPU hours: "
+            f"a learned threshold {sides_threshold}, p = {p_threshold}; "
+            f"{seeds if len(alone) > 1 else 'one seed'}; episodes: {found.n_episodes}, CPU hours: "
             f"{found.cpu:.2f}"
         )
     if not texts:
