@@ -433,8 +433,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         elif isinstance(given, (str, os.PathLike)):
             policy = load_policy(given)
         elif callable(given):
-            # A copy: a policy may keep notes of the fit it serves.
-            policy = deepcopy(given)
+            policy = deepcopy(given)  # it may keep notes of the fit it serves
         else:
             raise TypeError(
                 "meta_sampler must be a MetaSampler, a policy, a number in [0, 1], 'universal', "
@@ -450,8 +449,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         return policy
 
     def _fitted_sampler(self, given, plan, data):
-        """Return a copy of a `MetaSampler`, which is meta-trained first if need be."""
-        # A copy, so that a later fit of the one given leaves the classifier alone.
+        """Return a copy of a `MetaSampler`, meta-trained if need be: later fits leave it alone."""
         sampler = clone(given)
         if sampler.__sklearn_is_fitted__() or not data.has_validation:
             return sampler
