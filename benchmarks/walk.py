@@ -53,7 +53,7 @@ LATER_MODULES = {
         "_lightgbm_frames",  # LightGBM's members on frames
         # rows in files and on clusters
         *("_fingerprint", "_journal", "_looked", "_merging", "_parted", "_pieces", "_places"),
-        "_sources",
+        *("_sources", "_stacked"),
     ),
     "plotting": ("_policy",),  # what a policy does over all states
     "policy": ("_kinds",),  # samplers know the kind of members they were trained with

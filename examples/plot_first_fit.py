@@ -2,8 +2,7 @@
 A first fit
 ===========
 
-Find a rare digit. The data comes with scikit-learn: handwritten digits, of which one in thirty is
-an eight.
+Find a rare digit. The data comes with scikit-learn: handwritten digits. One in thirty is an eight.
 """
 
 from sklearn.ensemble import RandomForestClassifier
@@ -31,6 +30,7 @@ PrecisionRecallComparisonDisplay.from_estimators(
 )
 
 # %%
-# `predict` returns "eight" where an eight is more probable than it is frequent.
+# `predict` returns "eight" if the probability of an eight is above the share of eights in the
+# training rows.
 called = clf.predict(X_test) == 1
 print(f"{called.sum()} calls, {y_test[called].sum()} of them right, {y_test.sum()} eights in all")

@@ -2,7 +2,7 @@
 Fraud: choose the threshold by what mistakes cost
 =================================================
 
-A missed fraud costs its amount. To review a transaction costs 5. The classifier chooses the
+A missed fraud costs its amount. A review of a transaction costs 5. The classifier chooses the
 threshold at which mistakes cost least, on rows that its members have not seen. The transactions are
 synthetic: two in a hundred are fraud, and frauds tend to be expensive.
 """
@@ -30,7 +30,7 @@ mean_fraud = amount_train[y_train == 1].mean()
 print(f"A missed fraud costs {mean_fraud:.0f} on average, a review {REVIEW:.0f}.")
 
 # %%
-# All goals have the same members; only the threshold differs.
+# Fit once for each goal. The members are the same; only the threshold differs.
 goals = {
     "most probable class": None,
     "balanced (default)": "balanced",

@@ -3,8 +3,8 @@ The growth loop, step by step
 =============================
 
 Watch an ensemble grow on two overlapping crescents. In each step the loop looks at the errors so
-far, favours rows with an error near mu, draws as many majority rows as there are minority rows,
-and adds a tree. The data is synthetic.
+far. It draws as many majority rows as there are minority rows, and favours rows with an error near
+mu. Then it adds a tree. The data is synthetic.
 
 Step through the picture with the buttons below it.
 """
@@ -29,8 +29,8 @@ clf = MesaClassifier(
 ).fit(X, y)
 
 # %%
-# What each member was trained on is in `estimators_samples_`, and `staged_predict_proba` says what
-# the ensemble thinks after each member.
+# `estimators_samples_` holds the rows that each member was trained on. `staged_predict_proba`
+# yields the probabilities after each member.
 side = np.linspace(-2, 3, 120)
 grid = np.stack(np.meshgrid(side, side * 0.7), axis=-1).reshape(-1, 2)
 surfaces = [p[:, 1].reshape(120, 120).copy() for p in clf.staged_predict_proba(grid)]

@@ -2,8 +2,8 @@
 Many classes
 ============
 
-With more than two classes every class that is larger than the smallest one is drawn down. The
-digits come with scikit-learn; here three of them are rare, by different degrees.
+With more than two classes, members take all rows of the smallest class and draw rows of every other
+class. The digits come with scikit-learn. Here three of them are rare, to different degrees.
 """
 
 import matplotlib.pyplot as plt

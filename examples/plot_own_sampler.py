@@ -2,8 +2,9 @@
 Train a sampler of your own
 ===========================
 
-A sampler reads histograms of errors and nothing of a task's columns. So it can learn on one task
-and serve another: here a rare digit and a rare diagnosis, both from scikit-learn.
+A sampler reads histograms of errors. It knows nothing about the columns of a task. So it can learn
+on one task and serve another. Here it learns on a rare digit and serves a rare diagnosis. Both data
+sets come with scikit-learn.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -15,13 +16,15 @@ from metasampler.meta import SoftActorCritic
 from metasampler.plotting import MetaTrainingDisplay
 
 # %%
-# Learn on the digits. Each episode grows ten trees; the reward is the gain in validation score.
+# Learn on the digits. Each episode grows ten trees. The reward of each step is the gain in
+# validation score.
 sampler = MetaSampler(learner=SoftActorCritic(n_updates=600), random_state=0)
 sampler.fit(*make_imbalanced_digits())
 MetaTrainingDisplay.from_sampler(sampler)
 
 # %%
-# Use it on the diagnosis. Malignant is class 0; one row in eight is kept, so that it becomes rare.
+# Use it on the diagnosis. Class 0 is malignant. We keep one in eight of its rows, so that it
+# becomes rare.
 X, y = load_breast_cancer(return_X_y=True)
 keep = (y == 1) | ((y == 0).cumsum() % 8 == 0)
 X, y = X[keep], (y[keep] == 0).astype(int)
@@ -32,5 +35,6 @@ for name, policy in {"learned on digits": sampler, "constant 0.9": 0.9, "chance"
     print(f"{name}: average precision {scores.mean():.3f} +- {scores.std():.3f}")
 
 # %%
-# Keep it: ``sampler.save("own.npz")`` writes the policy, ``meta_sampler="own.npz"`` uses it. The
-# file holds no code, so a sampler from a stranger can be loaded.
+# Keep it: ``sampler.save("own.npz")`` writes the policy, and
+# ``MesaClassifier.from_preset("paper", meta_sampler="own.npz")`` uses it. The file holds no code,
+# so you can load a sampler from a stranger.

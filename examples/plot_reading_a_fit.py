@@ -19,18 +19,19 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 # %%
 # The default grows three teams: scouts, boosters and trees. `signal_` says how much there is to
-# learn. Below about 30 the labels are mostly noise. The last line of the table, "together", is the
-# score of the whole ensemble on held-out rows.
+# learn. Below 45 the fit expects noise, and trees draw rows uniformly. The last line of the table,
+# "together", has the score of the whole ensemble on held-out rows.
 clf = MesaClassifier(random_state=0).fit(X_train, y_train)
 print(f"signal {clf.signal_:.0f}")
 print(clf.summary())
 
 # %%
-# Member by member. A team is scored alone here, so these scores are below the one of all teams.
+# The same fit, member by member. Here each team is scored alone, so the scores are below that of
+# the whole ensemble.
 FitSummaryDisplay.from_estimator(clf)
 
 # %%
-# A fit as in the paper: plain trees, drawn by a policy.
+# A fit close to the paper: a policy draws the rows of decision trees.
 trees = MesaClassifier(DecisionTreeClassifier(), 10, random_state=0).fit(X_train, y_train)
 PolicyTraceDisplay.from_estimator(trees, name="universal sampler")
 

@@ -2,7 +2,7 @@
 Text, categories, dates and missing values
 ==========================================
 
-Pass a data frame as it is. The claims are synthetic: the garage is text, and there is a category, a
+Pass a data frame as it is. The claims are synthetic. They have text (the garage), a category, a
 date, a boolean, and numbers with missing values.
 """
 
@@ -29,12 +29,12 @@ found = average_precision_score(y_test == "yes", scores)
 print(f"average precision {found:.3f}; a random order has {np.mean(y_test == 'yes'):.3f}")
 
 # %%
-# A level that the fit has not seen counts as a rare one. Columns are matched by name, in any order.
+# A level that the fit has not seen counts as rare. Columns are matched by name, in any order.
 tomorrow = test.head(2).assign(garage=["a new garage", "garage 3"])[list(test.columns[::-1])]
 print(clf.predict_proba(tomorrow)[:, 1].round(3))
 
 # %%
-# Which columns matter? Shuffle one column at a time, in rows that the fit has not seen.
+# Which columns matter? Shuffle one column of the test rows at a time.
 result = permutation_importance(
     clf,
     test,

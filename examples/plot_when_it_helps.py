@@ -2,7 +2,7 @@
 When does MESA help, and when not?
 ==================================
 
-Hard rows teach much if labels follow from the columns. If they do not, hard rows are noise. This
+Hard rows teach much if the columns explain the labels. If they do not, hard rows are noise. This
 example varies two things on synthetic data: how many labels are random, and how rare the class is.
 LightGBM is the method to beat.
 

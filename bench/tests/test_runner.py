@@ -15,10 +15,11 @@ from threadpoolctl import threadpool_info
 from metasampler import MetaSampler
 from metasampler.meta import SoftActorCritic
 from metasampler_bench import METHODS, Runner, _runner, _samplers
+from metasampler_bench._measures import MEASURES
 from metasampler_bench._protocol import fit_seed, take_parts
 from metasampler_bench._runner import TimeLimitError, _time_limit
 from metasampler_bench._samplers import SamplerCache
-from metasampler_bench._spec import parse_spec
+from metasampler_bench._spec import Job, parse_spec
 from metasampler_bench._store import cell_key
 
 # One method of each way of being sized, with and without validation rows and meta-training.
@@ -39,7 +40,7 @@ TIMES = ("cpu", "wall", "meta_cpu", "meta_wall", "resampling_cpu", "date", "comm
 SCRIPT = """
 import sys
 from metasampler_bench import Runner, _samplers
-from metasampler_bench._spec import parse_spec
+from metasampler_bench._spec import Job, parse_spec
 from metasampler.meta import MetaSampler
 
 full = _samplers.make_meta_sampler
@@ -299,6 +300,23 @@ def test_the_limit_is_no_interrupt():
         interrupted()
     with pytest.raises(KeyboardInterrupt), _time_limit(5):
         raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"),
+    [
+        ("history", {"dataset": "digits-8"}),
+        ("joint", {"tasks": "digits-8+arch-low", "watch": "arch-mid"}),
+    ],
+)
+def test_an_interrupted_meta_training_leaves_no_row(kind, cell, tmp_path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SoftActorCritic, "learn", interrupt)
+    job = Job(kind, {**cell, "run": 0, "fold": 0, "quick": True})
+    with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        MEASURES[kind](job, SamplerCache(tmp_path))
 
 
 @pytest.fixture

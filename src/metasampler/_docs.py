@@ -14,9 +14,9 @@ __all__ = ["shared_docs"]
 _TEXTS = {
     "kinds": """
         estimator : classifier with `predict_proba`, or list of these, default=None
-            The base learner; None means {default}. The kinds of a list alternate: member i is a
-            copy of ``estimator[i % len(estimator)]``. Members are trained on class numbers 0, 1,
-            ..., the positions in `classes_`.
+            The base learner; None means {default}. The classifiers of a list take turns: member i
+            is a copy of ``estimator[i % len(estimator)]``. Members see the classes as numbers 0, 1,
+            ..., their positions in `classes_`.
         """,
     "n_estimators": """
         n_estimators : int, default=10
@@ -24,7 +24,7 @@ _TEXTS = {
         """,
     "sampling_ratio": """
         sampling_ratio : float, default=1.0
-            Rows drawn of each larger class per row of the smallest class.
+            How many rows of each larger class are drawn for each row of the smallest class.
         """,
     "hold_out": """
         validation_fraction : float, default=None
@@ -45,8 +45,8 @@ _TEXTS = {
         """,
     "refit": """
         leaf_smoothing : float or "auto", default=0.0
-            Rows of each class added to every leaf of tree members, for smoother scores, see
-            :class:`MesaClassifier`. Draws look at the plain leaves.
+            How many rows of each class are added to every leaf of tree members, see
+            :class:`MesaClassifier`. Draws use the plain leaves.
 
         refit : bool or "auto", default=False
             Whether to grow the ensemble once more by the same rule, on training and validation
@@ -59,14 +59,14 @@ _TEXTS = {
         """,
     "n_jobs_teams": """
         n_jobs : int, default=None
-            Threads that fit what does not depend on each other, scouts and then boosters beside
-            trees, and that score rows, in `fit` and in prediction. A member is fitted by one
-            thread. The result is the same for any number.
+            Number of threads. They fit scouts side by side, then boosters beside trees. They also
+            score rows, in `fit` and in prediction. One thread fits a member. The result is the same
+            for any number.
         """,
     "n_jobs_members": """
         n_jobs : int, default=None
-            How many members are fitted at once, in threads if they are scikit-learn's trees and
-            in processes otherwise, and the threads that score rows in prediction. The result is
+            How many members are fitted at once: scikit-learn's trees in threads, other members in
+            processes. It is also the number of threads that score rows in prediction. The result is
             the same for any number.
         """,
     "random_state": """
@@ -75,8 +75,8 @@ _TEXTS = {
         """,
     "warm_start": """
         warm_start : bool, default=False
-            If True, `fit` keeps the members it has and grows the ensemble to `n_estimators`. On
-            the same rows this gives what one longer fit gives.
+            If True, `fit` keeps its members and adds new ones until there are `n_estimators`. On
+            the same rows the result is that of one longer fit.
         """,
     "verbose": """
         verbose : int, default=0
@@ -102,19 +102,19 @@ _TEXTS = {
             The members; those of the second growth after a `refit`.
 
         estimators_samples_ : list of ndarray
-            The rows of X each member was trained on. After a `refit` these may be validation rows
-            too; rows of an X_val follow those of X: position ``len(X)`` is its first row.
+            The rows of X that each member was trained on. After a `refit` these may be validation
+            rows too. Rows of X_val follow those of X: ``len(X)`` is the first row of X_val.
         """,
     "decided": """
         scores_ : ndarray of shape (n_estimators,)
-            Score on the validation rows after each member, before calibration; empty without
-            such rows. With teams these are scores of the trees alone, counted from the tree by
-            which every row was left out once; `held_out_scores_` has the score of all teams.
+            Score on the validation rows after each member, before calibration; empty without such
+            rows. With teams these are the scores of the trees alone. They begin with the first tree
+            after which every row was left out once. `held_out_scores_` has the score of all teams.
 
         held_out_scores_ : dict
-            Score on the held-out rows at the end of the growth, before calibration: under the name
-            of each team its own, and under ``"together"`` that of the whole ensemble. Empty
-            without held-out rows.
+            Scores on the held-out rows at the end of the growth, before calibration: one by the
+            name of each team, and ``"together"`` for the whole ensemble. Empty without held-out
+            rows.
 
         leaf_smoothing_ : float
             Rows of each class added to every leaf.
@@ -132,7 +132,7 @@ _TEXTS = {
             The probability of `minority_class_` from which `predict` returns it (two classes).
 
         expected_precision_, expected_recall_ : float or None
-            What the held-out rows, if there are any, say of `threshold_`.
+            Precision and recall at `threshold_` on held-out rows; None without such rows.
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)
@@ -148,11 +148,11 @@ _TEXTS = {
             Names of the columns, if X has names that are all strings.
 
         feature_importances_ : ndarray of shape (`n_features_in_`,)
-            Mean of the members' importances, by the weights of their votes, where all members
-            have them. Those of different kinds are scaled to sum to 1 first.
+            Mean of the members' importances, weighted by their votes. Only there if all members
+            have importances. With members of several kinds, each is scaled to sum to 1 first.
 
         estimator_ : classifier or list of classifier
-            The base learner that members were copied from, or the kinds that alternated.
+            The classifier that members were copied from, or the list of those that took turns.
         """,
     "ax": """
         ax : matplotlib Axes, default=None
@@ -168,7 +168,7 @@ _TEXTS = {
         """,
     "test_rows": """
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows, best those of a test set.
+            Rows, ideally of a test set.
         y : array-like of shape (n_samples,)
             Their labels.
         """,
@@ -179,8 +179,8 @@ _TEXTS = {
     "drawn": """
         Returns
         -------
-        display : the display
-            Drawn.
+        display : object of this class
+            The display, drawn.
         """,
     "panels": """
         figure_ : matplotlib Figure

@@ -20,7 +20,10 @@ def test_commands_of_a_package_that_is_missing(name, monkeypatch):
     monkeypatch.setattr(_app, "entry_points", lambda group: [])
     result = invoke(name, "--list")
     assert result.exit_code == 2
-    assert result.output == f"`metasampler {name}` needs a package: pip install metasampler-bench\n"
+    assert result.output == (
+        f"`metasampler {name}` needs the package metasampler-bench. In a clone of the repository: "
+        "pip install ./bench\n"
+    )
     assert f"│ {name} " not in invoke("--help").output
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
 from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 
@@ -185,6 +186,19 @@ def test_arrays(client):
     np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
 
 
+def test_arrays_of_whole_numbers(client):
+    """Members that take tables as they are get them; LightGBM has its own way with them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 50, (1500, 5)).astype(np.int16)
+    y = X[:, 0] + rng.integers(0, 20, 1500) > 60
+    kinds = [RandomForestClassifier(5), LGBMClassifier(n_estimators=5, verbose=-1)]
+    in_memory = MesaClassifier(kinds, 4, random_state=0).fit(X, y)
+    arrays = [da.from_array(array, chunks=400) for array in (X, y)]
+    clf = MesaClassifier(kinds, 4, random_state=0)
+    proba = DaskMesaClassifier(clf, client=client).fit(*arrays).predict_proba(arrays[0])
+    np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
+
+
 # ---------------------------------------------------------------------- what may go wrong
 
 
@@ -278,6 +292,28 @@ def test_a_driver_that_ends_can_go_on(client, cluster, tmp_path, monkeypatch):
         DaskMesaClassifier(other, **options).fit(ddf)
     with pytest.raises(ValueError, match="needs a classifier whose random_state is a number"):
         DaskMesaClassifier(**options).fit(ddf)
+
+
+def test_a_cascade_that_goes_on_has_its_pools(client, tmp_path, monkeypatch):
+    frame = make_frame(1300).drop(columns="weight")
+    ddf, X = partitioned(frame, 3), frame.drop(columns="label")
+    clf = ensemble.BalanceCascadeClassifier(n_estimators=5, random_state=0)
+    in_memory = ensemble.BalanceCascadeClassifier(n_estimators=5, random_state=0)
+    in_memory.fit(X, frame["label"])
+    fit = DaskMesaClassifier(clf, client=client, label="label", checkpoint=tmp_path / "members")
+    add = Growth.add
+
+    def add_and_fail(self, *args):
+        add(self, *args)
+        if self.n_members == 3:
+            raise RuntimeError("the power is cut")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Growth, "add", add_and_fail)
+        with pytest.raises(RuntimeError, match="the power is cut"):
+            fit.fit(ddf)
+    proba = fit.fit(ddf).predict_proba(ddf).compute()
+    np.testing.assert_array_equal(proba, in_memory.predict_proba(X))
 
 
 def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):

@@ -26,8 +26,10 @@ from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _da
 from metasampler.growth._data import Part
 from metasampler.growth._draw import Request
 from metasampler.growth._pieces import find_rows
+from metasampler.growth._places import FrameTable, write_table
 from metasampler.growth._rules import Sums, hardest_rows
 from metasampler.growth._sources import memory_in_bytes
+from metasampler.growth._stacked import StackedRows, TakenRows
 from metasampler.growth._weights import exact_sum
 
 CASES = {
@@ -162,6 +164,44 @@ def test_a_table_in_a_file_goes_with_its_object(tmp_path):
     assert table[:].shape == (3, 2)
     del table
     assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_that_lightgbm_bundles(tmp_path):
+    """Rows that are binned as they are read are in the same bundles as those of a whole table."""
+    rng = np.random.default_rng(0)
+    which = rng.integers(0, 30, 4000)
+    frame = pd.DataFrame(np.eye(30)[which], columns=[f"is{k}" for k in range(30)])
+    frame["x"] = rng.normal(size=4000)
+    frame["label"] = (rng.random(4000) < 0.05 + 0.2 * (which < 5) + 0.1 * (frame["x"] > 1)) * 1
+    rows = ParquetRows(write_parquet(frame, tmp_path, 5), "label")
+    X = frame.drop(columns="label")
+    in_memory = MesaClassifier("fast", random_state=0).fit(X, frame["label"])
+    assert_same_fit(in_memory, MesaClassifier("fast", random_state=0).fit(rows), X)
+
+
+def test_a_frame_in_a_file(tmp_path):
+    frame = make_frame(70)
+    blocks = [frame[:20], frame[20:50], frame[50:50], frame[50:]]
+    table = write_table(tmp_path / "table", blocks)
+    assert isinstance(table, FrameTable)
+    assert table.shape == frame.shape
+    for rows in (slice(None), slice(18, 55), np.array([0, 19, 20, 69]), np.array([], dtype=int)):
+        expected = frame.iloc[rows].reset_index(drop=True)
+        pd.testing.assert_frame_equal(table[rows].reset_index(drop=True), expected)
+    stacked = StackedRows([frame[:20], TakenRows(table, np.arange(20, 70))])
+    taken = stacked[np.array([3, 19, 20, 60])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(taken, frame.iloc[[3, 19, 20, 60]].reset_index(drop=True))
+
+
+def test_categories_that_differ_between_parts_are_named(tmp_path):
+    frame = make_frame(400).drop(columns="weight")
+    for number, rows in enumerate((slice(0, 200), slice(200, 400))):
+        part = frame[rows].reset_index(drop=True)
+        part["kind"] = pd.Categorical(part["kind"].astype(str).replace("a", f"a{number}"))
+        part.to_parquet(tmp_path / f"{number}.parquet")
+    clf = ensemble.UnderBaggingClassifier(make_hist(), 2, random_state=0)
+    with pytest.raises(ValueError, match="the categories of column 'kind' differ"):
+        clf.fit(tmp_path, "label")
 
 
 def test_a_path_and_a_name_are_enough(tmp_path):

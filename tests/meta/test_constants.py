@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import FitToConstants, GaussianPolicy
@@ -188,7 +189,9 @@ def test_meta_training_with_constants(tmp_path):
     assert sampler.history_[0]["actions"] == pytest.approx([0.7] * 4)
     assert sampler.n_updates_ == 2
     X, y = tasks["0"]
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=6, random_state=0).fit(X, y)
+    clf = MesaClassifier(
+        DecisionTreeClassifier(), meta_sampler=sampler, n_estimators=6, random_state=0
+    ).fit(X, y)
     assert all(0.4 <= mu <= 1 for mu in clf.actions_)
     sampler.save(tmp_path / "sampler.npz")
     loaded = MetaSampler.load(tmp_path / "sampler.npz")

@@ -184,8 +184,10 @@ def test_episodes_differ(imbalanced):
 def test_settings_changed_after_the_fit_are_refused(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT).fit(X, y)
-    MesaClassifier(meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)).fit(X, y)
-    clf = MesaClassifier(meta_sampler=clone(sampler))
+    MesaClassifier(
+        DecisionTreeClassifier(), meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)
+    ).fit(X, y)
+    clf = MesaClassifier(DecisionTreeClassifier(), meta_sampler=clone(sampler))
     clf.set_params(meta_sampler__learner__n_updates=50)
     with pytest.raises(ValueError, match="with learner__n_updates=12 and then set to 50"):
         clf.fit(X, y)
@@ -205,11 +207,11 @@ def test_a_sampler_is_a_policy(imbalanced):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT, mu_min=0.5).fit(X, y)
     options = {"n_estimators": 5, "random_state": 0}
-    as_sampler = MesaClassifier(meta_sampler=sampler, **options).fit(X, y)
+    as_sampler = MesaClassifier(DecisionTreeClassifier(), meta_sampler=sampler, **options).fit(X, y)
     policy = sampler.as_policy()
     # A copy: later changes of the sampler leave it alone.
     sampler.policy_.parameters[:] = 0
-    as_policy = MesaClassifier(meta_sampler=policy, **options).fit(X, y)
+    as_policy = MesaClassifier(DecisionTreeClassifier(), meta_sampler=policy, **options).fit(X, y)
     np.testing.assert_array_equal(as_sampler.actions_, as_policy.actions_)
     np.testing.assert_array_equal(as_sampler.states_, as_policy.states_)
     assert policy.summary == sampler.summary_
@@ -261,7 +263,9 @@ def test_network_sizes(imbalanced, hidden):
 def test_kinds_of_state(imbalanced, state, size):
     X, y = imbalanced
     sampler = MetaSampler(**SHORT, state=state, n_bins=3).fit(X, y)
-    clf = MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    clf = MesaClassifier(
+        DecisionTreeClassifier(), meta_sampler=sampler, n_estimators=3, random_state=0
+    ).fit(X, y)
     assert clf.states_.shape == (2, size)
     np.testing.assert_allclose(
         clf.actions_, [sampler.choose(state) for state in clf.states_], rtol=1e-6
@@ -340,7 +344,9 @@ def test_an_interrupt_leaves_a_usable_sampler(imbalanced, monkeypatch, tmp_path)
         sampler = MetaSampler(**SHORT).fit(X, y)
     assert sampler.n_updates_ == 7
     assert sampler.summary_["interrupted"]
-    MesaClassifier(meta_sampler=sampler, n_estimators=3, random_state=0).fit(X, y)
+    MesaClassifier(
+        DecisionTreeClassifier(), meta_sampler=sampler, n_estimators=3, random_state=0
+    ).fit(X, y)
     sampler.save(tmp_path / "part.npz")
     assert_same_policy(sampler, MetaSampler.load(tmp_path / "part.npz"))
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import FitToConstants, GaussianPolicy, SoftActorCritic
@@ -72,7 +73,9 @@ def test_a_callback_may_stop_and_take_samplers_along(imbalanced, tmp_path):
     # A sampler that was taken along stays as it was then.
     assert not np.array_equal(taken[-2].policy_.parameters, sampler.policy_.parameters)
     assert [len(s.history_) for s in taken] == [1, 2, 3, 4, 5, 6]
-    MesaClassifier(meta_sampler=taken[4], n_estimators=3, random_state=0).fit(X, y)
+    MesaClassifier(
+        DecisionTreeClassifier(), meta_sampler=taken[4], n_estimators=3, random_state=0
+    ).fit(X, y)
     taken[4].save(tmp_path / "fifth.npz")
     assert MetaSampler.load(tmp_path / "fifth.npz").n_updates_ == 3
 

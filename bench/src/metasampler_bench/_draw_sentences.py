@@ -41,14 +41,16 @@ def policies_tables(look: Look) -> str:
     flipped = cases_of(look.rows, {"noise": NOISE})
     low, high = perfect_knowledge(clean, CONSTANTS)
     texts = [
-        f"On {len(set(clean.tables.tolist()))} tables, {splits_of(clean)}, each judged by what was "
-        f"learned from others: {_goal(clean, clean, known)} Who knew the truly best of "
-        f"{len(CONSTANTS)} constants of every table would have {low:.4f} to {high:.4f} on new "
-        "splits; 1 is the best with hindsight.",
-        f"With {NOISE:.0%} flipped training labels, {splits_of(flipped)}: "
+        f"We tested the shipped policy on {len(set(clean.tables.tolist()))} tables with "
+        f"{splits_of(clean)} each. For each table it learned from other families only. With clean "
+        f"labels {_goal(clean, clean, known)}",
+        f"With {NOISE:.0%} flipped training labels, {splits_of(flipped)}, "
         + _goal(flipped, clean, known)
         if len(flipped)
         else "",
+        f"A relative score of 1 is the best constant with hindsight. The best of {len(CONSTANTS)} "
+        f"constants for each table, if it were known, would score {low:.4f} to {high:.4f} on new "
+        "splits.",
         _all_places(look.rows, clean, known),
         _where_it_matters(clean),
         _costs(look.rows, clean, known),
@@ -70,8 +72,8 @@ def _goal(cases: Cases, clean: Cases, known: Cases) -> str:
         max(draws, key=lambda draw: mean_of(cases, cases.test[draw])) for draws in (MUS, CONSTANTS)
     )
     rivals = {
-        "the best mu with hindsight": cases.test[mu],
-        f"the best constant of all with hindsight, {best.removeprefix('soft ')}": cases.test[best],
+        f"the best mu with hindsight, {mu}": cases.test[mu],
+        f"the best constant with hindsight, {_named(best)}": cases.test[best],
         "a learned threshold": found["threshold"],
     }
     own = found["own"]
@@ -87,8 +89,8 @@ def _goal(cases: Cases, clean: Cases, known: Cases) -> str:
         verdicts[f"p < {_GOAL_P} against {name} ({p}; {of_families})"] = is_ahead
     met = [name for name, is_met in verdicts.items() if is_met]
     missed = [name for name, is_met in verdicts.items() if not is_met]
-    text = f"met: {_listed(met)}" if met else "nothing of the goal is met"
-    return f"{text}; missed: {_listed(missed)}." if missed else f"{text}."
+    text = f"it reaches {_listed(met)}." if met else "it reaches no part of the goal."
+    return f"{text} It misses {_listed(missed)}." if missed else text
 
 
 def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
@@ -105,8 +107,8 @@ def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
         mu = max(MUS, key=lambda draw: mean_of(cases, cases.test[draw]))
         best = max(CONSTANTS, key=lambda draw: mean_of(cases, cases.test[draw]))
         rivals = {
-            f"the best mu, {mu}": cases.test[mu],
-            f"the best constant of all, {best.removeprefix('soft ')}": cases.test[best],
+            f"the best mu ({mu})": cases.test[mu],
+            f"the best constant ({_named(best)})": cases.test[best],
             "a learned threshold": found["threshold"],
             "uniform draws": cases.test["uniform"],
             "the same learner on clean tables alone": found["clean"],
@@ -114,11 +116,13 @@ def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
         compared = []
         for name, scores in rivals.items():
             *_, sides, p = judged(cases, found["own"], [scores])
-            compared.append(f"{name} {mean_of(cases, scores):.4f} ({sides}, p = {p})")
-        count = f"{len(set(cases.tables.tolist()))} {'sets' if 'sets' in title else 'tables'}"
+            compared.append(f"{name} {mean_of(cases, scores):.4f} (won {sides}, p = {p})")
+        noun = "sets" if "sets" in title else "tables"
+        count = f"{len(set(cases.tables.tolist()))} {noun}"
         texts.append(
-            f"- **{title}** ({count}, {splits_of(cases)}): the policy that comes along "
-            f"{mean_of(cases, found['own']):.4f}; {_listed(compared)}."
+            f"- **{title}** ({count}, {splits_of(cases)}) the shipped policy has "
+            f"{mean_of(cases, found['own']):.4f}. Others have, with the {noun} that the policy won "
+            f"and lost: {_listed(compared)}."
         )
     return "\n".join(texts)
 
@@ -133,9 +137,9 @@ def _where_it_matters(clean: Cases) -> str:
     lost = 1 - np.mean([hardest[name] for name in little])
     lost_uniform = 1 - np.mean([uniform[name] for name in much])
     return (
-        f"It matters at the ends: below a signal of {_LITTLE:.0f} ({len(little)} tables) the "
-        f"hardest draws lose {lost:.1%}, and from {_MUCH:.0f} on ({len(much)} tables) uniform ones "
-        f"lose {lost_uniform:.1%}."
+        f"The draw matters most at the ends. Below a signal of {_LITTLE:.0f} ({len(little)} "
+        f"tables) the hardest draws lose {lost:.1%}. From a signal of {_MUCH:.0f} on ({len(much)} "
+        f"tables) uniform draws lose {lost_uniform:.1%}."
     )
 
 
@@ -148,19 +152,28 @@ def _costs(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
             clean, found.as_one, [clean.test[mu], threshold]
         )
         alone = sorted(mean_of(clean, each) for each in found.each)
+        seeds = (
+            f"Its {len(alone)} seeds alone have {alone[0]:.4f} to {alone[-1]:.4f}."
+            if len(alone) > 1
+            else "It has one seed."
+        )
         texts.append(
-            f"- {name}: {mean}, worst table {worst}; against the best mu {sides}, p = {p}; against "
-            f"a learned threshold {sides_threshold}, p = {p_threshold}; its {len(alone)} seeds "
-            f"alone {alone[0]:.4f} to {alone[-1]:.4f}; episodes: {found.n_episodes}, CPU hours: "
-            f"{found.cpu:.2f}"
+            f"- {name}: {mean}, worst table {worst}. It won {sides} against the best mu (p = {p}), "
+            f"and {sides_threshold} against a learned threshold (p = {p_threshold}). {seeds} It "
+            f"took {found.n_episodes} episodes and {found.cpu:.2f} CPU hours."
         )
     if not texts:
         return ""
     head = (
-        "Learners that act on ensembles themselves, trained on one half of the families and tested "
-        "on the other, with clean labels; the seeds of each become one policy:"
+        "These learners act on ensembles themselves. They learn from one half of the families, and "
+        "are tested on the other, with clean labels. The seeds of a learner become one policy:"
     )
     return "\n".join([head, "", *texts])
+
+
+def _named(draw: str) -> str:
+    """Return how the text names a constant draw."""
+    return f"mu {draw}" if draw in MUS else draw.removeprefix("soft ")
 
 
 def _listed(texts: list[str]) -> str:

@@ -21,7 +21,7 @@ from metasampler.meta import FitToConstants, SoftActorCritic, Task
 from metasampler.policy import GaussianPolicy, LearnedPolicy, StateEncoder, signal_state
 from metasampler_bench._draw_measure import at_most
 from metasampler_bench._protocol import fit_seed, take_frames
-from metasampler_bench._samplers import SamplerCache
+from metasampler_bench._samplers import SamplerCache, pass_on_interrupt
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import REAL_FAMILIES, REAL_NAMES
 
@@ -105,9 +105,7 @@ def _by_meta_training(
         random_state=seed,
     )
     sampler.fit_tasks(tasks)
-    if sampler.summary_["interrupted"]:
-        # A sampler keeps what it has learned by then; a row must not.
-        raise KeyboardInterrupt
+    pass_on_interrupt(sampler)
     return sampler.as_policy()
 
 

@@ -19,7 +19,7 @@ from metasampler_bench._draw_training import measure_training
 from metasampler_bench._methods import METHODS
 from metasampler_bench._protocol import Parts, fit_seed
 from metasampler_bench._resampling import BASE_CLASSIFIERS, ResampledClassifier
-from metasampler_bench._samplers import SamplerCache, make_meta_sampler
+from metasampler_bench._samplers import SamplerCache, make_meta_sampler, pass_on_interrupt
 from metasampler_bench._spec import Job
 from metasampler_bench._table_measure import measure_tables
 from metasampler_bench._views import Viewed
@@ -205,6 +205,7 @@ def measure_history(job: Job, cache: SamplerCache) -> list[Row]:
     sampler = make_meta_sampler(job.cell, cache.seed)
     wall, cpu = time.perf_counter(), time.process_time()
     sampler.fit(*parts[:4], X_test=parts.X_test, y_test=parts.y_test)
+    pass_on_interrupt(sampler)
     names = ("train", "valid", "test")
     return [
         {
@@ -245,6 +246,7 @@ def measure_joint(job: Job, cache: SamplerCache) -> list[Row]:
 
     wall, cpu = time.perf_counter(), time.process_time()
     sampler.fit_tasks({name: parts[name][:4] for name in trained}, callback=score_all)
+    pass_on_interrupt(sampler)
     return [
         {
             "cpu": round(time.process_time() - cpu, 3),

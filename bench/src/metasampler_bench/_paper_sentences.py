@@ -354,7 +354,7 @@ def over_sampling(look: Look) -> str:
             )
             text += f", which MESA does not reach (at the most {short(top)})"
         n = look.fits(dataset=name, method=OWN, k=5)
-        texts.append(f"{text} ({n} fits)")
+        texts.append(f"{text} ({n} fit{'s' if n > 1 else ''})")
     return ". ".join(texts) + ("." if texts else "")
 
 

@@ -18,7 +18,7 @@ from metasampler_bench._resampling import BASE_CLASSIFIERS
 from metasampler_bench._spec import AXES
 from metasampler_bench._store import ResultStore, cell_key
 
-__all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler"]
+__all__ = ["QUICK_STEPS", "SamplerCache", "make_meta_sampler", "pass_on_interrupt"]
 
 #: Shortened meta-training of a quick look; the paper's has 500 and 1000.
 QUICK_STEPS = {"n_random_steps": 36, "n_updates": 36}
@@ -49,6 +49,12 @@ def make_meta_sampler(cell: dict[str, Any], seed: int) -> MetaSampler:
         + _SEED_STEP * cell.get("meta_seed", 0),
         **settings,
     )
+
+
+def pass_on_interrupt(sampler: MetaSampler) -> None:
+    """Raise KeyboardInterrupt if a meta-training was cut short: half of one is no result."""
+    if sampler.summary_["interrupted"]:
+        raise KeyboardInterrupt
 
 
 class SamplerCache:
@@ -153,8 +159,7 @@ class SamplerCache:
         sampler = make_meta_sampler(key, self.seed)
         wall, cpu = time.perf_counter(), time.process_time()
         sampler.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)
-        if sampler.summary_["interrupted"]:
-            raise KeyboardInterrupt
+        pass_on_interrupt(sampler)
         facts = {
             "key": key,
             "meta_cpu": round(time.process_time() - cpu, 3),

@@ -309,6 +309,18 @@ def test_score_curves_in_a_figure_without_layout(covered):
     assert covered(figure) == []
 
 
+def test_a_short_logarithmic_axis_has_names_that_do_not_overlap():
+    lines = {"MESA": ([4000, 40_000], [0.4, 0.9], None)}
+    long = {"MESA": ([10, 100_000], [0.4, 0.9], None)}
+    display = ScoreCurveDisplay(curves={"a": lines, "b": long}, xlabel="rows", logx=True).plot()
+    display.figure_.canvas.draw()
+    short, wide = display.axes_
+    named = [label.get_text() for label in short.get_xticklabels(which="both")]
+    assert {"5,000", "10,000", "20,000"} <= set(named)
+    assert sum(map(bool, named)) < 9
+    assert not any(label.get_text() for label in wide.get_xticklabels(minor=True))
+
+
 @pytest.mark.parametrize(
     ("scores", "limits"),
     [([0.5, 0.52], (0.46, 0.56)), ([0.98, 1.0], (0.9, 1.0)), ([0.1, 0.9], None)],

@@ -19,8 +19,8 @@ __all__ = ["app", "main"]
 #: Entry points of this group are functions that become sub-commands, by the entry's name.
 _GROUP = "metasampler.commands"
 
-#: Sub-commands of another package, for those who do not have it.
-_ELSEWHERE = dict.fromkeys(("bench", "meta-train", "methods", "study"), "metasampler-bench")
+#: Sub-commands of metasampler-bench, for those who do not have it.
+_ELSEWHERE = frozenset({"bench", "meta-train", "methods", "study"})
 
 
 def _added() -> dict[str, EntryPoint]:
@@ -45,9 +45,12 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
-        package = _ELSEWHERE.get(name)
-        if package is not None and self.get_command(ctx, name) is None:
-            typer.echo(f"`metasampler {name}` needs a package: pip install {package}", err=True)
+        if name in _ELSEWHERE and self.get_command(ctx, name) is None:
+            typer.echo(
+                f"`metasampler {name}` needs the package metasampler-bench. In a clone of the "
+                "repository: pip install ./bench",
+                err=True,
+            )
             raise typer.Exit(2)
         return super().resolve_command(ctx, args)
 

@@ -17,17 +17,17 @@ __all__ = ["DaskMesaClassifier"]
 class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
     """Fit an ensemble on the rows of a Dask cluster.
 
-    The ensemble is the one that the classifier would be on the same rows in memory, bit for bit:
-    it does not depend on partitions, on workers, or on workers that are lost on the way. Only of
-    members that multiply matrices, as linear models do, the last bits may differ.
+    The ensemble is the same, bit for bit, as that of the classifier on the same rows in memory. It
+    does not depend on partitions or workers, nor on workers that are lost on the way. Only members
+    that multiply matrices, such as linear models, may differ in the last bits.
 
     Parameters
     ----------
     classifier : MesaClassifier or another under-sampling ensemble, default=None
-        What is fitted; None means ``MesaClassifier()``. Its members may be of any kind.
+        The ensemble to fit; None means ``MesaClassifier()``. Its members may be of any kind.
 
     client : distributed.Client, default=None
-        The cluster; None takes the client there is.
+        The cluster; None means the current client.
 
     label : str, default=None
         The column of the labels in a Dask data frame.
@@ -36,27 +36,27 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         The column of the weights of the rows in a Dask data frame.
 
     folder : path, default=None
-        A folder that all workers share. The rows are then kept there in temporary files, and not in
-        the workers' memory.
+        A folder that all workers share. Temporary files there hold the rows, instead of the
+        workers' memory.
 
     checkpoint : path, default=None
-        A file that remembers the members. If the process that fits ends early, the same call goes
-        on from there, to the same ensemble. It needs a `random_state` that is a number.
+        A file that stores the members. If the process that fits ends early, the same call resumes
+        from the file and gives the same ensemble. It needs an integer `random_state`.
 
     timeout : float, default=600
-        Seconds without any progress after which the fit ends with an error.
+        The fit ends with an error after this many seconds without progress.
 
     Attributes
     ----------
     classifier_ : classifier
         The fitted classifier; it needs no cluster. Its `estimators_samples_` holds None for every
-        member: the numbers of the rows stay on the cluster.
+        member, because the row numbers stay on the cluster.
 
     classes_ : ndarray of shape (n_classes,)
         The labels.
 
     n_bytes_received_ : int
-        About how many bytes of answers came from the workers to the process that fits.
+        About how many bytes the workers sent to the process that fits.
 
     See Also
     --------
@@ -183,7 +183,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : dask data frame or dask array of shape (n_samples, n_features)
-            The rows to classify. Columns that `fit` did not learn from are left out.
+            The rows to classify. Columns that `fit` did not use are ignored.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -79,26 +79,44 @@ class Cluster(Memory):
         return self._answers(self._submit(function, cells, args))
 
     def _submit(self, function: Callable, cells: tuple, args: tuple, *, in_turn=False) -> list:
-        """Return a future for each part; in turn as many at once read blocks as there are threads.
+        """Return a future for each part.
 
-        Otherwise a worker would read the next block before it is done with this one, and hold both.
+        In turn every thread reads the blocks of one part at a time: otherwise a worker would read
+        the next ones before it is done with these, and hold both.
         """
         from dask.delayed import Delayed, delayed
 
         arguments = [self._argument(arg) for arg in args]
         made: list = []
+        readers: list[tuple] = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
-            if any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
-                running = [future for future in made if not future.done()] if in_turn else []
-                if running and len(running) >= self.n_threads():
-                    self._wait(running, return_when="FIRST_COMPLETED")
-                # Read where it is used, and not kept.
-                task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
-                made.append(self.client.compute(task))
-            else:
+            if not any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
                 made.append(self.client.submit(function, *each, *arguments, key=key))
+                continue
+            worker = self._free_worker(readers) if in_turn else None
+            # Read where it is used, and not kept.
+            task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
+            where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+            made.append(self.client.compute(task, **where))
+            readers.append((worker, made[-1]))
         return made
+
+    def _free_worker(self, readers: list[tuple]) -> str | None:
+        """Return a worker with a thread that reads nothing; wait for one if there is none.
+
+        Of rows that stay in the memory of workers Dask knows best where they are: None.
+        """
+        while True:
+            threads = self.client.nthreads()
+            running = [(worker, future) for worker, future in readers if not future.done()]
+            if not threads or len(running) < sum(threads.values()):
+                break
+            self._wait([future for _, future in running], return_when="FIRST_COMPLETED")
+        if self.folder is None or not threads:
+            return None
+        busy = Counter(worker for worker, _ in running)
+        return max(threads, key=lambda worker: threads[worker] - busy[worker])
 
     def _key(self, function: Callable) -> str:
         # The dashboard groups tasks by what stands before the token.

@@ -110,7 +110,7 @@ class GrownEnsemble(BaseEnsemble):
     def decide(self, proba):
         """Return the class of each row, by the threshold, given its probabilities.
 
-        It saves those who need both probabilities and classes the second half of the work.
+        If you need both probabilities and classes, this saves the second prediction.
 
         Parameters
         ----------
@@ -137,12 +137,12 @@ class GrownEnsemble(BaseEnsemble):
         Returns
         -------
         summary : FitSummary
-            Print it for a table that fits on a screen. An ensemble of several teams has one line
-            a team, with its score on held-out rows, and a last line with the score of all teams
-            together. An ensemble without teams has one line a member: its mu (where there is one),
-            the rows it was trained on, and the validation score and the mean validation error of
-            each class once it had joined. ``print(summary.to_text(all_members=True))`` shows every
-            member; ``summary.rows`` holds them as dictionaries.
+            Print it for a table that fits on a screen. With teams it has one line for each team,
+            with the team's score on held-out rows. A last line has the score of all teams together.
+            Without teams it has one line for each member: its mu (if there is one), the number of
+            rows it was trained on, and the validation score and the mean validation error of each
+            class after it joined. ``print(summary.to_text(all_members=True))`` shows every member;
+            ``summary.rows`` holds them as dictionaries.
         """
         check_is_fitted(self)
         return summarise(self, self._steps, self._team_names)

@@ -105,8 +105,9 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
     def _become(self, plan, teams, final, blend, decision, refits, facts):
         super()._become(plan, teams, final, blend, decision, refits, facts)
-        # The rules hold pools, which are as long as the data.
+        # The rules hold pools, which are parts with all rows, and no warm start goes on from them.
         self._steps = [step._replace(rule=None) for step in self._steps]
+        self.__dict__.pop("_grown", None)
         self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T
 
 

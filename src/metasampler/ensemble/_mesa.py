@@ -62,71 +62,71 @@ def preset_settings(name: str) -> dict[str, Any]:
 
 @shared_docs()
 class MesaClassifier(BaseUnderSamplingEnsemble):
-    """Ensemble for imbalanced data that chooses the rows of each new member by its errors so far.
+    """Ensemble for imbalanced data that chooses the rows of each member by the errors so far.
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
     class and on a draw from every larger class. A *meta-sampler* chooses whether the draw favours
-    easy or hard rows. By default the ensemble has three teams of members, and first measures how
-    much there is to learn from the table; see Notes. `fit` takes data frames of pandas and polars
-    with text, categories, dates and missing values.
+    easy or hard rows. By default the ensemble has three teams of members. The first team measures
+    how much there is to learn from the table; see Notes. `fit` takes data frames of pandas and
+    polars with text, categories, dates and missing values.
 
     Parameters
     ----------
     estimator : None, "fast", "best", classifier or list of classifiers, default=None
         The members. None, ``"fast"`` and ``"best"`` are recipes of teams. None takes about four
         times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` some
-        twelve times as much. A classifier with `predict_proba` is the base learner of all
-        members. The classifiers of a list take turns: member i is a copy of
+        twelve times as much. If you pass a classifier with `predict_proba`, all members are copies
+        of it. The classifiers of a list take turns: member i is a copy of
         ``estimator[i % len(estimator)]``. A list has no nested parameters, so a search has to
-        replace the whole list. Members are trained on class numbers 0, 1, ..., the positions in
+        replace the whole list. Members see the classes as numbers 0, 1, ..., their positions in
         `classes_`.
 
     n_estimators : int, default=None
-        Number of members. For a recipe it is the number of boosters and trees together. None
-        means what the recipe says (28 by default), and 50 for members of your own.
+        Number of members. For a recipe it is the number of boosters and trees together. None means
+        the number of the recipe (28 by default), and 50 for members of your own.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses how rows are drawn:
 
-        - ``"universal"``: a sampler that was learned on other tables. With teams it is
+        - ``"universal"``: a sampler that has learned from other tables. With teams it is
           ``"boosters"``, which reads `signal_` and chooses how hard the rows of boosters are.
-          Without teams it is ``"universal"``, which chooses mu. If the validation rows hold at
-          least 30 rows of every class, it has to beat rivals, see
-          :class:`~metasampler.policy.WithRivals`. Without validation rows mu is the constant 0.9;
+          Without teams it is ``"universal"``, which chooses mu. It then has to beat rivals if every
+          class has at least 30 validation rows; see :class:`~metasampler.policy.WithRivals`.
+          Without validation rows mu is the constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
           as in the paper;
         - a float in [0, 1]: that constant;
         - ``"random"``: uniformly random mu;
-        - a :class:`~metasampler.MetaSampler`: used as it is if it is fitted; otherwise a copy
-          of it is meta-trained on this data first (on the rows, with the base learner, the
-          scoring and the sampling ratio of this classifier);
+        - a :class:`~metasampler.MetaSampler`: a fitted one is used as it is. Otherwise `fit` first
+          meta-trains a copy on this data, with the members, the scoring and the sampling ratio of
+          this classifier;
         - a policy of :mod:`metasampler.policy`, for instance
           :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
-          :class:`~metasampler.policy.Drawn` to act by draws and not by means;
+          :class:`~metasampler.policy.Drawn`, which draws its actions;
         - any other string, or a path: the name or the file of a sampler to load.
 
     sampling_ratio : float, default=1.0
-        Rows drawn of each larger class per row of the smallest class; three times as many for the
-        boosters of a recipe.
+        How many rows of each larger class are drawn for each row of the smallest class. Boosters of
+        a recipe get three times as many.
 
     validation_fraction : float or "auto", default="auto"
         Part of each class that is held out if `fit` gets no validation rows. Held-out rows serve
         early stopping, the state, `scores_`, calibration and threshold. Members of teams leave out
-        such parts in rotation, so that every row is used: one part in n, at most half, where n is
-        the nearest whole number to 1 / `validation_fraction`. All members of your own leave out the
-        same rows. ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for ``"fast"`` with few
-        rows). None trains on all rows. It works only with policies that read no state: constant
-        and random mu, and ``"universal"``, which then is a constant.
+        such parts in rotation, so every row is used: the rows are cut into n parts, at least two,
+        where n is the nearest whole number to 1 / `validation_fraction`. Members of your own all
+        leave out the same rows. ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for
+        ``"fast"`` with few rows). None trains on all rows. It works only with policies that read no
+        state: constant and random mu, and ``"universal"``, which is then a constant.
 
     max_rows : int or None, default=1_000_000
         The most rows of a class that one member is trained on. If a class has more, a member gets
         a draw of them, so that its memory does not grow with the data. None sets no limit.
 
     scoring : str or callable, default="average_precision"
-        How validation rows are scored: the name of a scikit-learn scorer or a callable
-        ``scorer(estimator, X, y)`` that needs only probabilities: its X are the probabilities of
-        the ensemble. By name, the minority class is the positive one. For more than two classes
-        ``"average_precision"`` is the macro average.
+        How validation rows are scored: the name of a scikit-learn scorer, or a callable
+        ``scorer(estimator, X, y)``. The scorer must need only probabilities: as X it gets the
+        probabilities of the ensemble. A scorer by name takes the minority class as positive. For
+        more than two classes ``"average_precision"`` is the macro average.
 
     calibration : {"auto", "prior", "sigmoid"} or None, default="auto"
         Members learn from balanced rows, so their probabilities are too high for the rare class.
@@ -135,49 +135,48 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
         - ``"sigmoid"``: by Platt's sigmoid, fitted on held-out rows;
         - ``"auto"``: ``"sigmoid"`` if every class has at least five held-out rows, otherwise
-          ``"prior"``. With a refit, and fewer than 30 validation rows of some class, quarters of
-          the training rows are held out in turn as well, which takes four more growths;
+          ``"prior"``. If there is a refit and some class has fewer than 30 validation rows, each
+          quarter of the training rows is held out in turn too. That takes four more growths;
         - None: not at all. The answer is the mean of the members' probabilities, as in the paper,
           or the joint answer of the teams.
 
     threshold : None, "balanced", float, str or tuple, default="balanced"
         The probability from which `predict` returns the minority class:
 
-        - None: `predict` returns the most probable class, as usual in scikit-learn. That is
-          seldom the rare one;
+        - None: `predict` returns the most probable class, as usual in scikit-learn. This is seldom
+          the rare class;
         - ``"balanced"``: `predict` returns the class that is most probable compared with its
           frequency; for any number of classes;
         - a number in (0, 1);
-        - ``"f1"`` or ``"mcc"``: the best one on the validation rows;
-        - ``("recall", r)``: the highest one that should find a part r of the minority among new
+        - ``"f1"`` or ``"mcc"``: the threshold with the best score on the validation rows;
+        - ``("recall", r)``: the highest threshold that should find a part r of the minority rows
+          in new data;
+        - ``("precision", p)``: the lowest threshold with at least this precision on the validation
           rows;
-        - ``("precision", p)``: the lowest one with at least that precision on the validation
+        - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation
           rows;
-        - ``("cost", fn_cost, fp_cost)``: the one with the lowest total cost on the validation
-          rows;
-        - ``("top", n)``: as many rows as your team can look at. A share, as 0.01, gives the
-          threshold that this share of the validation rows reaches. With a number, as 200,
-          `predict` returns the minority class for exactly so many of the rows it gets, those with
-          the highest probabilities; `threshold_` and what is expected of it are then for a table
-          as large as that of `fit`.
+        - ``("top", n)``: for as many rows as your people can look at. A share such as 0.01 gives
+          the threshold that this share of the validation rows reaches. With a number such as 200,
+          `predict` returns the minority class for the 200 most probable of the rows that it gets.
+          `threshold_` and the expected precision and recall then hold for a table as large as that
+          of `fit`.
 
     leaf_smoothing : float or "auto", default="auto"
-        Rows of each class that are added to every leaf of tree members. A leaf with n training
+        How many rows of each class are added to every leaf of tree members. A leaf with n training
         rows, n_c of them of class c, gives that class the probability
-        ``(n_c + leaf_smoothing) / (n + leaf_smoothing * n_classes)``; weighted rows count by their
+        ``(n_c + leaf_smoothing) / (n + leaf_smoothing * n_classes)``. Weighted rows count by their
         weight. Leaves of fully grown trees say 0 or 1, so k such members give only k + 1 different
         scores. Soft leaves give more, and large leaves count more. Validation scores, predictions,
-        calibration and threshold use soft leaves; draws and states use plain ones. Only
+        calibration and threshold use soft leaves. Draws and states use plain leaves. Only
         scikit-learn's decision trees, extra trees and forests can have soft leaves: ``"auto"``
-        means 1 for these and 0 for any other kind. Not part of the paper.
+        means 1 for these and 0 for other members. Not part of the paper.
 
     refit : bool or "auto", default="auto"
-        For members of your own: whether to grow the ensemble a second time, on training and
-        validation rows together, once everything that needs held-out rows is chosen. The second
-        growth has as many members and the same mu; its draws use its own errors. You cannot
-        combine a refit with `warm_start`. ``"auto"`` refits if the validation rows were held out
-        from X and `warm_start` is off. Rows that you pass as X_val are not trained on. Not part of
-        the paper.
+        Whether an ensemble without teams grows a second time in the end, on training and validation
+        rows together. The second growth has as many members and the same mu, and draws rows by its
+        own errors. You cannot combine a refit with `warm_start`. ``"auto"`` refits if the
+        validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
+        are not trained on. Not part of the paper.
 
     {n_jobs_teams}
 
@@ -193,11 +192,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     signal_ : float or None
         How much there is to learn: the number of boosting rounds, at a learning rate of 0.1, after
-        which scouts stop. Below about 30 the labels are mostly noise. None without teams.
+        which scouts stop. Below 45 the fit expects noise, and trees draw rows uniformly. None
+        without teams.
 
     actions_ : ndarray
-        The mu, or the power of errors, that was chosen for each member after the first of its
-        team. Teams with uniform draws have none.
+        The mu, or the power of errors, of each member after the first of its team. Teams with
+        uniform draws have none.
 
     states_ : ndarray of shape (n_actions, state_size)
         The state in which each mu was chosen; empty if no policy read a state.
@@ -223,33 +223,35 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    **Teams.** *Scouts* are LightGBM models on all rows. They stop early, by rows that they leave
-    out; the number of rounds until then is the signal (`signal_`). *Boosters* are LightGBM models
-    on all minority rows and three majority rows for each. *Trees* are scikit-learn's, on balanced
-    rows. With much signal, hard rows are drawn and members are long and sharp. With little signal
-    hard rows are noise: draws are nearly uniform, and members are short and blunt. The answer is
-    the mean of the teams' calibrated log-odds, calibrated on rows that members left out.
-    ``metasampler bench tables`` shows what this gains and costs.
+    **Teams.** *Scouts* are LightGBM models on all rows. Each leaves out some rows, and stops when
+    it no longer improves on them. The number of rounds until then is the signal (`signal_`).
+    *Boosters* are LightGBM models on all minority rows and three majority rows for each. *Trees*
+    are scikit-learn's trees on balanced rows. With much signal, members learn from hard rows:
+    boosters have many rounds, and trees have small leaves. With little signal, hard rows are noise:
+    draws are nearly uniform, boosters have few rounds, and trees have large leaves. The answer is
+    the mean of the teams' log-odds. Both the teams and the answer are calibrated on rows that
+    members left out. ``metasampler bench tables`` shows what this gains and costs.
 
-    **Few rows.** With fewer than 200 rows of the smallest class, scouts take signal for noise.
-    Sharp trees then join the teams, twice as many as the other trees; they have as many votes as
-    all other teams together. With fewer than 20 rows there are no teams: the ensemble is 50 trees
-    of two kinds (``"fast"`` 12, ``"best"`` 200), drawn by the universal sampler. Rows are held out,
-    and a `refit` uses them in the end.
+    **Few rows.** With fewer than 200 rows of the smallest class, scouts may take signal for noise.
+    Then sharp trees join the teams: they have small leaves and learn from hard rows. There are
+    twice as many sharp trees as other trees, and they have as many votes as all other teams
+    together. With fewer than 20 rows there are no teams. The ensemble is then 50 trees of two kinds
+    (12 for ``"fast"``, 200 for ``"best"``), and the universal sampler draws their rows. A part of
+    the rows is held out, and a `refit` uses them in the end.
 
-    **What members of your own cost.** A classifier is fitted `n_estimators` times, and as often
-    again by a `refit`. If the validation rows hold at least 30 rows of every class, the default
-    meta-sampler meets two rivals, which take nine fits each. If they hold fewer,
+    **What members of your own cost.** Your classifier is fitted `n_estimators` times, and a `refit`
+    takes as many fits again. If every class has at least 30 validation rows, the default
+    meta-sampler meets two rivals, which take nine fits each. If some class has fewer,
     ``calibration="auto"`` takes four more growths. So ten members take 38 fits, or 60 with few
-    positives; with ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one thread, also
-    of HistGradientBoosting, LightGBM, XGBoost and CatBoost.
+    positives. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one thread. This
+    also holds for HistGradientBoosting, LightGBM, XGBoost and CatBoost.
 
     **Calibration.** The whole ensemble is calibrated once. `staged_predict_proba` uses the same
     calibration for all stages.
 
-    **Refit.** After a `refit` only the members are new. `actions_`, `states_`, `rival_`,
-    `scores_`, `calibration_`, `threshold_`, what is expected of it and `summary` come from growths
-    with held-out rows, because no rows are left that could judge the members on all rows.
+    **Refit.** After a `refit` only the members are new. No rows are left to judge them. So
+    `actions_`, `states_`, `rival_`, `scores_`, `calibration_`, `threshold_`, the expected precision
+    and recall, and `summary` come from growths with held-out rows.
 
     Meta-training inside `fit` (``meta_sampler="fit"``) grows its ensembles with plain leaves,
     whatever `leaf_smoothing` is.
@@ -332,14 +334,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         name : {"default", "fast", "best", "paper"}
             - ``"default"``: what the constructor gives;
             - ``"fast"``: one scout and two boosters, in about the time of one LightGBM fit;
-            - ``"best"``: three times as many members, longer ones, and three to four times the
+            - ``"best"``: three times as many members with more rounds, at three to four times the
               cost of the default;
-            - ``"paper"``: MESA as published, for two classes (for more, pass
-              ``threshold=None``): ten plain trees and a policy that is first meta-trained on the
-              data. No calibration, soft leaves, rivals or refit. Actions are drawn from the policy.
+            - ``"paper"``: MESA as published: ten plain trees, and a policy that is first
+              meta-trained on the data. There is no calibration, no soft leaf, no rival and no
+              refit. Actions are drawn from the policy. It is for two classes; for more, pass
+              ``threshold=None``.
 
         **overrides
-            Parameters that are to differ from the preset.
+            Parameters that replace those of the preset.
 
         Returns
         -------
@@ -430,8 +433,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         elif isinstance(given, (str, os.PathLike)):
             policy = load_policy(given)
         elif callable(given):
-            # A copy: a policy may keep notes of the fit it serves.
-            policy = deepcopy(given)
+            policy = deepcopy(given)  # it may keep notes of the fit it serves
         else:
             raise TypeError(
                 "meta_sampler must be a MetaSampler, a policy, a number in [0, 1], 'universal', "
@@ -447,8 +449,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         return policy
 
     def _fitted_sampler(self, given, plan, data):
-        """Return a copy of a `MetaSampler`, which is meta-trained first if need be."""
-        # A copy, so that a later fit of the one given leaves the classifier alone.
+        """Return a copy of a `MetaSampler`, meta-trained if need be: later fits leave it alone."""
         sampler = clone(given)
         if sampler.__sklearn_is_fitted__() or not data.has_validation:
             return sampler

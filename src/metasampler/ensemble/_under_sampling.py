@@ -107,21 +107,22 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The training rows. Data frames reach the members as they are, unless all are
-            scikit-learn's trees. The path of a Parquet file or of a folder of them, or
-            :class:`~metasampler.datasets.ParquetRows`, is read part by part.
+            The training rows. scikit-learn's trees and forests and LightGBM members get a data
+            frame as numbers. Other members get it as it is, and so does a list with other members
+            in it. You can also pass the path of a Parquet file or of a folder of such files, or
+            :class:`~metasampler.datasets.ParquetRows`: `fit` then reads part by part.
 
         y : array-like of shape (n_samples,) or str
-            Labels of any type, of two or more classes. For a path the name of their column.
+            Labels of any type, of two or more classes. If X is a path, the name of their column.
 
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. They multiply the weights of the draw, count in states and
-            scores, and reach base learners that take them: rows of the smallest class with their
-            own weight, drawn rows with the mean weight of their class, since their own has done
-            its work in the draw. A weight of zero leaves the row out.
+            Weights of the rows. They multiply the weights of the draw, and count in states and
+            scores. Members whose `fit` takes weights get them too: rows of the smallest class keep
+            their own weight. Drawn rows get the mean weight of their class, because their own
+            weight has already counted in the draw. A weight of zero leaves the row out.
 
         Returns
         -------

@@ -110,7 +110,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             yield self._proba_of(total, n_members)
 
     def staged_mean_proba(self, X, *, soft_leaves=True):
-        """Yield what the members say together after each member, before calibration.
+        """Yield the members' joint answer after each member, before calibration.
 
         Parameters
         ----------

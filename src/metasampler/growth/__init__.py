@@ -7,6 +7,8 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 from metasampler._running import side_by_side
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
 from metasampler.growth._check import (
+    N_JOBS,
+    SAMPLING_RATIO,
     check_labels,
     check_table,
     looked_at,
@@ -36,7 +38,6 @@ from metasampler.growth._kinds import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
-from metasampler.growth._limits import N_JOBS, SAMPLING_RATIO
 from metasampler.growth._looked import LookedAt
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument

@@ -230,6 +230,8 @@ class BoosterLearner(MemberLearner):
         # These rows are here for one member: they are binned as they are read, once.
         import lightgbm
 
+        if X[:1].dtype.kind != "f":
+            return self._bin(X[rows], codes[rows], settings)
         lightgbm.Sequence.register(TakenRows)
         return self._bin(TakenRows(X, rows), codes[rows], settings)
 

@@ -4,14 +4,14 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
-from metasampler._sklearn_compat import check_sample_weight, take_rows
+from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
 from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
 from metasampler.growth._kinds import make_table_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
@@ -22,6 +22,8 @@ from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
 __all__ = [
+    "N_JOBS",
+    "SAMPLING_RATIO",
     "check_labels",
     "check_table",
     "encode_labels",
@@ -29,6 +31,16 @@ __all__ = [
     "make_growth_data",
     "unchanged_on_error",
 ]
+
+#: Zero means nothing to joblib, which says so only when there is work for it.
+N_JOBS: list = [
+    None,
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Integral, None, -1, closed="right"),
+]
+
+#: More rows than anybody has; from here on products with numbers of rows may leave all types.
+SAMPLING_RATIO: list = [Interval(Real, 0, 1e12, closed="right")]
 
 
 @contextmanager

@@ -155,9 +155,8 @@ class FittedSampler(BaseEstimator):
     def save(self, path, *, history=True):
         """Write the sampler to a file, whole or not at all.
 
-        The file holds the policy, the settings, the history and the summary; not the base
-        learner and not a `scoring` that is a callable, of which only the names are kept in
-        `summary_`.
+        The file holds the policy, the settings, the history and the summary. It does not hold the
+        base learner, nor a callable `scoring`: `summary_` keeps only their names.
 
         Parameters
         ----------
@@ -169,8 +168,8 @@ class FittedSampler(BaseEstimator):
         Raises
         ------
         OSError
-            If the file cannot be written. The sampler can then be saved elsewhere;
-            :func:`metasampler.policy.check_writable` finds out before the training.
+            If the file cannot be written. Then save the sampler elsewhere.
+            :func:`metasampler.policy.check_writable` tells you before the training.
         """
         check_is_fitted(self)
         settings = {

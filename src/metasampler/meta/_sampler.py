@@ -36,41 +36,40 @@ __all__ = ["MetaSampler"]
 class MetaSampler(FittedSampler):
     """Learned policy that decides how hard the rows of the next member should be.
 
-    Meta-training plays episodes. In each an ensemble of `n_estimators` members grows on a task, and
-    a mu is chosen before every member but the first. From how the validation score changes, a
-    learner finds which mu are worth most.
+    Meta-training plays episodes. In each episode an ensemble of `n_estimators` members grows on a
+    task, and the policy chooses a mu before every member but the first. A learner sees how the
+    validation score changes, and finds which mu pays most.
 
-    The policy sees the ensemble's errors and nothing of the task's features. So a sampler that was
-    meta-trained on one task can be used on any other.
+    The policy sees only the ensemble's errors, not the columns of the task. So you can meta-train a
+    sampler on one task and use it on any other.
 
     Parameters
     ----------
     estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner in meta-training; None means
-        :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a list take turns, from the start
-        again in every episode.
+        The base learner in meta-training; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
+        The classifiers of a list take turns. Every episode starts with the first.
 
     n_estimators : int, default=10
-        Members of the ensemble in an episode; there is one action less.
+        Members of the ensemble in an episode. The first one takes no action.
 
     sigma : float, default=0.2
         Width of the Gaussian over errors.
 
     mu_min : float, default=0.0
         The smallest mu: the policy's actions, in [0, 1], are spread over [mu_min, 1]. Easy rows
-        teach little on most tasks, and a policy that cannot ask for them cannot fail by it.
+        teach little on most tasks. A large `mu_min` keeps the policy from choosing them.
 
     sampling_ratio : float, default=1.0
-        Rows drawn of each larger class per row of the smallest class; for
-        :class:`~metasampler.ensemble.teams.Boosters` it multiplies the three rows of theirs.
+        How many rows of each larger class are drawn for each row of the smallest class.
+        :class:`~metasampler.ensemble.teams.Boosters` get three times as many.
 
     state : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
         What the policy sees: histograms of the errors of some rows, a summary of them, or the
         signal that scouts found (for :class:`~metasampler.ensemble.teams.Boosters` only); see
         :class:`~metasampler.policy.StateEncoder`. A sampler reads only states of the kind it was
-        trained on. By the signal it chooses the power of errors that rows are drawn by, from 0,
-        which is uniform, to 6; `mu_min` and `sigma` are then of no use. By all other states it
-        chooses mu, as in the paper.
+        trained on. With ``"signal"`` it chooses the power of errors, from 0 (uniform draws) to 6
+        (hard rows); `mu_min` and `sigma` have no effect then. With all other states it chooses mu,
+        as in the paper.
 
     n_bins : int, default=5
         Bins of each histogram.
@@ -79,7 +78,7 @@ class MetaSampler(FittedSampler):
         Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
 
     learner : SoftActorCritic or FitToConstants, default=None
-        What improves the policy, with parameters of its own; None means
+        What improves the policy. It has parameters of its own. None means
         :class:`~metasampler.meta.SoftActorCritic`, as in the paper.
 
     validation_fraction : float, default=0.2
@@ -113,10 +112,10 @@ class MetaSampler(FittedSampler):
         What turns an ensemble's errors into the states this sampler reads.
 
     history_ : list of dict
-        One entry an episode: ``episode``, ``task``, ``train_score``, ``valid_score``,
-        ``test_score`` (None without test rows), ``actions`` (list of mu) and
-        ``n_random_actions``, how many of them were random. Constants that are compared play the
-        same episode, and the entry has their means.
+        One entry for each episode: ``episode``, ``task``, ``train_score``, ``valid_score``,
+        ``test_score`` (None without test rows), ``actions`` (list of mu) and ``n_random_actions``,
+        how many of them were random. :class:`~metasampler.meta.FitToConstants` plays several
+        constants in one episode; the entry then has their means.
 
     n_updates_ : int
         Updates that were made.
@@ -125,10 +124,10 @@ class MetaSampler(FittedSampler):
         How, when and with which versions the sampler was meta-trained.
 
     n_features_in_ : int
-        Features of the task that `fit` has seen; a sampler of several tasks has none.
+        Number of columns of the task that `fit` has seen; not set for several tasks.
 
     feature_names_in_ : ndarray of str
-        Their names, if it was a data frame with texts as names.
+        Names of these columns, if the task was a data frame with strings as names.
 
     See Also
     --------
@@ -136,9 +135,9 @@ class MetaSampler(FittedSampler):
 
     Notes
     -----
-    An interrupted `fit` (Ctrl-C) warns and leaves a usable sampler: the policy as it was after the
-    last update. `fit` starts anew unless `warm_start` is set. :func:`sklearn.base.clone` keeps what
-    was learned, because a sampler is used as a ready-made part of a classifier.
+    If you interrupt `fit` (Ctrl-C), it warns and leaves a usable sampler with the policy after the
+    last update. The next `fit` starts anew unless `warm_start` is set. :func:`sklearn.base.clone`
+    keeps the learned policy, because a sampler is a ready-made part of a classifier.
 
     References
     ----------
@@ -262,12 +261,12 @@ class MetaSampler(FittedSampler):
             Called after every round with a :class:`~metasampler.meta.TrainingProgress`, which
             has the current policy and history and can stop the training.
         checkpoint : str or path, default=None
-            A file for the whole state of the training. If it is there, the training goes on
-            from it, and gives the sampler that an uninterrupted one would have given; settings
-            and tasks must be the same, and `random_state` an int. An estimator or a scoring
-            function is compared by what it is called.
+            A file for the whole state of the training. If it exists, the training resumes from it
+            and gives the same sampler as without the interruption. Settings and tasks must be the
+            same, and `random_state` must be an int. Estimators and scoring functions are compared
+            by their names only.
         checkpoint_every : int, default=10
-            Rounds between two writes of the checkpoint; it is also written at the end.
+            Write the checkpoint after this many rounds, and at the end.
 
         Returns
         -------

@@ -17,7 +17,7 @@ BOOSTERS = {
 TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
-    "ensemble._balance_cascade": ("BalanceCascadeClassifier", "_Cascade", "_Cascade.draw"),
+    "ensemble._balance_cascade": ("BalanceCascadeClassifier",),
     "ensemble._answers": ("FittedTeam",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (

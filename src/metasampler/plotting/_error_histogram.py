@@ -15,7 +15,7 @@ _SHOWN = 5
 
 @shared_docs()
 class ErrorHistogramDisplay:
-    """Histograms of the errors by class, one panel for each number of members shown.
+    """Histograms of the errors of each class, as the ensemble grows.
 
     It is recommended to use `from_estimator` to create it.
 
@@ -64,7 +64,7 @@ class ErrorHistogramDisplay:
     ):
         """Draw the errors of a fitted ensemble, 1 - p(true class).
 
-        They are those of what the members say together, before calibration.
+        These are errors of the members' joint answer, before calibration.
 
         Parameters
         ----------
@@ -72,8 +72,8 @@ class ErrorHistogramDisplay:
             A fitted ensemble of this package, or any classifier with `staged_predict_proba`.
         {test_rows}
         members : sequence of int, default=None
-            After how many members to look; None means up to five numbers from the first member
-            to the last.
+            Numbers of members, one for each panel; None means up to five, from the first member to
+            the last.
         n_bins : int, default=10
             Bins of each histogram.
         log : bool, default=False

@@ -14,11 +14,11 @@ _ERROR_OF = "error of "
 
 @shared_docs()
 class FitSummaryDisplay:
-    """The members of `summary()` in up to three panels: mu, validation score, errors by class.
+    """Mu, validation score and errors by class of each member, in up to three panels.
 
-    Create it with `from_estimator`. A panel is left out if the fit has no numbers for it: a rule
-    has no mu, and a fit without validation rows has no score. With teams the scores are those of
-    each team alone; `held_out_scores_` has the score of all teams together.
+    Create it with `from_estimator`. A panel is left out if the fit has no numbers for it. For
+    instance, a uniform draw has no mu, and a fit without validation rows has no score. With teams
+    the scores are those of each team alone; `held_out_scores_` has the score of all teams together.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class FitSummaryDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, figure=None):
-        """Draw what a fitted ensemble's `summary` says.
+        """Draw the `summary` of a fitted ensemble.
 
         Parameters
         ----------

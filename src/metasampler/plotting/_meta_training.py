@@ -21,7 +21,7 @@ _COLUMNS = 4
 
 @shared_docs()
 class MetaTrainingDisplay:
-    """Sliding means of the scores of a meta-training's episodes, one panel a task.
+    """Sliding means of the scores of meta-training's episodes, one panel for each task.
 
     It is recommended to use `from_sampler` to create it.
 
@@ -31,7 +31,7 @@ class MetaTrainingDisplay:
         By task, and then by part of its rows (``"train"``, ``"valid"``, ``"test"``), the score of
         each episode.
     window : int, default=50
-        Episodes in a mean; half of the episodes where there are fewer than two windows.
+        Episodes in a mean. With fewer than two windows of episodes, half of them.
     references : dict of str to dict of str to float, default=None
         By task, and then by label, scores to compare with, drawn as horizontal lines.
     {title}

@@ -13,7 +13,7 @@ _SIGNALS = np.geomspace(5, 320, 100)
 
 @shared_docs()
 class PolicyDisplay:
-    """What samplers choose, as a function of the state.
+    """The mu or the power that samplers choose, over the state.
 
     It is recommended to use `from_samplers` or `from_sampler` to create it.
 
@@ -28,7 +28,7 @@ class PolicyDisplay:
     ylabel : str, default="power"
         What is chosen.
     log : bool, default=True
-        Whether equal steps are equal factors.
+        Whether the horizontal axis is logarithmic.
     {title}
 
     Attributes
@@ -68,10 +68,11 @@ class PolicyDisplay:
         Parameters
         ----------
         samplers : dict of str to MetaSampler or LearnedPolicy
-            By name; all read states of one kind and choose numbers of one kind.
+            Samplers by name. All must read the same kind of state, and choose the same kind of
+            number.
         states : array-like of shape (n_states, state_size), default=None
-            States to choose in, one after the other; of samplers that read the signal None means
-            signals from 5 to 320.
+            The states to show, in this order. None means signals from 5 to 320, for samplers that
+            read the signal.
         varies : str, default=None
             What tells the states apart, for the axis; None counts them.
         {title}

@@ -12,7 +12,7 @@ __all__ = ["PolicyTraceDisplay"]
 
 @shared_docs()
 class PolicyTraceDisplay:
-    """The mu that was chosen for each member: mean and standard deviation over fits.
+    """The mu of each member: mean and standard deviation over fits.
 
     It is recommended to use `from_estimators` or `from_estimator` to create it.
 
@@ -62,13 +62,13 @@ class PolicyTraceDisplay:
 
     @classmethod
     def from_estimators(cls, estimators, *, title="", ax=None):
-        """Draw what was chosen in several fits.
+        """Draw the mu of several fits.
 
         Parameters
         ----------
         estimators : dict of str to MesaClassifier or list of MesaClassifier
-            Fitted ensembles, or pipelines and searches around them, by name; those of a list are
-            shown by their mean.
+            Fitted ensembles by name, or pipelines and searches around them. A list is shown by its
+            mean.
         {title}
         {ax}
 
@@ -83,7 +83,7 @@ class PolicyTraceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, name=None, title="", ax=None):
-        """Draw what was chosen in one fit.
+        """Draw the mu of one fit.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ __all__ = ["PrecisionRecallComparisonDisplay"]
 
 @shared_docs()
 class PrecisionRecallComparisonDisplay:
-    """Precision over recall of several classifiers, the best named first.
+    """Precision-recall curves of several classifiers, from best to worst.
 
     It is recommended to use `from_estimators` or `from_predictions` to create it.
 
@@ -22,7 +22,7 @@ class PrecisionRecallComparisonDisplay:
         By name, precision and recall (arrays as :func:`~sklearn.metrics.precision_recall_curve`
         gives them) and the average precision.
     chance : float, default=None
-        Share of the class to find, which is the precision of chance; None draws no line.
+        The precision of chance, which is the share of the class to find; None draws no line.
     {title}
 
     Attributes
@@ -109,12 +109,12 @@ class PrecisionRecallComparisonDisplay:
 
     @classmethod
     def from_predictions(cls, scores, found, *, sample_weight=None, styles=None, title="", ax=None):
-        """Draw the curves of scores of the same rows.
+        """Draw the curves of several scores on the same rows.
 
         Parameters
         ----------
         scores : dict of str to array-like of shape (n_samples,)
-            By name, how strongly each row is taken for one of the class to find.
+            By name, a score for each row. A high score stands for the class to find.
         found : array-like of bool of shape (n_samples,)
             Which rows are of this class.
         {row_weights}
@@ -140,7 +140,7 @@ class PrecisionRecallComparisonDisplay:
         Parameters
         ----------
         styles : dict of str to dict, default=None
-            By name, what to set differently in a line, as ``{"MESA": {"linewidth": 3}}``.
+            By name, properties of a line, as ``{"MESA": {"linewidth": 3}}``.
         {ax}
 
         {drawn}

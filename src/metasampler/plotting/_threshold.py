@@ -14,14 +14,14 @@ __all__ = ["ThresholdDisplay"]
 
 @shared_docs()
 class ThresholdDisplay:
-    """Precision and recall against the threshold, with the one in use marked.
+    """Precision and recall at every threshold; the threshold in use is marked.
 
     It is recommended to use `from_estimator` or `from_predictions` to create it.
 
     Parameters
     ----------
     precision, recall, thresholds : ndarray of shape (n_thresholds,)
-        Precision and recall of calling all rows with at least this probability.
+        Precision and recall if all rows with at least this probability are called.
     threshold : float, default=None
         The threshold in use.
     pos_label : object, default=None
@@ -69,7 +69,7 @@ class ThresholdDisplay:
         {test_rows}
         {row_weights}
         scale : {"log", "linear"}, default="log"
-            Scale of the thresholds: those of a rare class are small.
+            Scale of the thresholds. Thresholds of a rare class are small.
         {ax}
 
         {drawn}

@@ -112,9 +112,9 @@ def make_report(
 ):
     """Make a report on a fitted classifier: one HTML file that is complete in itself.
 
-    It says how good the classifier is on some rows, with intervals, and lets a reader move the
-    threshold and the costs. It holds aggregates at no more than a thousand thresholds, so that its
-    size does not depend on the number of rows, and nothing of the rows themselves.
+    It says how good the classifier is on some rows, with intervals. A reader can move the threshold
+    and the costs. The file holds numbers for at most a thousand thresholds, so its size does not
+    depend on the number of rows. It holds no rows, unless you ask for `top_rows`.
 
     Parameters
     ----------
@@ -122,38 +122,37 @@ def make_report(
         Fitted: a :class:`~metasampler.MesaClassifier`, any other classifier with `predict_proba`
         or `decision_function`, or a pipeline or search around one.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        Rows that it was not trained on.
+        Rows that the classifier was not trained on.
     y : array-like of shape (n_samples,), default=None
-        Their labels. Without them the report says how many alarms there are, not how many are
-        right.
+        Their labels. Without them the report can count alarms, but not say how many are right.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows; they count in all numbers.
     pos_label : object, default=None
-        The class to find. None means the class that the classifier was tuned to find, otherwise
-        the rarest in y. With more than two classes the threshold is about this class against the
-        rest.
+        The class to find. None means the class that the classifier was tuned to find, or else the
+        rarest in y. With more than two classes the report is about this class against the rest.
     target : str, default=None
         What the labels are called, for the text.
     title : str, default=None
         Written above the report; None means the name of the classifier.
     rows_a_day : float, default=1000
-        What the box for rows a day begins with.
+        The first value in the box for rows a day.
     miss_cost, alarm_cost : float, default=None
-        What the boxes for the costs of a missed row and of a false alarm begin with. None means
-        those of ``threshold=("cost", ...)`` if the classifier has it, otherwise 10 and 1.
+        The first values in the boxes for the costs of a missed row and of a false alarm. None means
+        the costs of ``threshold=("cost", ...)`` if the classifier has them, otherwise 10 and 1.
     top_rows : int, default=0
-        How many rows to list by number, score and label, those with the highest scores first.
+        How many rows to list, with number, score and label. The highest scores come first.
     rivals : dict of str to classifier, default=None
-        Other fitted classifiers by name, which are scored on the same rows.
+        Other fitted classifiers by name, to score on the same rows.
     comparison : dict of str to dict of str to float or list of float, default=None
-        Scores that were measured elsewhere, such as in cross-validation: by method, by measure. Of
-        a list, one number a fold, mean and standard deviation are shown.
+        Scores that were measured elsewhere, such as in cross-validation, by method and then by
+        measure. A list has one number for each fold; the report shows its mean and standard
+        deviation.
     source : dict of str to str, default=None
         More facts for the section on the data, by name.
     cautions : iterable of str, default=()
-        What a reader must know first; it stands below the headline.
+        What a reader must know first. The report shows it below the headline.
     n_repeats : int, default=5
-        How often each column is shuffled to see what matters; 0 leaves this out.
+        How often each column is shuffled to see how much it matters; 0 leaves this out.
     n_resamples : int, default=1000
         Resamples of the bootstrap.
     random_state : int, default=0

@@ -19,20 +19,20 @@ __all__ = ["TableCleaner"]
 
 
 class TableCleaner(TransformerMixin, BaseEstimator):
-    """Leave out the columns of a table that should not be learned from, and read its dates.
+    """Leave out the columns of a table that a model should not learn from, and read its dates.
 
-    It does what :func:`inspect_columns` says: identifiers, constants, empty columns and those that
-    repeat the target go. Dates that are written as texts become days since 1970. Infinite numbers
-    become missing ones. The result is a data frame of the same library, for a classifier of this
-    package or a `TableEncoder`.
+    It does what :func:`inspect_columns` says. It drops identifiers, constants, empty columns and
+    columns that repeat the target. Dates that are written as texts become days since 1970. Infinite
+    numbers become missing values. The result is a data frame of the same library. Pass it to a
+    classifier of this package or to a `TableEncoder`.
 
     Parameters
     ----------
     keep : sequence of column names, default=()
-        Columns that stay whatever is found.
+        Columns to keep in any case.
 
     drop : sequence of column names, default=()
-        Columns that go whatever is found.
+        Columns to drop in any case.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         What was found.
 
     left_out_ : dict of str
-        The columns that go, with the reason.
+        The dropped columns, with the reason for each.
 
     kinds_ : dict of str
         The kind of each column that stays: ``"number"``, ``"category"``, ``"date"``, or

@@ -24,22 +24,22 @@ __all__ = ["TableEncoder", "encoder_of_numbers"]
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a data frame with columns of any kind into one matrix of numbers.
 
-    Numbers and booleans stay what they are, dates become days since 1970, texts and categories
-    become codes. Missing values become NaN. scikit-learn's `OrdinalEncoder` needs to be told which
-    columns to encode, and does not know dates.
+    Numbers and booleans stay what they are. Dates become days since 1970. Texts and categories
+    become codes. Missing values become NaN. Use scikit-learn's `OrdinalEncoder` if you want to name
+    the columns to encode yourself; it does not know dates.
 
     Parameters
     ----------
     min_count : int, default=2
-        Rows that must share a level of a text or a category for it to have a code of its own.
-        Rarer levels, and those that `fit` did not see, share code 0. So a column of identifiers
-        says nothing, and an unknown level is what it is: a rare one.
+        A level of a text or a category gets a code of its own if at least this many rows have it.
+        Rarer levels share code 0, and so do levels that `fit` did not see. So a column of
+        identifiers carries no information.
 
     Attributes
     ----------
     kinds_ : dict of str
         The kind of each column: ``"number"``, ``"date"``, ``"category"``, or ``"empty"`` if all
-        values were missing: such a column stays empty, whatever it holds later.
+        values were missing. An empty column stays empty, also if new rows have values.
 
     levels_ : dict of list of str
         The levels of each text or category that have a code of their own, in the order of their

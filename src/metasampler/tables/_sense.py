@@ -159,29 +159,29 @@ class ColumnReport:
 
 
 def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
-    """Find the columns of a table that should not be learned from.
+    """Find the columns of a table that a model should not learn from.
 
     Parameters
     ----------
     frame : data frame (pandas or polars)
         The table.
     target : column name or array-like, default=None
-        The column to predict, or its values if it is not in the frame. Without it columns that
-        give the target away are not looked for; rows without a class are not looked at for it.
+        The column to predict, or its values if it is not in the frame. Without it no column that
+        gives the target away can be found. Rows without a class are left out of that search.
     keep : sequence of column names, default=()
-        Columns that are used whatever is found.
+        Columns to use in any case.
 
     Returns
     -------
     report : ColumnReport
         Prints as a table of what was found:
 
-        - *identifiers*, with their own value in nearly every row: texts, and whole numbers that
-          are counted up, spread evenly or named as one; left out;
+        - *identifiers*, with another value in nearly every row: texts, and whole numbers that count
+          up, are spread evenly or have the name of an identifier; left out;
         - *constants* and *empty* columns: left out;
-        - columns that *repeat the target*, under whatever names of the classes: left out;
-        - *possible leaks*, columns that alone nearly tell the rarest class: used, with a warning.
-          Ask whether they are known when the decision is due;
+        - columns that *repeat the target*, also with other names for the classes: left out;
+        - *possible leaks*, single columns that nearly give the rarest class away: used, with a
+          warning. Ask whether you know their values when you have to decide;
         - *dates*, also those written as texts: encoded as days since 1970;
         - columns that hold neither numbers, dates nor texts: left out.
 

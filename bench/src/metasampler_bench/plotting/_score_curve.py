@@ -9,6 +9,8 @@ from metasampler.plotting.style import legend_below, line_style, make_panels, ti
 __all__ = ["ScoreCurveDisplay"]
 
 _COLUMNS = 3
+#: Powers of ten that a logarithmic axis must span for these alone to be named.
+_DECADES = 1.6
 #: Letters above a panel, as many as it is wide.
 _TITLE_LETTERS = 36
 
@@ -116,6 +118,7 @@ class ScoreCurveDisplay:
                 self._draw(panel, style, name, x, mean, spread)
             if self.logx:
                 panel.set_xscale("log")
+                _name_ticks(panel.xaxis)
             self._widen(panel)
             heading = "\n".join(wrap(task, _TITLE_LETTERS))
             panel.set_title(heading, fontsize=10, parse_math=False)
@@ -146,3 +149,14 @@ class ScoreCurveDisplay:
             panel.fill_between(
                 x, mean - spread, mean + spread, color=style["color"], alpha=0.15, linewidth=0
             )
+
+
+def _name_ticks(axis):
+    """Name the powers of ten, and twice and five times them where few of these are in sight."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_view_interval()
+    if np.log10(high / low) < _DECADES:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda place, _: f"{place:,g}"))
