@@ -89,7 +89,7 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     ways: dict[str, tuple[Any, Cases]] = {
         "from clean labels": (learned(), clean),
         "from clean and flipped labels": (learned(), two),
-        "from clean and flipped labels and fewer positives: comes along": (learned(), known),
+        "from clean and flipped labels and fewer positives: shipped": (learned(), known),
         "curves of noisy tables drawn to the mean": (learned(prepared=shrunken), known),
     }
     # Slow to fit: so these are held apart in groups of families.

@@ -21,7 +21,7 @@ from metasampler_bench._draw_judge import (
 )
 from metasampler_bench._draw_policies import learned, one_threshold
 from metasampler_bench._draw_trained import trained
-from metasampler_bench._look import Look
+from metasampler_bench._look import Look, bullets
 
 __all__ = ["DRAW_SENTENCES"]
 
@@ -43,8 +43,8 @@ def policies_tables(look: Look) -> str:
     texts = [
         f"We tested the shipped policy on {len(set(clean.tables.tolist()))} tables with "
         f"{splits_of(clean)} each. For each table it learned from other families only. With clean "
-        f"labels {_goal(clean, clean, known)}",
-        f"With {NOISE:.0%} flipped training labels, {splits_of(flipped)}, "
+        f"labels:\n\n{_goal(clean, clean, known)}",
+        f"With {NOISE:.0%} flipped training labels, {splits_of(flipped)}:\n\n"
         + _goal(flipped, clean, known)
         if len(flipped)
         else "",
@@ -87,10 +87,9 @@ def _goal(cases: Cases, clean: Cases, known: Cases) -> str:
         of_families = f"over the {n_families} families {p_over_families(cases, own, scores):.2g}"
         is_ahead = float(p) < _GOAL_P and float(gain) > 0
         verdicts[f"p < {_GOAL_P} against {name} ({p}; {of_families})"] = is_ahead
-    met = [name for name, is_met in verdicts.items() if is_met]
-    missed = [name for name, is_met in verdicts.items() if not is_met]
-    text = f"it reaches {_listed(met)}." if met else "it reaches no part of the goal."
-    return f"{text} It misses {_listed(missed)}." if missed else text
+    # What is met stands first.
+    order = sorted(verdicts, key=lambda name: not verdicts[name])
+    return bullets(f"{'met' if verdicts[name] else 'missed'}: {name}" for name in order)
 
 
 def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
@@ -116,15 +115,16 @@ def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
         compared = []
         for name, scores in rivals.items():
             *_, sides, p = judged(cases, found["own"], [scores])
-            compared.append(f"{name} {mean_of(cases, scores):.4f} (won {sides}, p = {p})")
+            compared.append(f"{name}: {mean_of(cases, scores):.4f}, {sides} (p = {p})")
         noun = "sets" if "sets" in title else "tables"
         count = f"{len(set(cases.tables.tolist()))} {noun}"
+        own = mean_of(cases, found["own"])
         texts.append(
-            f"- **{title}** ({count}, {splits_of(cases)}) the shipped policy has "
-            f"{mean_of(cases, found['own']):.4f}. Others have, with the {noun} that the policy won "
-            f"and lost: {_listed(compared)}."
+            f"{title} ({count}, {splits_of(cases)}) the shipped policy has {own:.4f}. The "
+            f"others, with the number of {noun} on which the policy is ahead : behind:"
+            f"\n\n{bullets(compared)}"
         )
-    return "\n".join(texts)
+    return "\n\n".join(texts)
 
 
 def _where_it_matters(clean: Cases) -> str:
@@ -174,10 +174,6 @@ def _costs(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
 def _named(draw: str) -> str:
     """Return how the text names a constant draw."""
     return f"mu {draw}" if draw in MUS else draw.removeprefix("soft ")
-
-
-def _listed(texts: list[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 #: By the name of the spec.

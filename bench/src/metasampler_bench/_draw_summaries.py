@@ -52,8 +52,8 @@ _EDGES = (0.0, 25.0, 36.0, 50.0, 100.0, 160.0, np.inf)
 # Searches and soft actor-critic depend on chance: the mean of some is shown.
 _SEEDS = range(3)
 
-# What the sampler is that comes along.
-_OWN = "learned, also from flipped labels and fewer positives: comes along"
+# How tables name the shipped sampler.
+_OWN = "learned, also from flipped labels and fewer positives: shipped"
 
 # Members of a team; the first is drawn uniformly and shared.
 _N_MEMBERS = 4

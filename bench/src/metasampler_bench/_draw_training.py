@@ -153,7 +153,7 @@ def _linear_policy(weights: Any, encoder: StateEncoder) -> Any:
 
 
 #: What learns, by name: from tasks, episodes and a seed to a policy. Soft actor-critic has the
-#: network of the paper; what is learned from constants is linear, as the sampler that comes along.
+#: network of the paper; what is learned from constants is linear, as the shipped sampler.
 LEARNERS: dict[str, Callable[..., Any]] = {
     "soft actor-critic": partial(_by_meta_training, _soft_actor_critic, (50,)),
     "random search": _random_search,

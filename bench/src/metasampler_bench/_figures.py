@@ -305,7 +305,7 @@ def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
     from metasampler_bench._draw_judge import cases_of
     from metasampler_bench._draw_policies import fit_sampler
 
-    samplers = {"the sampler that comes along": load_policy("boosters")}
+    samplers = {"the shipped sampler": load_policy("boosters")}
     clean = cases_of(rows, {})
     if len(clean):
         alone = LearnedPolicy(fit_sampler(clean), StateEncoder("signal"))

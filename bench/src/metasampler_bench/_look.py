@@ -10,7 +10,7 @@ from metasampler_bench._paired import Difference, at, by_split, compare
 from metasampler_bench._rows import Row, axis_order, axis_value, finished, paper_value
 from metasampler_bench._spec import Spec
 
-__all__ = ["Look", "count", "listed", "sentence", "short"]
+__all__ = ["Look", "bullets", "count", "listed", "sentence", "short"]
 
 
 class Look:
@@ -69,6 +69,19 @@ def short(value: float, digits: int = 3) -> str:
     """
     text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def bullets(texts: Any) -> str:
+    """Write several things one below the other, as a list in Markdown.
+
+    Examples
+    --------
+    >>> from metasampler_bench._look import bullets
+    >>> print(bullets(["a", "b"]))
+    - a
+    - b
+    """
+    return "\n".join(f"- {text}" for text in texts)
 
 
 def listed(values: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler_bench._look import Look, count, listed, sentence, short
+from metasampler_bench._look import Look, bullets, count, listed, sentence, short
 from metasampler_bench._methods import title_of
 from metasampler_bench._paired import Difference, at, by_split
 from metasampler_bench._rows import row_value, select
@@ -209,25 +209,25 @@ def noise(look: Look) -> str:
             best.append(max(others))
             leads += score >= max(others)
         paper = [look.paper(method=OWN, **place) for place in places]
-        text = f"{opening} MESA has {'/'.join(short(v) for v in own)} at "
-        text += f"{'/'.join(f'{level:.0%}' for level in levels)} noise"
+        text = f"{opening}, at {'/'.join(f'{level:.0%}' for level in levels)} noise: "
+        text += f"MESA has {'/'.join(short(v) for v in own)}"
         if all(value is not None for value in paper):
             text += f" (the paper {'/'.join(short(v) for v in paper if v is not None)})"
-        text += f", the best of the four baselines {'/'.join(short(v) for v in best)}: ahead at "
+        text += f", and the best of the four baselines has {'/'.join(short(v) for v in best)}. "
         fits = min(look.fits(method=OWN, **place) for place in places)
-        text += f"{count(leads, len(levels))} levels ({fits} fit{'s' if fits > 1 else ''} each)."
-        texts.append(text)
+        text += f"MESA is ahead at {count(leads, len(levels))} levels ({fits} "
+        text += f"fit{'s' if fits > 1 else ''} each)."
         constants = {
             name: [look.mean(method=name, **place) for place in places]
             for name in ("constant-0.5", "constant-0.8", "constant-0.9", "constant-1")
         }
         if all(np.isfinite(v).all() for v in constants.values()):
             winner = max(constants, key=lambda name: constants[name][-1])
-            texts.append(
-                f"At {levels[-1]:.0%} the best constant there is {title_of(winner)} "
-                f"({short(constants[winner][-1])})."
-            )
-    return " ".join(texts)
+            text += f" At {levels[-1]:.0%} the best constant is "
+            text += f"{title_of(winner).removeprefix('constant ')} "
+            text += f"({short(constants[winner][-1])})."
+        texts.append(text)
+    return bullets(texts)
 
 
 def transfer(look: Look) -> str:
@@ -248,10 +248,10 @@ def transfer(look: Look) -> str:
         if losses:
             parts = [f"{key} {min(v):+.1%} to {max(v):+.1%}" for key, v in losses.items()]
             n = look.fits(dataset=name, method=OWN, k=ks[0])
-            texts.append(
-                f"On {name} ({n} fits), relative to a sampler of the task itself: {listed(parts)}."
-            )
-    return " ".join(texts)
+            texts.append(f"On {name} ({n} fits): {listed(parts)}.")
+    if not texts:
+        return ""
+    return f"Scores relative to a sampler of the task itself:\n\n{bullets(texts)}"
 
 
 def resampling(look: Look) -> str:
@@ -333,7 +333,7 @@ def over_sampling(look: Look) -> str:
                 used = look.mean("rows", dataset=name, method=method, k=best)
                 rivals[method] = (scored[best], used)
         if not rivals:
-            texts.append(f"{name} has no rows of over-sampling ensembles")
+            texts.append(f"{name} has no rows of over-sampling ensembles.")
             continue
         best_rival = max(rivals, key=lambda m: rivals[m][0])
         score, used = rivals[best_rival]
@@ -342,20 +342,20 @@ def over_sampling(look: Look) -> str:
             for k in look.values("k", dataset=name, method=OWN)
             if look.mean(dataset=name, method=OWN, k=k) >= score
         ]
-        text = f"{name}: the best score of the three is {short(score)} ({title_of(best_rival)}, "
-        text += f"{used:,.0f} rows)"
+        n = look.fits(dataset=name, method=OWN, k=5)
+        text = f"{name} ({n} fit{'s' if n > 1 else ''}): the best of the three over-sampling "
+        text += f"ensembles has {short(score)} ({title_of(best_rival)}, {used:,.0f} rows). MESA "
         if enough:
             own = look.mean("rows", dataset=name, method=OWN, k=enough[0])
-            text += f", which MESA reaches with {own:,.0f} rows, {own / used:.0%} of them"
+            text += f"reaches it with {own:,.0f} rows, {own / used:.0%} of them."
         else:
             top = max(
                 look.mean(dataset=name, method=OWN, k=k)
                 for k in look.values("k", dataset=name, method=OWN)
             )
-            text += f", which MESA does not reach (at the most {short(top)})"
-        n = look.fits(dataset=name, method=OWN, k=5)
-        texts.append(f"{text} ({n} fit{'s' if n > 1 else ''})")
-    return ". ".join(texts) + ("." if texts else "")
+            text += f"does not reach it (at the most {short(top)})."
+        texts.append(text)
+    return bullets(texts)
 
 
 def transfer_losses(look: Look) -> dict[str, list[tuple[float, str, str]]]:
@@ -480,16 +480,16 @@ def meta_training(look: Look) -> str:
         # Most of the way is behind: the last 50 episodes add less than a tenth of it.
         level += end[2] - before[2] < 0.1 * (end[2] - start[2])
         texts.append(
-            f"{name} train {short(start[0])} to {short(end[0])}, valid {short(start[1])} to "
-            f"{short(end[1])}, test {short(start[2])} to {short(end[2])} ({len(rows)} "
-            f"fold{'s' if len(rows) > 1 else ''})"
+            f"{name} ({len(rows)} fold{'s' if len(rows) > 1 else ''}): train {short(start[0])} to "
+            f"{short(end[0])}, valid {short(start[1])} to {short(end[1])}, test {short(start[2])} "
+            f"to {short(end[2])}"
         )
     if not texts:
         return ""
     return (
-        f"First and last 50 episodes of each meta-training: {'; '.join(texts)}. Test scores rise "
-        f"in {count(rising, total)} meta-trainings; on {count(level, len(texts))} sets the last 50 "
-        "episodes bring less than a tenth of the rise in the mean."
+        f"Test scores rise in {count(rising, total)} meta-trainings. On {count(level, len(texts))} "
+        "sets the last 50 episodes bring less than a tenth of the mean rise. Mean scores of the "
+        f"first 50 and of the last 50 episodes:\n\n{bullets(texts)}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
-from metasampler_bench._look import Look, count, listed, sentence, short
+from metasampler_bench._look import Look, bullets, count, listed, sentence, short
 from metasampler_bench._methods import METHODS, title_of
 from metasampler_bench._paired import Difference, by_split
 from metasampler_bench._protocol import n_folds_of
@@ -80,14 +80,17 @@ def seeds(look: Look) -> str:
         if not np.isnan(each.lowest_mu):
             mus = f", mean mu {short(each.lowest_mu, 2)} to {short(each.highest_mu, 2)}"
         texts.append(
-            f"{each.dataset}: SD over meta-trainings {short(each.within)}{between}{mus}, "
-            f"{count(each.collapsed, each.n_trainings)} below a fit with random mu on the same rows"
+            f"{each.dataset}: SD over meta-trainings {short(each.within)}{between}{mus}. "
+            f"{count(each.collapsed, each.n_trainings)} meta-trainings are below a fit with random "
+            "mu on the same rows."
         )
-    text = "; ".join(texts) + "."
+    text, gaps = bullets(texts), []
     for rival in (*SEARCHES, "selected-mu", "constant-0.9", "constant-1"):
         parts = [f"{name} {_with_error(gap)}" for name, gap in gaps_to(look, rival)]
         if parts:
-            text += f" Soft actor-critic minus {title_of(rival)}: {listed(parts)}."
+            gaps.append(f"{title_of(rival)}: {listed(parts)}")
+    if gaps:
+        text += f"\n\nScore of soft actor-critic minus that of:\n\n{bullets(gaps)}"
     return text
 
 

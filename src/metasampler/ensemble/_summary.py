@@ -201,8 +201,8 @@ def _notes(ensemble) -> Iterator[str]:
         )
     elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
         yield (
-            "The smallest class has fewer than 20 rows, too few for teams. All members are trees, "
-            "which did best in development on so few rows."
+            "The smallest class has fewer than 20 rows: too few for scouts, and so for teams. All "
+            "members are trees."
         )
     if rivals := getattr(ensemble, "rivals_", ()):
         met = " and ".join(f"{mu:g}" for mu in rivals)
