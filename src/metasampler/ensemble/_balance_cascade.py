@@ -1,7 +1,5 @@
 """BalanceCascade: after each member the rows it has learned leave the larger classes."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from metasampler._docs import shared_docs
@@ -105,7 +103,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
     def _become(self, plan, teams, final, blend, decision, refits, facts):
         super()._become(plan, teams, final, blend, decision, refits, facts)
-        # The rules hold pools, which are parts with all rows, and no warm start goes on from them.
+        # The rule holds pools, which are parts with all rows, and no warm start goes on from them.
         self._steps = [step._replace(rule=None) for step in self._steps]
         self.__dict__.pop("_grown", None)
         self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T
@@ -144,14 +142,12 @@ class _Cascade:
         for k, parts in self.pools.items():
             size = int(self.sizes[k][growth.n_members])
             self.pools[k] = hardest_rows(growth.candidates(k).among(parts), size, self.ties)
-        return _FromPools(dict(self.pools))
+        return self.draw
 
+    def draw(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
+        """Return ``size`` of the rows in the pool of one class: the rule of the next draw.
 
-class _FromPools(NamedTuple):
-    """The rule: rows of a class are drawn uniformly from its pool."""
-
-    pools: dict[int, list]
-
-    def __call__(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
-        """Return ``size`` of the rows in the pool of one class."""
+        One rule for all steps: it keeps the newest pools only. Nobody repeats it, since a refit has
+        a cascade of its own.
+        """
         return draw_from_pool(candidates, self.pools[candidates.k], size)

@@ -134,7 +134,10 @@ class Blend:
         shares: Sequence[np.ndarray],
         votes: Sequence[int] | None = None,
     ) -> tuple["Blend", HeldOut | None]:
-        """Return the blend of grown teams, and the rows that all can judge, if there are any.
+        """Return the blend of grown teams, and the rows that decide, if there are any.
+
+        These are the rows that all teams can judge. Where they are few, as a few scouts leave out
+        a part of the rows only, they are the rows that some team can judge.
 
         ``judged`` are the rows of each team, as `Growth.judged` returns them.
         """
@@ -153,7 +156,31 @@ class Blend:
         if np.bincount(codes, minlength=data.n_classes).min():
             score = data.score_function(codes, weights)
             blend.scores = [score(answer) for answer in (*answers, _vector(joint))]
-        return blend, HeldOut(common, joint, codes, weights)
+        held_out = HeldOut(common, joint, codes, weights)
+        if held_out.are_few(data.n_classes):
+            held_out = blend._by_those_who_can(judged)
+        return blend, held_out
+
+    def _by_those_who_can(self, judged: Sequence[tuple]) -> HeldOut:
+        """Return all rows that some team can judge, each with the answer of the teams that can."""
+        rows = np.unique(np.concatenate([of_team for of_team, *_ in judged]))
+        known = np.array([np.isin(rows, of_team, assume_unique=True) for of_team, *_ in judged])
+        proba = np.empty((len(rows), judged[0][1].shape[1]))
+        codes = np.empty(len(rows), dtype=judged[0][2].dtype)
+        weights = None if judged[0][3] is None else np.empty(len(rows))
+        for pattern in np.unique(known, axis=1).T:
+            here = np.flatnonzero((known == pattern[:, np.newaxis]).all(axis=0))
+            answers: list[np.ndarray | None] = [None] * len(judged)
+            for number, (of_team, answer, team_codes, team_weights) in enumerate(judged):
+                if not pattern[number]:
+                    continue
+                places = np.searchsorted(of_team, rows[here])
+                answers[number] = _vector(answer[places])
+                codes[here] = team_codes[places]
+                if weights is not None:
+                    weights[here] = team_weights[places]
+            proba[here] = self(answers)
+        return HeldOut(rows, proba, codes, weights)
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""

@@ -235,7 +235,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     **Few rows.** With fewer than 200 rows of the smallest class, scouts may take signal for noise.
     Then sharp trees join the teams: they have small leaves and learn from hard rows. There are
     twice as many sharp trees as other trees, and they have as many votes as all other teams
-    together. With fewer than 20 rows there are no teams. The ensemble is then 50 trees of two kinds
+    together. With fewer than 25 rows there are no teams. The ensemble is then 50 trees of two kinds
     (12 for ``"fast"``, 200 for ``"best"``), and the universal sampler draws their rows. A part of
     the rows is held out, and a `refit` uses them in the end.
 

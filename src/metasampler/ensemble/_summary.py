@@ -201,7 +201,7 @@ def _notes(ensemble) -> Iterator[str]:
         )
     elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
         yield (
-            "The smallest class has fewer than 20 rows: too few for scouts, and so for teams. All "
+            "The smallest class has fewer than 25 rows: too few for scouts, and so for teams. All "
             "members are trees."
         )
     if rivals := getattr(ensemble, "rivals_", ()):

@@ -31,9 +31,9 @@ from metasampler.policy import ConstantPolicy, load_policy
 
 __all__ = ["RECIPES", "Plan", "Recipe", "Team", "has_few_rows"]
 
-# With fewer rows of the smallest class trees take the place of teams. At 25 rows teams are ahead of
-# them (`metasampler study few-positives`); below that scouts stop by one row or two.
-_ENOUGH_ROWS = 20
+# With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
+# that was measured, and there teams are ahead (`metasampler study few-positives`).
+_ENOUGH_ROWS = 25
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
 # trees too blunt: sharp ones join the teams.
@@ -234,7 +234,9 @@ class Recipe:
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
         """Return the base learner of the scouts."""
-        n_rounds = self.max_scout_rounds if can_stop else _UNKNOWN_SIGNAL * 0.1 / self.learning_rate
+        # The unknown signal, as rounds of these scouts.
+        unknown = _UNKNOWN_SIGNAL / self.round_counts * 0.1 / self.learning_rate
+        n_rounds = self.max_scout_rounds if can_stop else unknown
         return _booster(
             n_estimators=round(n_rounds),
             learning_rate=self.learning_rate,

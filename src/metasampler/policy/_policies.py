@@ -158,8 +158,8 @@ def _signal(growth) -> np.ndarray:
     if growth.learner.signal is None:
         raise ValueError(
             "A state of kind 'signal' is of members that scouts went before: the boosters of "
-            "MesaClassifier's recipes, for tables with 20 rows of the smallest class. For other "
-            "members take another sampler."
+            "MesaClassifier's recipes, for tables with at least 25 rows of the smallest class. "
+            "For other members take another sampler."
         )
     return signal_state(growth.learner.signal)
 

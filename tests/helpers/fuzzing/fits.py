@@ -123,7 +123,7 @@ def cases(draw, least_rare=1, n_rows=None, estimators=tuple(ESTIMATORS), odd=Tru
 team_cases = st.one_of(
     *(
         cases(least_rare=rare, n_rows=size, estimators=("fast", "fast", "none"), odd=odd)
-        for rare, size in ((20, 160), (80, 300), (210, 700))
+        for rare, size in ((25, 160), (80, 300), (210, 700))
         for odd in (False, True)
     )
 )
