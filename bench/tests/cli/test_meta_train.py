@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, MetaSampler
@@ -76,7 +77,7 @@ def test_a_sampler_comes_out(run):
     assert sampler.summary_["seed"] == 0
     assert sampler.n_updates_ == 8
     X, y = load("third.npz")
-    MesaClassifier(meta_sampler="sampler.npz", n_estimators=3).fit(X, y)
+    MesaClassifier(DecisionTreeClassifier(), 3, meta_sampler="sampler.npz").fit(X, y)
     lines = read_log("log.jsonl")
     assert [line["round"] for line in lines] == [1, 2, 3]
     assert [line["episodes"] for line in lines] == [2, 4, 6]
