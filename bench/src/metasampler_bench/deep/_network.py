@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-__all__ = ["forward", "import_torch", "initialise", "initialise_flat", "logistic_losses"]
+__all__ = ["forward", "import_torch", "initialise", "logistic_losses"]
 
 Tensors = list[Any]
 
@@ -22,8 +22,10 @@ def import_torch() -> Any:
     return torch
 
 
-def initialise(sizes: Sequence[int], generator: Any, dtype: Any = None) -> Tensors:
-    """Return weights and biases, layer by layer; He's normal initialisation, zero biases.
+def initialise(
+    sizes: Sequence[int], generator: Any, dtype: Any = None, *, flat: bool = False
+) -> Tensors:
+    """Return weights and biases, layer by layer.
 
     Parameters
     ----------
@@ -33,6 +35,9 @@ def initialise(sizes: Sequence[int], generator: Any, dtype: Any = None) -> Tenso
         Source of randomness.
     dtype : torch dtype, default=None
         None means float32.
+    flat : bool, default=False
+        Whether to start as PyTorch's own layers do, evenly spread to 1 / sqrt(inputs), instead of
+        with He's normal weights and zero biases. With one input such a network is six times as flat.
 
     Returns
     -------
@@ -40,36 +45,16 @@ def initialise(sizes: Sequence[int], generator: Any, dtype: Any = None) -> Tenso
         W_1, b_1, W_2, b_2, ...; all of them require gradients.
     """
     torch = import_torch()
-    dtype = torch.float32 if dtype is None else dtype
+    options = {"generator": generator, "dtype": torch.float32 if dtype is None else dtype}
     parameters: Tensors = []
     for n_in, n_out in pairwise(sizes):
-        weights = torch.randn(n_in, n_out, generator=generator, dtype=dtype) * (2 / n_in) ** 0.5
-        parameters += [weights.requires_grad_(), torch.zeros(n_out, dtype=dtype).requires_grad_()]
-    return parameters
-
-
-def initialise_flat(sizes: Sequence[int], generator: Any, dtype: Any = None) -> Tensors:
-    """Return weights and biases as PyTorch's own layers have them: even, to 1 / sqrt(inputs).
-
-    With one input such a network is six times as flat as with `initialise`.
-
-    Parameters
-    ----------
-    sizes, generator, dtype
-        As in `initialise`.
-
-    Returns
-    -------
-    parameters : list of Tensor
-        W_1, b_1, W_2, b_2, ...; all of them require gradients.
-    """
-    torch = import_torch()
-    dtype = torch.float32 if dtype is None else dtype
-    parameters: Tensors = []
-    for n_in, n_out in pairwise(sizes):
-        for shape in ((n_in, n_out), (n_out,)):
-            values = torch.rand(*shape, generator=generator, dtype=dtype) * 2 - 1
-            parameters.append((values / n_in**0.5).requires_grad_())
+        if flat:
+            layer = [torch.rand(*shape, **options) * 2 - 1 for shape in ((n_in, n_out), (n_out,))]
+            layer = [values / n_in**0.5 for values in layer]
+        else:
+            weights = torch.randn(n_in, n_out, **options) * (2 / n_in) ** 0.5
+            layer = [weights, torch.zeros(n_out, dtype=options["dtype"])]
+        parameters += [values.requires_grad_() for values in layer]
     return parameters
 
 

@@ -8,7 +8,7 @@ from metasampler_bench.deep._network import (
     Tensors,
     forward,
     import_torch,
-    initialise_flat,
+    initialise,
     logistic_losses,
 )
 
@@ -103,7 +103,7 @@ class MetaWeightNet:
     """
 
     def __init__(self, generator: Any, dtype: Any = None):
-        self.parameters = initialise_flat((1, _N_HIDDEN, 1), generator, dtype)
+        self.parameters = initialise((1, _N_HIDDEN, 1), generator, dtype, flat=True)
         self._optimiser = import_torch().optim.Adam(
             self.parameters, lr=_META_RATE, weight_decay=_META_DECAY
         )
