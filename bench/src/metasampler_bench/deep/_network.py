@@ -37,7 +37,7 @@ def initialise(
         None means float32.
     flat : bool, default=False
         Whether to start as PyTorch's own layers do, evenly spread to 1 / sqrt(inputs), instead of
-        with He's normal weights and zero biases. With one input such a network is six times as flat.
+        with He's normal weights and zero biases. With one input the network is six times as flat.
 
     Returns
     -------
