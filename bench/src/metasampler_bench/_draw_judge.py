@@ -16,6 +16,7 @@ __all__ = [
     "CONSTANTS",
     "MUS",
     "NOISE",
+    "SPLITS_OF_CHOICE",
     "THINNED",
     "cases_of",
     "judged",
@@ -33,19 +34,24 @@ CONSTANTS = (*MUS, *CHOICES["power"])
 NOISE = 0.2
 THINNED = 0.25
 
+#: The form of the sampler was chosen on these splits; later ones have decided nothing.
+SPLITS_OF_CHOICE = range(5)
+
 
 def cases_of(rows: list[Row], report: dict[str, Any], *, group: str = "power") -> Cases:
     """Return the cases that a report is about: of tables or of sets, with labels as they are.
 
     ``noise`` and ``thinned`` of the report name varieties of the 46 tables; with ``sets`` it is
-    about the other data sets.
+    about the other data sets. ``splits`` keeps only some of the splits.
     """
     noise, thinned = report.get("noise", 0.0), report.get("thinned")
+    splits = report.get("splits")
     return Cases.of(
         (
             row
             for row in finished(rows)
             if "dataset" in row["cell"]
+            and (splits is None or row["cell"]["run"] in splits)
             and row["cell"].get("noise", 0.0) == noise
             and row["cell"].get("thinned") == thinned
             and (row["cell"]["dataset"] in REAL_FAMILIES) != report.get("sets", False)
@@ -54,13 +60,13 @@ def cases_of(rows: list[Row], report: dict[str, Any], *, group: str = "power") -
     )
 
 
-def known_of(rows: list[Row]) -> Cases:
+def known_of(rows: list[Row], splits: range | None = None) -> Cases:
     """Return what policies learn from: the 46 tables, also with flipped labels and thinned."""
     return Cases.together(
         {
-            "": cases_of(rows, {}),
-            " (flipped labels)": cases_of(rows, {"noise": NOISE}),
-            " (thinned)": cases_of(rows, {"thinned": THINNED}),
+            "": cases_of(rows, {"splits": splits}),
+            " (flipped labels)": cases_of(rows, {"noise": NOISE, "splits": splits}),
+            " (thinned)": cases_of(rows, {"thinned": THINNED, "splits": splits}),
         }
     )
 

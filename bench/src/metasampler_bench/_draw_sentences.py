@@ -12,6 +12,7 @@ from metasampler_bench._draw_judge import (
     CONSTANTS,
     MUS,
     NOISE,
+    SPLITS_OF_CHOICE,
     cases_of,
     judged,
     known_of,
@@ -48,6 +49,7 @@ def policies_tables(look: Look) -> str:
         + _goal(flipped, clean, known)
         if len(flipped)
         else "",
+        _new_splits(look.rows),
         f"A relative score of 1 is the best constant with hindsight. The best of {len(CONSTANTS)} "
         f"constants for each table, if it were known, would score {low:.4f} to {high:.4f} on new "
         "splits.",
@@ -56,6 +58,27 @@ def policies_tables(look: Look) -> str:
         _costs(look.rows, clean, known),
     ]
     return "\n\n".join(text for text in texts if text)
+
+
+def _new_splits(rows: list[dict[str, Any]]) -> str:
+    """Say how policies do on splits that came after all choices."""
+    later = range(SPLITS_OF_CHOICE.stop, 1000)
+    clean = cases_of(rows, {"splits": SPLITS_OF_CHOICE})
+    known = known_of(rows, SPLITS_OF_CHOICE)
+    texts = []
+    for title, noise in {"clean": 0.0, "flipped": NOISE}.items():
+        cases = cases_of(rows, {"noise": noise, "splits": later})
+        if len(cases):
+            goal = _goal(cases, clean, known)
+            texts.append(f"With {title} labels, {splits_of(cases)}:\n\n{goal}")
+    if not texts:
+        return ""
+    head = (
+        f"We chose the form of the policy on the first {len(SPLITS_OF_CHOICE)} splits. The later "
+        "splits decided nothing. On them we tested policies that learned from the first splits of "
+        "other families:"
+    )
+    return "\n\n".join([head, *texts])
 
 
 def _policies(cases: Cases, clean: Cases, known: Cases) -> dict[str, Floats]:
