@@ -24,7 +24,7 @@ from metasampler_bench._draw_cases import (
     mean_by_table,
 )
 from metasampler_bench._draw_ceiling import known_from_splits, perfect_knowledge
-from metasampler_bench._draw_judge import known_of
+from metasampler_bench._draw_judge import SPLITS_OF_CHOICE, known_of
 from metasampler_bench._draw_measure import CHOICES, POWERS, SELECTABLE, measure_draws
 from metasampler_bench._draw_policies import (
     best_constant,
@@ -39,6 +39,7 @@ from metasampler_bench._draw_policies import (
     selected,
     shrunken,
 )
+from metasampler_bench._draw_sentences import _new_splits
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
 from metasampler_bench._draw_trained import trained
 from metasampler_bench._draw_training import (
@@ -175,6 +176,21 @@ def test_varieties_of_a_table_are_held_apart_together(cases):
     assert short.weights @ short.test["0.9"] == pytest.approx(both.weights @ both.test["0.9"])
     known = known_of([*make_rows(), *make_rows(noise=0.2)])
     np.testing.assert_array_equal(known.tables, both.tables)
+
+
+def test_later_splits_are_judged_by_what_the_first_ones_taught():
+    assert _new_splits(make_rows(runs=5)) == ""
+    rows = make_rows(runs=7)
+    assert len(known_of(rows, SPLITS_OF_CHOICE)) == 5 * len(TABLES)
+    # Where later splits say the opposite, what the first ones taught must fail there.
+    for row in rows:
+        if row["cell"]["run"] not in SPLITS_OF_CHOICE:
+            row["test"] = {draw: 1 - score for draw, score in row["test"].items()}
+    text = _new_splits(rows)
+    assert "first 5 splits" in text
+    assert "With clean labels, 2 splits" in text
+    assert "missed: a mean of 0.992" in text
+    assert "met: a mean of 0.992" in _new_splits(make_rows(runs=7))
 
 
 def test_groups_of_families_can_be_held_apart(cases):
