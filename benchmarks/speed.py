@@ -450,7 +450,7 @@ class Stages:
 
 def team_of(growth, *_):
     """Return the name of the team that grows."""
-    learner = growth.learners[0]
+    learner = growth.learner.of(0)
     if not isinstance(learner, BoosterLearner):
         return "trees"
     return "scouts" if learner.stops_early else "boosters"
