@@ -46,10 +46,11 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
+from metasampler._running import side_by_side
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import Growth, _loop, _members, side_by_side
+from metasampler.growth import Growth, _loop, _members
 from metasampler.growth._boosters import BoosterLearner
 from metasampler_bench import ensemble as bench
 from metasampler_bench.datasets import load, load_mesa_mammography

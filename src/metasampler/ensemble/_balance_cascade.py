@@ -40,15 +40,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
     {hold_out}
 
-    {decision}
-
-    {refit}
-
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------

@@ -26,10 +26,6 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     {hold_out}
 
-    {decision}
-
-    {refit}
-
     {n_jobs_members}
 
     {random_state}

@@ -55,15 +55,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     {hold_out}
 
-    {decision}
-
-    {refit}
-
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------

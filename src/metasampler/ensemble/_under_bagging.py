@@ -24,10 +24,6 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
     {hold_out}
 
-    {decision}
-
-    {refit}
-
     {n_jobs_members}
 
     {random_state}

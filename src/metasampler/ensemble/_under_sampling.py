@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from metasampler._running import progress_bar
+from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._answers import FittedTeam, GrownEnsemble
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, Decision, HeldOut, decide
@@ -24,7 +24,6 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
-    side_by_side,
     unchanged_on_error,
 )
 

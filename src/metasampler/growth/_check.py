@@ -21,17 +21,6 @@ from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
-__all__ = [
-    "N_JOBS",
-    "SAMPLING_RATIO",
-    "check_labels",
-    "check_table",
-    "encode_labels",
-    "looked_at",
-    "make_growth_data",
-    "unchanged_on_error",
-]
-
 #: Zero means nothing to joblib, which says so only when there is work for it.
 N_JOBS: list = [
     None,

@@ -28,16 +28,6 @@ from metasampler.growth._draw import (
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
-__all__ = [
-    "MAX_WATCHED",
-    "GrowthData",
-    "Part",
-    "Watched",
-    "count_classes",
-    "join_arrays",
-    "sum_of_parts",
-]
-
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
 MAX_WATCHED = 300_000
@@ -50,49 +40,33 @@ Selector = slice | np.ndarray
 
 
 class Part:
-    """Some rows of a task, with consecutive numbers.
+    """Some rows of a task, with consecutive numbers from ``start`` on.
 
-    Parameters
-    ----------
-    table : table
-        The rows, in the form that members take.
-    codes : ndarray of int of shape (n_rows,)
-        The class of every row.
-    start : int, default=0
-        The number of the first row.
-    weights : ndarray of shape (n_rows,), default=None
-        Positive weights.
-    folds : ndarray of int of shape (n_rows,), default=None
-        The fold of every row, if members leave folds out in rotation.
-    roles : dict of str to slice or ndarray, default=None
-        Which of the rows serve as ``"train"``, ``"valid"`` and ``"test"``; None: all train.
-    original : ndarray of int of shape (n_rows,), default=None
-        The numbers of the rows among all that the user passed, if some were left out.
-    remembers : bool, default=False
-        Whether the rows of a class are looked up once and kept, at eight bytes a row.
+    ``roles`` say which of the rows serve as "train", "valid" and "test"; None: all train.
+    ``original`` are the numbers of the rows among all that the user passed, if some were left out.
+    A part that ``remembers`` keeps the rows of a class once they are looked up, at eight bytes each.
     """
 
     def __init__(
         self,
         table,
-        codes,
-        start=0,
+        codes: np.ndarray,
+        start: int = 0,
         *,
-        weights=None,
-        folds=None,
-        roles=None,
-        original=None,
-        remembers=False,
+        weights: np.ndarray | None = None,
+        folds: np.ndarray | None = None,
+        roles: dict[str, Selector] | None = None,
+        original: np.ndarray | None = None,
+        remembers: bool = False,
     ):
         self.table = table
         self.codes = codes
         self.start = start
         self.weights = weights
         self.folds = folds
-        self.roles: dict[str, Selector] = {"train": slice(None)} if roles is None else roles
+        self.roles = {"train": slice(None)} if roles is None else roles
         self.original = original
         self.remembers = remembers
-        #: Number of rows.
         self.n_rows = len(codes)
         self._known: dict = {}
 
@@ -125,24 +99,15 @@ class Part:
 
 
 class Watched(NamedTuple):
-    """Rows of one role that are looked at one by one, wherever they are.
+    """Rows of one role that are looked at one by one, wherever they are."""
 
-    Attributes
-    ----------
-    rows, codes : ndarray of int
-        Their numbers, in ascending order, and their classes.
-    own_weights : ndarray or None
-        The weights that the user gave them.
-    folds : ndarray of int or None
-        Their folds, with rotation.
-    scales : ndarray of shape (n_classes,) or None
-        How many rows each row of a class stands for; None if all are here.
-    """
-
+    #: Their numbers, in ascending order.
     rows: np.ndarray
     codes: np.ndarray
+    #: The weights that the user gave them.
     own_weights: np.ndarray | None
     folds: np.ndarray | None
+    #: How many rows each row of a class stands for; None if all are here.
     scales: np.ndarray | None
 
     @property
@@ -160,47 +125,12 @@ class GrowthData(ABC):
     Their numbers run through all tables. What is done with them is done by parts (`Part`), and
     their answers are merged here; in memory each table is one part.
 
-    Parameters
-    ----------
-    place : Memory or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    tables : list of table
-        Training rows first, then validation and test rows if they are tables of their own; of
-        rows that are not in memory one row like them, by which learners are chosen.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    n_rows, n_train_table : int
-        Rows of all tables, and of the first, from which rows are drawn.
-    n_drawn_parts : int
-        So many parts, the first ones, make up the first table.
-    roles : tuple of str
-        ``"train"`` and, where there are any such rows, ``"valid"`` and ``"test"``.
-    counts : ndarray of int of shape (n_classes,)
-        Training rows of each class.
-    n_folds : int
-        Folds that members leave out in rotation, or 0.
-    has_weights : bool
-        Whether rows have weights.
-    minority : int
-        The smallest class, as a position in `classes`.
-    sampling_ratio : float
-        Rows drawn of each larger class per row of the smallest class.
-    scoring : str or callable
-        How validation and test rows are scored.
-    streams : RandomStreams
-        Where samples of rows come from.
-    form : TableForm, default=None
-        How tables were brought into the form that members take.
-    table_maker : callable, default=None
-        How the tables were made from that form, if members take them in yet another.
-    max_rows : int, default=None
-        The most rows of a class that a member gets; None sets no limit.
-    validation_is_apart : bool, default=False
-        Whether validation rows are a table of their own, which the user passed.
-    same_rows_as : GrowthData, default=None
-        What is known of the same rows, in the same roles and folds, is taken over from it.
+    The first table holds the training rows; validation and test rows may be tables of their own. Of
+    rows that are not in memory a table is one row like them, by which learners are chosen. The
+    first ``n_drawn_parts`` parts make up the first table, of ``n_train_table`` rows. ``form`` has
+    brought the tables into the form that members take, and ``table_maker``, if there is one, into
+    yet another. What is known of the same rows, in the same roles and folds, is taken over from
+    ``same_rows_as``.
     """
 
     #: What the constructor of a subclass was called with.
@@ -233,7 +163,6 @@ class GrowthData(ABC):
         known = same_rows_as
         self.place = place
         self.parts = parts
-        #: The parts that hold training rows.
         self.drawn_parts = parts[:n_drawn_parts]
         self.tables = tables
         self.classes = classes
@@ -241,18 +170,22 @@ class GrowthData(ABC):
         self.n_rows = n_rows
         self.n_train_table = n_train_table
         self.roles = roles
-        #: Whether there are validation rows.
         self.has_validation = "valid" in roles
+        #: Whether validation rows are a table of their own, which the user passed.
         self.validation_is_apart = validation_is_apart
+        #: Training rows of each class.
         self.counts = counts
+        #: Folds that members leave out in rotation, or 0.
         self.n_folds = n_folds
         self.has_weights = has_weights
+        #: The smallest class, as a position in the classes.
         self.minority = minority
         self.sampling_ratio = sampling_ratio
         self.scoring = scoring
         self.streams = streams
         self.form = form
         self.table_maker = table_maker
+        #: The most rows of a class that a member gets; None sets no limit.
         self.max_rows = max_rows
         #: Rows of each larger class that a member gets, if it may see all rows.
         self.draw_size = self._draw_size(int(counts[minority]))

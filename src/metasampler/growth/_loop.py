@@ -18,8 +18,6 @@ from metasampler.growth._pieces import Drawn, fit_on_rows
 from metasampler.growth._rules import Rule, Sums
 from metasampler.growth._scoring import running_mean
 
-__all__ = ["Growth", "GrowthStep", "Policy", "replay"]
-
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
 

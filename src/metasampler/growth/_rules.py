@@ -17,18 +17,6 @@ from metasampler.growth._pieces import find_rows
 if TYPE_CHECKING:
     from metasampler.growth._loop import Growth
 
-__all__ = [
-    "GaussianDraw",
-    "PowerDraw",
-    "Rule",
-    "Sums",
-    "draw_from_pool",
-    "gaussian_log_weights",
-    "hardest_rows",
-    "make_draw",
-    "spread_action",
-]
-
 #: The power of action 1; action 0 draws uniformly.
 _MAX_POWER = 6.0
 
@@ -40,17 +28,11 @@ _FLOOR = 0.1
 
 
 class Sums(NamedTuple):
-    """What a growth knows of the rows of one part: sums of the members' probabilities.
+    """What a growth knows of the rows of one part: sums of the members' probabilities."""
 
-    Attributes
-    ----------
-    total : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Of all rows, by the members as they are. Two classes need the probability of class 1 only.
-    soft : dict of str to ndarray
-        Of the watched rows of a role, by soft leaves; empty if there are none.
-    """
-
+    #: Of all rows, by the members as they are. Two classes need the probability of class 1 only.
     total: np.ndarray
+    #: Of the watched rows of a role, by soft leaves; empty if there are none.
     soft: dict[str, np.ndarray]
 
     def class_errors(self, rows: np.ndarray, k: int, n_members: int) -> np.ndarray:
@@ -217,22 +199,10 @@ def make_draw(
 
 
 def hardest_rows(candidates: Candidates, size: int, key: np.ndarray) -> list:
-    """Return parts whose training rows are the candidates with the largest errors.
+    """Return a pool to draw from: parts whose training rows are those with the largest errors.
 
-    Parameters
-    ----------
-    candidates : Candidates
-        At least as many.
-    size : int
-        How many.
-    key : ndarray
-        Of rows with equal errors those with the smallest random keys count; this is where these
-        keys come from.
-
-    Returns
-    -------
-    parts : list
-        A pool to draw from. They hold no tables, only which rows they are.
+    There are at least ``size`` candidates. Of rows with equal errors those with the smallest random
+    keys count, which come from ``key``. The parts hold no tables, only which rows they are.
     """
     place, parts, request = candidates.place, candidates.parts, candidates.request
     sums = candidates.sums()

@@ -19,8 +19,6 @@ import numpy as np
 from metasampler import _sklearn_compat as compat
 from metasampler.growth._members import MemberLearner
 
-__all__ = ["LeafLearner", "TreeBuilder", "TreeLearner", "leaf_probabilities", "leaf_values"]
-
 
 class LeafLearner(MemberLearner):
     """The same members for trees and forests that answer by soft leaves."""
