@@ -175,7 +175,7 @@ _TEXTS = {
 }
 
 # Three that most ensembles have one after the other.
-_TEXTS["running"] = "\n".join(_TEXTS[name] for name in ("n_jobs", "random_state", "verbose"))
+_TEXTS["running"] = "".join(_TEXTS[name] for name in ("n_jobs", "random_state", "verbose"))
 
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
