@@ -174,7 +174,8 @@ _TEXTS = {
         """,
 }
 
-# Three that most ensembles have one after the other.
+# Some that most ensembles have one after the other.
+_TEXTS["grown"] = "".join(_TEXTS[name] for name in ("members", "decided", "fitted"))
 _TEXTS["running"] = "".join(_TEXTS[name] for name in ("n_jobs", "random_state", "verbose"))
 
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)

@@ -15,8 +15,6 @@ from metasampler.growth import (
     hardest_rows,
 )
 
-__all__ = ["BalanceCascadeClassifier"]
-
 
 @shared_docs()
 class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):

@@ -11,8 +11,6 @@ from metasampler._sklearn_compat import take_rows
 from metasampler.ensemble._teams import Plan
 from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, weight_argument
 
-__all__ = ["check_fit", "needs_held_out_rows"]
-
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
 _FEW_ROWS = 10
@@ -102,19 +100,9 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
 
 def _check_threshold(threshold: Any, n_classes: int) -> None:
     """Refuse a threshold that means nothing, before any work."""
-    if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
+    if threshold is None or threshold == "balanced":
         return
-    if isinstance(threshold, str):
-        good = threshold in _GOALS
-    elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = _between(threshold, 1) and threshold != 1
-    elif isinstance(threshold, (tuple, list)) and threshold:
-        name, *values = threshold
-        n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
-        good = n_values == len(values) and all(_is_good(name, value) for value in values)
-    else:
-        good = False
-    if not good:
+    if not _means_something(threshold):
         raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
     if n_classes > 2:
         raise ValueError(
@@ -123,28 +111,31 @@ def _check_threshold(threshold: Any, n_classes: int) -> None:
         )
 
 
+def _means_something(threshold: Any) -> bool:
+    if isinstance(threshold, str):
+        return threshold in _GOALS
+    if isinstance(threshold, Real):
+        return _is_good("probability", threshold)
+    name, *values = threshold or [None]
+    n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
+    return n_values == len(values) and all(_is_good(name, value) for value in values)
+
+
 def _is_good(name: str, value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number:
         return False
     if name == "top" and isinstance(value, Integral):
         return int(value) > 0
-    if name == "top":
-        return _between(value, 1) and value != 1
-    return _between(value, sys.float_info.max if name == "cost" else 1)
-
-
-def _between(value: Any, largest: float) -> bool:
+    if name in ("probability", "top"):
+        return 0 < value < 1
     # Compared as it is: a whole number may be too large for a float.
-    return 0 < value <= largest
+    return 0 < value <= (sys.float_info.max if name == "cost" else 1)
 
 
 def needs_held_out_rows(threshold) -> bool:
-    """Return whether a threshold that passed `check_threshold` is tuned on held-out rows."""
-    return not (
-        threshold is None
-        or isinstance(threshold, Real)
-        or (isinstance(threshold, str) and threshold == "balanced")
-    )
+    """Return whether a threshold that means something is tuned on held-out rows."""
+    return not (threshold is None or isinstance(threshold, Real) or threshold == "balanced")
 
 
 # ---------------------------------------------------------------------- warm starts

@@ -5,8 +5,6 @@ from sklearn.ensemble import AdaBoostClassifier
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_bagging import UnderBaggingClassifier
 
-__all__ = ["EasyEnsembleClassifier"]
-
 
 @shared_docs(default="an :class:`~sklearn.ensemble.AdaBoostClassifier` of 50 trees of depth 1")
 class EasyEnsembleClassifier(UnderBaggingClassifier):
@@ -36,11 +34,7 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     Attributes
     ----------
-    {members}
-
-    {decided}
-
-    {fitted}
+    {grown}
 
     See Also
     --------

@@ -24,8 +24,6 @@ from metasampler.policy import (
     warn_of_other_kind,
 )
 
-__all__ = ["MesaClassifier"]
-
 # Members of the user's own, where no number is given.
 _N_MEMBERS = 50
 

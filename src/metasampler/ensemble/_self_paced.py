@@ -12,8 +12,6 @@ from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import draw_rows, group_sums, join_choices
 
-__all__ = ["SelfPacedEnsembleClassifier"]
-
 # Cross-entropy is infinite where all members are wrong, and the bins span its range.
 _LEAST_PROBABILITY = 1e-4
 
@@ -59,11 +57,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     Attributes
     ----------
-    {members}
-
-    {decided}
-
-    {fitted}
+    {grown}
 
     See Also
     --------

@@ -3,8 +3,6 @@
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 
-__all__ = ["UnderBaggingClassifier"]
-
 
 @shared_docs()
 class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
@@ -34,11 +32,7 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
     Attributes
     ----------
-    {members}
-
-    {decided}
-
-    {fitted}
+    {grown}
 
     See Also
     --------

@@ -6,6 +6,7 @@ Ensembles of other packages stand on it too: `metasampler_bench.ensemble` has fi
 from abc import ABCMeta
 from collections.abc import Iterator
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,8 +16,29 @@ from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.growth import N_JOBS, copy_input_tags, make_learners, running_mean
+from metasampler.tables import TreeTable
 
-__all__ = ["BaseEnsemble", "Interval", "StrOptions", "fit_context", "shared_docs"]
+__all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
+
+
+class FittedTeam(NamedTuple):
+    """What prediction needs of members that were grown together."""
+
+    estimator: object
+    n_members: int
+    leaf_smoothing: float = 0.0
+    #: Brings tables into the form that the members take, if it is another than that of the rest.
+    table: TreeTable | None = None
+    n_votes: int = 1
+
+    def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
+        """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
+        X = X if self.table is None else self.table(X)
+        learner = make_learners(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
+        total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
+        for number, member in enumerate(members):
+            learner.of(number).add_scores(member, X, total)
+            yield total
 
 
 @shared_docs()
@@ -62,12 +84,9 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _staged_totals(self, X, *, soft_leaves: bool = True) -> Iterator[np.ndarray]:
         """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
-        n_classes = len(self.classes_)
-        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs)
-        total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        for number, member in enumerate(self.estimators_):
-            learner.of(number).add_scores(member, X, total)
-            yield total
+        members = self.estimators_
+        team = FittedTeam(self.estimator_, len(members))
+        return team.staged_totals(members, X, len(self.classes_), self.n_jobs)
 
     def _mean_of(self, total, n_members: int) -> np.ndarray:
         """Return the mean probability of each class, given the sum over some members."""

@@ -56,25 +56,12 @@ class GaussianDraw(NamedTuple):
     """Draw rows of the larger classes whose error is close to mu (Eq. 3).
 
     This is the rule that a policy returns: a growth calls it once for every larger class.
-
-    Parameters
-    ----------
-    mu : float
-        The error that the draw favours, in [0, 1].
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    state : ndarray, default=None
-        What the policy saw when it chose mu.
-
-    Examples
-    --------
-    >>> from metasampler.growth import GaussianDraw
-    >>> GaussianDraw(0.9).sigma
-    0.2
     """
 
+    #: The error that the draw favours, in [0, 1], and the width of the Gaussian.
     mu: float
     sigma: float = DEFAULT_SIGMA
+    #: What the policy saw when it chose mu.
     state: np.ndarray | None = None
 
     def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
@@ -148,22 +135,10 @@ class PowerDraw(NamedTuple):
     One number says how hard a draw is. At 0 it is uniform; at 1 rows count by the size of their
     gradient in boosting, as far as they are not easy anyway; at 6 nearly all rows that are drawn
     are the hardest ones.
-
-    Parameters
-    ----------
-    power : float
-        At least 0.
-    state : ndarray, default=None
-        What the policy saw when it chose the power.
-
-    Examples
-    --------
-    >>> from metasampler.growth import PowerDraw
-    >>> PowerDraw(2.0).power
-    2.0
     """
 
     power: float
+    #: What the policy saw when it chose the power.
     state: np.ndarray | None = None
 
     def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
