@@ -79,30 +79,23 @@ class Blend:
     ``answers`` are the mean probabilities of some rows by each team: of class 1 only, if there are
     two classes. ``codes`` are the classes of the rows, if members have not seen them. ``shares``
     are those of each class in what each team was trained on: log-odds are counted from there, so
-    that the joint answer is that of a balanced world. None counts from their mean.
+    that the joint answer is that of a balanced world.
     """
 
     def __init__(
         self,
         answers: Sequence[np.ndarray],
-        codes: np.ndarray | None = None,
-        shares: Sequence[np.ndarray] | None = None,
+        codes: np.ndarray | None,
+        shares: Sequence[np.ndarray],
         votes: Sequence[int] | None = None,
     ):
         self.votes = [1] * len(answers) if votes is None else list(votes)
         self.centres, self.scales = [], []
         #: The score of each team on the rows that all can judge, and last that of all together.
         self.scores: list[float] = []
-        for number, answer in enumerate(answers):
-            odds = _log_odds(answer)
-            if shares is None:
-                self.centres.append(odds.mean(axis=0))
-            else:
-                share = shares[number]
-                self.centres.append(
-                    _log_odds(share[1:] if len(share) == 2 else share[np.newaxis])[0]
-                )
-            self.scales.append(_scale(odds, codes, 1.0 if shares is not None else None))
+        for answer, share in zip(answers, shares, strict=True):
+            self.centres.append(_log_odds(_vector(share[np.newaxis]))[0])
+            self.scales.append(_scale(_log_odds(answer), codes))
 
     @classmethod
     def of(
@@ -121,7 +114,7 @@ class Blend:
         """
         if not data.has_validation:
             answers = [_vector(proba) for _, proba, *_ in judged]
-            return cls(answers, shares=shares, votes=votes), None
+            return cls(answers, None, shares, votes), None
         common, _, codes, weights = judged[0]
         for rows, *_ in judged[1:]:
             common = np.intersect1d(common, rows, assume_unique=True)
@@ -176,13 +169,13 @@ class Blend:
         return softmax(mean, axis=1)
 
 
-def _scale(odds: np.ndarray, codes: np.ndarray | None, usual: float | None) -> float:
-    """Return what a team's log-odds are multiplied by; ``usual`` where rows cannot tell."""
+def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
+    """Return what a team's log-odds are multiplied by: 1 where rows cannot tell."""
     spread = float(odds.std())
     if spread < 1e-9:
         return 0.0  # a team that says the same of all rows says nothing
     if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
-        return 1 / spread if usual is None else usual
+        return 1.0
     if odds.ndim > 1:
         return 1 / spread
     # At least a little, whatever the rows say: a team is never ignored or turned round.
@@ -352,11 +345,7 @@ def make_calibration(
 
 
 def decide(
-    data: GrowthData,
-    drawn: np.ndarray | None,
-    held_out: HeldOut | None,
-    calibration,
-    threshold,
+    data: GrowthData, drawn: np.ndarray | None, held_out: HeldOut | None, calibration, threshold
 ) -> tuple[Calibration, Threshold | None]:
     """Fit the calibration and choose the threshold, as the ensemble's parameters ask for them.
 

@@ -1,10 +1,11 @@
 """The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
 from threading import Event
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -28,7 +29,6 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
-    resolve_source,
     running_mean,
     unchanged_on_error,
 )
@@ -38,6 +38,7 @@ from metasampler.growth import (
 _N_PARTS = 4
 
 
+@dataclass(eq=False, repr=False)
 class BaseUnderSamplingEnsemble(BaseEnsemble):
     """Base of the ensembles whose members are trained on balanced subsets.
 
@@ -46,7 +47,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     `predict`.
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints = {
         **BaseEnsemble._parameter_constraints,
         "sampling_ratio": SAMPLING_RATIO,
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
@@ -58,7 +59,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     }
 
     #: What a warm start must find unchanged to continue the fit before it.
-    _resume_parameters: tuple[str, ...] = (
+    _resume_parameters: ClassVar[tuple[str, ...]] = (
         "estimator",
         "sampling_ratio",
         "validation_fraction",
@@ -66,39 +67,24 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         "leaf_smoothing",
     )
 
-    # Not every subclass has this as a parameter; those that have keep their policy for it.
+    # Not every subclass has these as parameters.
     warm_start = False
-    max_rows: int | None = None
-    _policy: Policy | None = None
+    max_rows = None
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        sampling_ratio=1.0,
-        validation_fraction=None,
-        scoring="average_precision",
-        calibration="auto",
-        threshold="balanced",
-        leaf_smoothing=0.0,
-        refit=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sampling_ratio = sampling_ratio
-        self.validation_fraction = validation_fraction
-        self.scoring = scoring
-        self.calibration = calibration
-        self.threshold = threshold
-        self.leaf_smoothing = leaf_smoothing
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
+    estimator: Any = None
+    n_estimators: Any = 10
+    _: KW_ONLY
+    sampling_ratio: Any = 1.0
+    validation_fraction: Any = None
+    scoring: Any = "average_precision"
+    calibration: Any = "auto"
+    threshold: Any = "balanced"
+    leaf_smoothing: Any = 0.0
+    refit: Any = False
+    n_jobs: Any = None
+    random_state: Any = None
+    verbose: Any = 0
 
     # ------------------------------------------------------------------ fit
 
@@ -321,28 +307,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
-
-    def predict_proba(self, X):
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
-            part by part.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        source = resolve_source(X)
-        if source is None:
-            return super().predict_proba(X)
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        frames = (frame if names is None else frame[list(names)] for frame in source.frames())
-        return np.concatenate([self.predict_proba(frame) for frame in frames])
 
     def predict(self, X):
         """Return the class of each row, by the threshold.

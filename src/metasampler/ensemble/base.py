@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.growth import N_JOBS, copy_input_tags, make_learners, running_mean
+from metasampler.growth import N_JOBS, copy_input_tags, make_learners, resolve_source, running_mean
 from metasampler.tables import TreeTable
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
@@ -102,13 +102,21 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        {rows}
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
 
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
+        source = resolve_source(X)
+        if source is not None:
+            check_is_fitted(self)
+            names = getattr(self, "feature_names_in_", None)
+            frames = (frame if names is None else frame[list(names)] for frame in source.frames())
+            return np.concatenate([self.predict_proba(frame) for frame in frames])
         *_, total = self._staged_totals(self._check_predict_table(X))
         return self._proba_of(total, len(self.estimators_))
 

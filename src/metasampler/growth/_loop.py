@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -44,27 +45,23 @@ def replay(steps: Sequence[GrowthStep]) -> Policy:
     return lambda growth: steps[growth.n_members].rule
 
 
+@dataclass(eq=False, repr=False)
 class Growth:
     """An ensemble that grows one member at a time, and what is known of its errors.
 
     Only the new member is scored in a step: the ensemble's probability is a running mean.
-    ``score_steps`` says whether each step records the score of the validation rows, if there are
-    any.
     """
 
-    def __init__(
-        self,
-        data: GrowthData,
-        learner: MemberLearner | Members,
-        streams: RandomStreams,
-        *,
-        score_steps: bool = True,
-    ):
-        self.data = data
-        self.learner = learner
-        self.streams = streams
-        self._key = streams.row_key(Stream.DRAW)
-        self.score_steps = score_steps
+    data: GrowthData
+    learner: MemberLearner | Members
+    streams: RandomStreams
+    _: KW_ONLY
+    #: Whether each step records the score of the validation rows, if there are any.
+    score_steps: bool = True
+
+    def __post_init__(self):
+        data, learner = self.data, self.learner
+        self._key = self.streams.row_key(Stream.DRAW)
         self.members: list = []
         #: The rows that each member was fitted on; None where they are too many to be known.
         self.subsets: list[np.ndarray | None] = []
@@ -99,8 +96,7 @@ class Growth:
         The policy chooses how the rows of each member after the first are drawn. None draws
         uniformly: such members do not depend on each other and are fitted side by side.
         """
-        in_memory = not self.data.place.copies_rows
-        if policy is None and in_memory and effective_n_jobs(self.learner.n_jobs) > 1:
+        if policy is None and not self.data.place.copies_rows:
             yield from self._grow_side_by_side(n_members)
         while self.n_members < n_members:
             n_before, rule = self.n_members, None

@@ -89,11 +89,7 @@ class TreeBuilder:
         )
 
     def fit(
-        self,
-        X: np.ndarray,
-        codes: np.ndarray,
-        seed: int,
-        sample_weight: np.ndarray | None = None,
+        self, X: np.ndarray, codes: np.ndarray, seed: int, sample_weight: np.ndarray | None = None
     ):
         """Fit one tree on float32 rows without missing values; weights are float64."""
         tree = type(self.estimator)(**{**self.parameters, "random_state": seed})
