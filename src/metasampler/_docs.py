@@ -174,9 +174,17 @@ _TEXTS = {
         """,
 }
 
-# Some that most ensembles have one after the other.
-_TEXTS["grown"] = "".join(_TEXTS[name] for name in ("members", "decided", "fitted"))
-_TEXTS["running"] = "".join(_TEXTS[name] for name in ("n_jobs", "random_state", "verbose"))
+# Texts that several ensembles have one after the other.
+_TOGETHER = {
+    "running": ("n_jobs", "random_state", "verbose"),
+    "uniform": (
+        *("kinds", "n_estimators", "sampling_ratio", "hold_out"),
+        *("n_jobs_members", "random_state", "warm_start", "verbose"),
+    ),
+    "grown": ("members", "decided", "fitted"),
+}
+for _together, _names in _TOGETHER.items():
+    _TEXTS[_together] = "".join(_TEXTS[name] for name in _names)
 
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 

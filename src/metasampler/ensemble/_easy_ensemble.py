@@ -16,21 +16,7 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     Parameters
     ----------
-    {kinds}
-
-    {n_estimators}
-
-    {sampling_ratio}
-
-    {hold_out}
-
-    {n_jobs_members}
-
-    {random_state}
-
-    {warm_start}
-
-    {verbose}
+    {uniform}
 
     Attributes
     ----------

@@ -18,21 +18,7 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    {kinds}
-
-    {n_estimators}
-
-    {sampling_ratio}
-
-    {hold_out}
-
-    {n_jobs_members}
-
-    {random_state}
-
-    {warm_start}
-
-    {verbose}
+    {uniform}
 
     Attributes
     ----------
