@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from metasampler._running import side_by_side
+from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut, decide
 from metasampler.ensemble._checks import check_fit
@@ -192,7 +192,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         limits = any(team.growth.learner.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
-            self._progress(title, remaining) as advance,
+            progress_bar(title, remaining, enabled=self.verbose > 0) as advance,
         ):
             growths = [
                 partial(team.growth.run, team.policy, team.n_members, advance, stopped)

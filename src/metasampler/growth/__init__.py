@@ -56,6 +56,7 @@ from metasampler.growth._sources import (
     resolve_source,
     without_spare_memory,
 )
+from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "RowsInMemory",
     "Rule",
     "Stream",
+    "TreeLearner",
     "average_precision",
     "check_table",
     "copy_input_tags",

@@ -135,6 +135,8 @@ class BoosterLearner(MemberLearner):
     # LightGBM lets other threads run.
     fits_in_threads = True
     starts_threads = False
+    looks_at_rows = True
+    patience_parameters = _PATIENCE
 
     #: The round after which the learning rate doubles; None leaves it as it is.
     doubles_after: int | None = None
@@ -146,12 +148,6 @@ class BoosterLearner(MemberLearner):
     _seen: object = None
     _reference: tuple = (None, None)
     _binned: tuple = (None, None)
-
-    def __init__(self, estimator, n_classes: int, n_jobs=None, categorical_features=()):
-        super().__init__(estimator, n_classes, n_jobs)
-        #: Columns whose numbers are codes.
-        self.categorical_features = list(categorical_features)
-        self.stops_early = self._patience() is not None
 
     def __copy__(self):
         # As it is, not as it is stored: no fit changes the binned table.

@@ -374,7 +374,7 @@ class Candidates:
         count; None takes the random ones.
         """
         place, parts, request = self.place, self.parts, self.request
-        sums = [None] * len(parts) if adjust is None else self.sums()
+        sums = [None] * len(parts) if adjust is None else self._sums()[: len(parts)]
         arguments = (request, adjust, args)
         cells = (parts, sums, self._whole)
         if not self.are_parted:

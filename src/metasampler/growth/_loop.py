@@ -61,6 +61,8 @@ class Growth:
 
     def __post_init__(self):
         data, learner = self.data, self.learner
+        #: One a kind of members; kinds alternate.
+        self.learners: list[MemberLearner] = getattr(learner, "learners", [learner])
         self._key = self.streams.row_key(Stream.DRAW)
         self.members: list = []
         #: The rows that each member was fitted on; None where they are too many to be known.
@@ -81,12 +83,18 @@ class Growth:
         self._sums: list | None = None
         self._n_scored = 0
         self._errors: dict[str, np.ndarray] = {}
-        learner.look_at(data)
+        for each in self.learners:
+            if each.looks_at_rows:
+                each.look_at(data)
 
     @property
     def n_members(self) -> int:
         """Members so far."""
         return len(self.members)
+
+    def _learner_of(self, number: int) -> MemberLearner:
+        """Return the learner of the member with this number."""
+        return self.learners[number % len(self.learners)]
 
     # ------------------------------------------------------------------ the loop
 
@@ -132,7 +140,7 @@ class Growth:
 
         Without a rule it depends on its number alone, not on the members before it.
         """
-        data, learner, journal = self.data, self.learner.of(number), self.data.place.journal
+        data, learner, journal = self.data, self._learner_of(number), self.data.place.journal
         if journal is not None:
             about = (getattr(rule, name, None) for name in ("mu", "power"))
             key = journal.key(*self.streams.path, number, *about)
@@ -154,12 +162,13 @@ class Growth:
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
             known = known and bool(self._n_unseen.all())
+        class_errors = self._class_errors() if known else None
         self.steps.append(
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
                 int(drawn.totals[0].sum()),
-                self._class_errors() if known else None,
+                class_errors,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
                 getattr(rule, "power", None),
@@ -172,7 +181,7 @@ class Growth:
         data, number = self.data, self.n_members
         if self._unseen_total is not None:
             fold = number % data.n_folds
-            arguments = (self.learner.of(number), member, fold)
+            arguments = (self._learner_of(number), member, fold)
             answers = data.place.ask(_scores_of_fold, data.parts, data.watches, args=arguments)
             self._unseen_total[data.watched("valid").folds == fold] += join_arrays(answers)
             self._n_unseen[fold] += 1
@@ -187,7 +196,7 @@ class Growth:
             arguments: tuple = (data.n_classes, self._soft_roles)
             self._sums = place.make(_start_sums, data.parts, data.watches, args=arguments)
         for number in range(self._n_scored, self.n_members):
-            arguments = (self.learner.of(number), self.members[number], place.in_place)
+            arguments = (self._learner_of(number), self.members[number], place.in_place)
             cells = (data.parts, data.watches, self._sums)
             self._sums = place.make(_add_member, *cells, args=arguments)
         self._n_scored = self.n_members
@@ -214,7 +223,8 @@ class Growth:
         batches = np.array_split(numbers, n_jobs)
         if self.learner.fits_in_threads:
             first = self.data.parts[0]
-            self.learner.prepare(first.table, first.codes)
+            for learner in self.learners:
+                learner.prepare(first.table, first.codes)
             fitted = side_by_side([partial(self._fit_members, batch) for batch in batches], n_jobs)
         else:
             parallel = Parallel(n_jobs, return_as="generator")
@@ -226,7 +236,7 @@ class Growth:
 
     def _fit_members(self, numbers: np.ndarray) -> list[tuple]:
         twin = copy(self)
-        twin.learner = self.learner.own_copy()
+        twin.learners = [learner.own_copy() for learner in self.learners]
         return [twin.fit_member(int(number)) for number in numbers]
 
     # ------------------------------------------------------------------ copies
@@ -326,7 +336,7 @@ class Growth:
     def _class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
         codes = self.data.watched("valid").codes[self._which("valid")]
-        errors, weights = self.errors("valid"), self.weights("valid")
+        weights, errors = self.weights("valid"), self.errors("valid")
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
         return totals / np.bincount(codes, weights, self.data.n_classes)
@@ -366,7 +376,7 @@ class Growth:
     def drawn_shares(self) -> np.ndarray:
         """Return the share of each class in what members were trained on, on average."""
         # It is the same for all members, but for those whose fit takes no weights.
-        learners = map(self.learner.of, range(self.n_members))
+        learners = map(self._learner_of, range(self.n_members))
         part = np.mean([learner.weight_argument is not None for learner in learners])
         assert self.steps[0].totals is not None
         plain, weighted = (totals / totals.sum() for totals in self.steps[0].totals)

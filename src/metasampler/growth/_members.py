@@ -40,17 +40,26 @@ class MemberLearner:
     #: Whether a fit may start threads of its own.
     starts_threads = True
 
-    #: Whether members stop by rows that they are not trained on.
-    stops_early = False
+    #: Whether it has to look at the rows (`look_at`) before the first member is fitted.
+    looks_at_rows = False
+
+    #: Parameters of the base learner that say when a member stops by rows it is not trained on.
+    patience_parameters: tuple[str, ...] = ()
 
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
     signal: float | None = None
 
-    def __init__(self, estimator, n_classes: int, n_jobs=None, leaf_smoothing: float = 0.0):
+    def __init__(
+        self, estimator, n_classes: int, n_jobs=None, leaf_smoothing=0.0, categorical_features=()
+    ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        #: Columns whose numbers are codes, for kinds that know categories.
+        self.categorical_features = list(categorical_features)
+        #: Whether members stop by rows that they are not trained on.
+        self.stops_early = any(getattr(estimator, name, None) for name in self.patience_parameters)
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
         # scikit-learn's trees sum up numbers to see that they are finite, which was seen before;
@@ -145,7 +154,10 @@ class MemberLearner:
                 inside = slice(*np.searchsorted(at, (start, start + len(proba))))
                 total[inside] += proba[at[inside] - start]
 
-        side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
+        if len(starts) == 1:
+            add_from(0)
+        else:
+            side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
 
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
@@ -189,20 +201,6 @@ class Members:
         """Return the learner of the member with this number."""
         return self.learners[number % len(self.learners)]
 
-    def own_copy(self) -> "Members":
-        """Return a copy for another thread, which shares nothing that a fit changes."""
-        return Members([learner.own_copy() for learner in self.learners], self.estimator)
-
-    def prepare(self, X, codes: np.ndarray) -> None:
-        """Do what members on rows of X share, before copies fit them side by side."""
-        for learner in self.learners:
-            learner.prepare(X, codes)
-
-    def look_at(self, data) -> None:
-        """See the rows that members will be fitted on, before the first of them is."""
-        for learner in self.learners:
-            learner.look_at(data)
-
 
 def make_learners(
     estimator,
@@ -235,7 +233,7 @@ def make_learners(
     learners: list[MemberLearner] = []
     for kind in kinds:
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            learners.append(BoosterLearner(kind, n_classes, n_jobs, categorical_features))
+            learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
         make = TreeLearner if fast else LeafLearner if smoothing else MemberLearner
