@@ -22,7 +22,8 @@ _ALLOWED = (
     "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
 )
 
-_ROWS = "the number of rows"
+# What an error calls the rows, by the names of their facts.
+_ROWS = {"X": "X and X_val", "y": "y and y_val", "sample_weight": "sample_weight"}
 
 
 def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
@@ -39,12 +40,10 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
         refits = taken_from_X and not ensemble.warm_start and not plan.rotates
     if refits:
         return True, {}
-    facts = {
-        **{name: _comparable(getattr(ensemble, name)) for name in ensemble._resume_parameters},
-        _ROWS: data.n_rows,
-        "classes": data.classes.tolist(),
-        **data.fingerprints(),
-    }
+    of_rows = {"the number of rows": data.n_rows, "classes": data.classes.tolist()}
+    facts = _facts_of({name: getattr(ensemble, name) for name in ensemble._resume_parameters})
+    for name, value in (of_rows | data.fingerprints()).items():
+        facts[name] = value, repr(value)
     if ensemble._resumes():
         _check_resumable(ensemble, plan, facts)
     return False, facts
@@ -156,61 +155,48 @@ def _check_resumable(ensemble, plan: Plan, facts: dict[str, Any]) -> None:
         )
 
 
-def _check_facts(before: dict[str, Any], now: dict[str, Any]) -> None:
+def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
     """Raise a ValueError that names the first fact that is another one now."""
-    for name, value in now.items():
-        found = _difference(name, before[name], value)
-        if found is None:
+    for name, (value, shown) in now.items():
+        old, old_shown = before.get(name, (None, "None"))
+        if old == value:
             continue
         if name == "classes":
             raise ValueError(
-                f"warm_start=True needs the classes of the first fit, {before[name]}; y has "
-                f"{value}."
+                f"warm_start=True needs the classes of the first fit, {old_shown}; y has {shown}."
             )
-        if name in ("X", "y", "sample_weight"):
-            which = "y and y_val" if name == "y" else "X and X_val" if name == "X" else name
-            raise ValueError(
-                f"warm_start=True grows the same fit further, but {which} are not those of the fit "
-                "before: pass the same rows, or set warm_start=False."
+        change = f"{name} was {old_shown} and is now {shown}."
+        if name in _ROWS:
+            change = (
+                f"{_ROWS[name]} are not those of the fit before: pass the same rows, or set "
+                "warm_start=False."
             )
-        place, old, new = found
-        raise ValueError(
-            f"warm_start=True grows the same fit further, but {place} was {_shown(old)} and is now "
-            f"{_shown(new)}."
-        )
+        raise ValueError(f"warm_start=True grows the same fit further, but {change}")
 
 
-def _comparable(value) -> Any:
-    """Return a parameter in a form that a later one can be compared with."""
-    if isinstance(value, (list, tuple)):
-        return [_comparable(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return f"an array {fingerprint(value)}"
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        params = {key: _comparable(entry) for key, entry in value.get_params(deep=False).items()}
-        learned = getattr(getattr(value, "policy_", None), "parameters", None)
-        if learned is not None:
-            params["policy_"] = f"one with {fingerprint(learned)}"
-        return {"kind": type(value).__name__, **params}
-    plain = value is None or callable(value) or isinstance(value, (str, Real))
-    return value if plain else f"a {type(value).__name__}"
+def _facts_of(parameters: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    """Return what parameters are, and their parts below them: what is compared, what is shown.
 
-
-def _shown(fact) -> str:
-    """Return a fact as an error shows it."""
-    if isinstance(fact, dict):
-        return f"a {fact['kind']}"
-    return f"[{', '.join(map(_shown, fact))}]" if isinstance(fact, list) else repr(fact)
-
-
-def _difference(name: str, before, now) -> tuple[str, Any, Any] | None:
-    """Return where two facts differ, and what they are there; None if they do not."""
-    both = (before, now)
-    if all(isinstance(fact, dict) for fact in both) and before["kind"] == now["kind"]:
-        pairs = [(f"{name}'s {key}", before.get(key), now.get(key)) for key in {**before, **now}]
-    elif all(isinstance(fact, list) for fact in both) and len(before) == len(now):
-        pairs = [(f"{name}[{i}]", *pair) for i, pair in enumerate(zip(*both, strict=True))]
-    else:
-        return (name, before, now) if before != now else None
-    found = (_difference(*pair) for pair in pairs)
-    return next((each for each in found if each is not None), None)
+    Parts are compared only where the whole is of the same kind, since it comes first.
+    """
+    facts: dict[str, tuple[Any, str]] = {}
+    for name, value in parameters.items():
+        if isinstance(value, (list, tuple)):
+            parts = {f"{name}[{i}]": entry for i, entry in enumerate(value)}
+            below = _facts_of(parts)
+            shown = ", ".join(below[part][1] for part in parts)
+            facts |= {name: (f"a list of {len(value)}", f"[{shown}]"), **below}
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            kind = f"a {type(value).__name__}"
+            learned = getattr(getattr(value, "policy_", None), "parameters", None)
+            parts = {**value.get_params(deep=False), "policy_": learned}
+            below = _facts_of({f"{name}'s {key}": part for key, part in parts.items()})
+            facts |= {name: (kind, kind), **below}
+        else:
+            plain = value is None or callable(value) or isinstance(value, (str, Real))
+            if isinstance(value, np.ndarray):
+                value = f"an array {fingerprint(value)}"
+            elif not plain:
+                value = f"a {type(value).__name__}"
+            facts[name] = value, repr(value)
+    return facts
