@@ -1,12 +1,9 @@
 """What a fit is going to grow: one team of members, or the teams of the default.
 
-*Scouts* are LightGBM members on all rows. Each stops by the log-loss of rows it leaves out, and the
-round at which it stops tells noise from signal: where labels are mostly noise it stops early. The
-number of these rounds, at a learning rate of 0.1, is the *signal* of a table. It sets the other two
-teams: *boosters* on drawn rows, three majority rows a minority row, and *trees* on balanced rows.
-With much signal hard rows teach, members may be sharp and long; with little signal hard rows are
-noise, draws are uniform, and members are blunt and short. The teams answer together by the mean of
-their calibrated log-odds. `metasampler bench tables` has the figures.
+The notes of `MesaClassifier` say what scouts, boosters and trees are. A scout stops by the log-loss
+of rows it leaves out: early where labels are mostly noise. The number of its rounds, at a learning
+rate of 0.1, is the *signal* of a table, which sets the other teams: with much signal hard rows
+teach, with little they are noise. `metasampler bench tables` has the figures.
 """
 
 from collections.abc import Iterator

@@ -1,12 +1,8 @@
 """Members that are scikit-learn's trees or forests: how trees are built, and what soft leaves say.
 
-A tree that is grown to the end has pure leaves, which say 0 or 1: the mean of k such members takes
-only k + 1 values, so that most rows are tied. A *soft leaf* of n rows, n_c of them of class c, says
-
-    p_c = (n_c + s) / (n + s * n_classes)
-
-instead (Laplace's rule for s = 1): large leaves are surer than small ones. This is no part of the
-paper.
+A *soft leaf* of n rows, n_c of them of class c, says p_c = (n_c + s) / (n + s * n_classes). This is
+Laplace's rule for s = 1: pure leaves say more than 0 or 1, and large leaves are surer than small
+ones. It is no part of the paper.
 """
 
 from copy import copy
