@@ -46,10 +46,11 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
+from metasampler._running import side_by_side
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import Growth, _loop, _members, side_by_side
+from metasampler.growth import Growth, _loop, _members
 from metasampler.growth._boosters import BoosterLearner
 from metasampler_bench import ensemble as bench
 from metasampler_bench.datasets import REAL_NAMES, load, load_mesa_mammography
@@ -450,7 +451,7 @@ class Stages:
 
 def team_of(growth, *_):
     """Return the name of the team that grows."""
-    learner = growth.learners[0]
+    learner = growth.learner.of(0)
     if not isinstance(learner, BoosterLearner):
         return "trees"
     return "scouts" if learner.stops_early else "boosters"

@@ -9,8 +9,6 @@ import re
 from textwrap import dedent, indent
 from types import FunctionType
 
-__all__ = ["shared_docs"]
-
 _TEXTS = {
     "kinds": """
         estimator : classifier with `predict_proba`, or list of these, default=None
@@ -33,8 +31,7 @@ _TEXTS = {
 
         scoring : str or callable, default="average_precision"
             How validation rows are scored, see :class:`MesaClassifier`.
-        """,
-    "decision": """
+
         calibration : {"auto", "prior", "sigmoid"} or None, default="auto"
             How `predict_proba` turns the members' answers into probabilities, see
             :class:`MesaClassifier`.
@@ -42,8 +39,7 @@ _TEXTS = {
         threshold : None, "balanced", float, str or tuple, default="balanced"
             The probability from which `predict` returns the minority class, see
             :class:`MesaClassifier`.
-        """,
-    "refit": """
+
         leaf_smoothing : float or "auto", default=0.0
             How many rows of each class are added to every leaf of tree members, see
             :class:`MesaClassifier`. Draws use the plain leaves.
@@ -79,17 +75,6 @@ _TEXTS = {
             the same rows the result is that of one longer fit.
         """,
     "verbose": """
-        verbose : int, default=0
-            Show a progress bar if not 0.
-        """,
-    "running": """
-        n_jobs : int, default=None
-            Threads that score rows, in `fit` and in prediction. The result is the same for any
-            number.
-
-        random_state : int, RandomState instance or None, default=None
-            Pass an int for the same ensemble in every call.
-
         verbose : int, default=0
             Show a progress bar if not 0.
         """,
@@ -188,6 +173,18 @@ _TEXTS = {
             The panels.
         """,
 }
+
+# Texts that several ensembles have one after the other.
+_TOGETHER = {
+    "running": ("n_jobs", "random_state", "verbose"),
+    "uniform": (
+        *("kinds", "n_estimators", "sampling_ratio", "hold_out"),
+        *("n_jobs_members", "random_state", "warm_start", "verbose"),
+    ),
+    "grown": ("members", "decided", "fitted"),
+}
+for _together, _names in _TOGETHER.items():
+    _TEXTS[_together] = "".join(_TEXTS[name] for name in _names)
 
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-__all__ = ["progress_bar", "side_by_side"]
-
 
 @contextmanager
 def progress_bar(

@@ -21,6 +21,8 @@ from metasampler.growth import Growth
 from metasampler.policy import ConstantPolicy, load_policy, signal_state
 from metasampler.tables import TreeTable, lowest_values
 
+HALF = np.array([0.5, 0.5])
+
 
 def mesa(n_estimators=6, **options):
     return MesaClassifier(n_estimators=n_estimators, **{"random_state": 0, **options})
@@ -41,46 +43,48 @@ def large():
 @given(seed=st.integers(0, 1000), n_teams=st.integers(1, 4), n_classes=st.integers(2, 4))
 def test_the_blend_is_the_mean_of_standardised_log_odds(seed, n_teams, n_classes):
     rng = np.random.default_rng(seed)
-    teams = [softmax(rng.normal(scale=3, size=(30, n_classes)), axis=1) for _ in range(n_teams)]
+    n_rows = 30 * n_classes
+    codes = np.arange(n_rows) % n_classes if n_classes > 2 else None
+    teams = [softmax(rng.normal(scale=3, size=(n_rows, n_classes)), axis=1) for _ in range(n_teams)]
     new = [softmax(rng.normal(scale=3, size=(5, n_classes)), axis=1) for _ in range(n_teams)]
+    shares = list(rng.dirichlet(np.full(n_classes, 5.0), n_teams))
     if n_classes == 2:
-        parts = []
-        for left_out, proba in zip(teams, new, strict=True):
-            odds = logit(left_out[:, 1])
-            parts.append((logit(proba[:, 1]) - odds.mean()) / odds.std())
+        # Two classes are standardised by a sigmoid, and here there are no rows to fit it to.
+        parts = [
+            logit(proba[:, 1]) - logit(share[1]) for proba, share in zip(new, shares, strict=True)
+        ]
         positive = expit(np.mean(parts, axis=0))
         expected = np.column_stack([1 - positive, positive])
         teams, new = ([team[:, 1] for team in answers] for answers in (teams, new))
     else:
         parts = []
-        for left_out, proba in zip(teams, new, strict=True):
+        for left_out, proba, share in zip(teams, new, shares, strict=True):
             logs, of_new = (np.log(p) - np.log(p).mean(1, keepdims=True) for p in (left_out, proba))
-            parts.append((of_new - logs.mean(axis=0)) / logs.std())
+            parts.append((of_new - np.log(share) + np.log(share).mean()) / logs.std())
         expected = softmax(np.mean(parts, axis=0), axis=1)
-    blend = Blend(teams)
+    blend = Blend(teams, codes, shares)
     assert_allclose(blend(new), expected, atol=1e-9)
     # Teams that have no members yet do not count.
-    alone = Blend(teams[:1])(new[:1])
+    alone = Blend(teams[:1], codes, shares[:1])(new[:1])
     assert_allclose(blend([new[0], *[None] * (n_teams - 1)]), alone, atol=1e-12)
 
 
 def test_a_team_that_says_the_same_of_all_rows_does_not_count():
     rng = np.random.default_rng(0)
     useful, same = rng.random(50), np.full(50, 0.3)
-    both, alone = Blend([useful, same]), Blend([useful])
+    both, alone = Blend([useful, same], None, [HALF, HALF]), Blend([useful], None, [HALF])
     assert_allclose(both([useful, rng.random(50)]), alone([useful]), atol=1e-12)
-    assert_array_equal(Blend([same, same])([same, same]), np.full((50, 2), 0.5))
+    nothing = Blend([same, same], None, [HALF, HALF])
+    assert_array_equal(nothing([same, same]), np.full((50, 2), 0.5))
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_how_sure_a_team_is_does_not_matter(known):
+def test_how_sure_a_team_is_does_not_matter():
     rng = np.random.default_rng(0)
     codes = np.arange(400) % 3 // 2
     odds = [rng.normal(size=400) + codes, rng.normal(size=400) + 0.5 * codes]
-    given = {"codes": codes} if known else {}
     blended = [
-        Blend(answers, **given)(answers)
-        for answers in ([expit(odds[0]), expit(odds[1])], [expit(3 * odds[0] + 1), expit(odds[1])])
+        Blend(answers, codes, [HALF, HALF])(answers)
+        for answers in ([expit(odds[0]), expit(odds[1])], [expit(3 * odds[0]), expit(odds[1])])
     ]
     assert_allclose(*blended, atol=1e-5)
 
@@ -95,7 +99,7 @@ def test_log_odds_are_counted_from_what_a_team_was_trained_on(n_classes):
     unknown = [np.tile(share[1] if n_classes == 2 else share, (4, 1))]
     if n_classes == 2:
         unknown = [unknown[0][:, 0]]
-    blend = Blend(answers, shares=[share])
+    blend = Blend(answers, None, [share])
     assert_allclose(blend(unknown), np.full((4, n_classes), 1 / n_classes), atol=1e-12)
     # Rows that members have seen cannot tell how sure a team may be: its answers stay theirs.
     balanced = proba / share
@@ -106,7 +110,7 @@ def test_a_team_that_knows_more_says_more():
     rng = np.random.default_rng(0)
     codes = np.arange(400) % 2
     useful, noise = rng.normal(size=400) + 3 * codes, rng.normal(size=400)
-    blend = Blend([expit(useful), expit(noise)], codes)
+    blend = Blend([expit(useful), expit(noise)], codes, [HALF, HALF])
     # Noise has a small scale, though its answers vary as much.
     assert 0 < blend.scales[1] < blend.scales[0] / 5
 
@@ -567,11 +571,10 @@ def test_rows_are_judged_by_the_teams_that_can():
         (rows, np.column_stack([1 - p, p]), codes[rows], None)
         for rows, p in zip((of_all, of_some), answers, strict=True)
     ]
-    half = np.array([0.5, 0.5])
     data = SimpleNamespace(
         has_validation=True, n_classes=2, score_function=lambda *_: lambda answer: 0.0
     )
-    blend, held_out = Blend.of(data, judged, [half, half])
+    blend, held_out = Blend.of(data, judged, [HALF, HALF])
     assert_array_equal(held_out.rows, of_all)
     assert_array_equal(held_out.codes, codes)
     assert_array_equal(held_out.proba[of_some], blend([answers[0][of_some], answers[1]]))

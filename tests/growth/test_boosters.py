@@ -14,11 +14,11 @@ from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.growth import (
     MemberLearner,
     RandomStreams,
-    is_plain_booster,
     make_growth_data,
     make_learners,
 )
 from metasampler.growth._boosters import BoostedMember, BoosterLearner
+from metasampler.growth._kinds import is_plain_booster
 
 QUICK = {"n_estimators": 8, "num_leaves": 7, "min_child_samples": 5, "verbose": -1}
 

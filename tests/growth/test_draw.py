@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from metasampler.growth import draw_rows, gaussian_log_weights, race_keys, race_keys_of
+from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
+from metasampler.growth._draw import race_keys_of
 
 KEY = np.array([123, 456], dtype=np.uint64)
 

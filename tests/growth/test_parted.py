@@ -22,11 +22,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
-from metasampler.growth import Candidates, FileTable, Memory, RandomStreams, _data, _draw, race_keys
+from metasampler.growth import Candidates, Memory, RandomStreams, _data, _draw, race_keys
 from metasampler.growth._data import Part
 from metasampler.growth._draw import Request
 from metasampler.growth._pieces import find_rows
-from metasampler.growth._places import FrameTable, write_table
+from metasampler.growth._places import FileTable, FrameTable, write_table
 from metasampler.growth._rules import Sums, hardest_rows
 from metasampler.growth._sources import memory_in_bytes
 from metasampler.growth._stacked import StackedRows, TakenRows

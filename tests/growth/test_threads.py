@@ -9,8 +9,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from threadpoolctl import threadpool_info
 from xgboost import XGBClassifier
 
+from metasampler._running import side_by_side
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.growth import make_learners, side_by_side
+from metasampler.growth import make_learners
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])

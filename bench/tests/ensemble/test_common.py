@@ -11,7 +11,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import metasampler.ensemble
 from metasampler_bench import ensemble
 
 DRAWN = (
@@ -81,13 +80,6 @@ def test_fitted_ensembles_can_be_stored(name, data, request):
 def test_one_base_learner_is_all_they_take(imbalanced, name):
     with pytest.raises(TypeError, match=r"estimator=\[Decision.*must be one classifier"):
         getattr(ensemble, name)([DecisionTreeClassifier(), GaussianNB()]).fit(*imbalanced)
-
-
-# AdaC2 was never in the library.
-@pytest.mark.parametrize("name", sorted({*ensemble.__all__} - {"AdaC2Classifier"}))
-def test_the_library_says_where_they_are(name):
-    with pytest.raises(AttributeError, match=f"from metasampler_bench.ensemble import {name}"):
-        getattr(metasampler.ensemble, name)
 
 
 def table(library):

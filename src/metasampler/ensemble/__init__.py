@@ -13,20 +13,3 @@ __all__ = [
     "SelfPacedEnsembleClassifier",
     "UnderBaggingClassifier",
 ]
-
-_IN_BENCH = {
-    "AdaCostClassifier",
-    "RAMOBoostClassifier",
-    "RUSBoostClassifier",
-    "SMOTEBaggingClassifier",
-    "SMOTEBoostClassifier",
-}
-
-
-def __getattr__(name):
-    if name in _IN_BENCH:
-        raise AttributeError(
-            f"{name} is in the package metasampler-bench now: "
-            f"from metasampler_bench.ensemble import {name}"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,8 +15,6 @@ from metasampler.growth import (
     hardest_rows,
 )
 
-__all__ = ["BalanceCascadeClassifier"]
-
 
 @shared_docs()
 class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
@@ -40,15 +38,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
     {hold_out}
 
-    {decision}
-
-    {refit}
-
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------

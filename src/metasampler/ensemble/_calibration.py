@@ -6,7 +6,8 @@ to probabilities of the real world and keeps their order. Teams are joined first
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -14,21 +15,6 @@ from scipy.special import expit, softmax
 
 from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.growth import GrowthData, join_arrays
-
-__all__ = [
-    "CALIBRATIONS",
-    "Blend",
-    "Calibration",
-    "Decision",
-    "HeldOut",
-    "NoCalibration",
-    "PriorCalibration",
-    "Sigmoid",
-    "SigmoidCalibration",
-    "decide",
-    "fit_sigmoid",
-    "make_calibration",
-]
 
 CALIBRATIONS = ("auto", "prior", "sigmoid")
 
@@ -90,41 +76,26 @@ class Blend:
     have as many votes as the others together: weights that were learned from left-out rows did no
     better.
 
-    Parameters
-    ----------
-    answers : sequence of ndarray
-        For each team the mean probabilities of some rows: of class 1 only, if there are two
-        classes.
-    codes : ndarray of int, default=None
-        The classes of the rows, if members have not seen them.
-    shares : sequence of ndarray, default=None
-        For each team the share of each class in what it was trained on: log-odds are counted from
-        there, so that the joint answer is that of a balanced world. None counts from their mean.
-    votes : sequence of int, default=None
-        How often each team counts; None counts all alike.
+    ``answers`` are the mean probabilities of some rows by each team: of class 1 only, if there are
+    two classes. ``codes`` are the classes of the rows, if members have not seen them. ``shares``
+    are those of each class in what each team was trained on: log-odds are counted from there, so
+    that the joint answer is that of a balanced world.
     """
 
     def __init__(
         self,
         answers: Sequence[np.ndarray],
-        codes: np.ndarray | None = None,
-        shares: Sequence[np.ndarray] | None = None,
+        codes: np.ndarray | None,
+        shares: Sequence[np.ndarray],
         votes: Sequence[int] | None = None,
     ):
         self.votes = [1] * len(answers) if votes is None else list(votes)
         self.centres, self.scales = [], []
         #: The score of each team on the rows that all can judge, and last that of all together.
         self.scores: list[float] = []
-        for number, answer in enumerate(answers):
-            odds = _log_odds(answer)
-            if shares is None:
-                self.centres.append(odds.mean(axis=0))
-            else:
-                share = shares[number]
-                self.centres.append(
-                    _log_odds(share[1:] if len(share) == 2 else share[np.newaxis])[0]
-                )
-            self.scales.append(_scale(odds, codes, 1.0 if shares is not None else None))
+        for answer, share in zip(answers, shares, strict=True):
+            self.centres.append(_log_odds(_vector(share[np.newaxis]))[0])
+            self.scales.append(_scale(_log_odds(answer), codes))
 
     @classmethod
     def of(
@@ -143,7 +114,7 @@ class Blend:
         """
         if not data.has_validation:
             answers = [_vector(proba) for _, proba, *_ in judged]
-            return cls(answers, shares=shares, votes=votes), None
+            return cls(answers, None, shares, votes), None
         common, _, codes, weights = judged[0]
         for rows, *_ in judged[1:]:
             common = np.intersect1d(common, rows, assume_unique=True)
@@ -198,13 +169,13 @@ class Blend:
         return softmax(mean, axis=1)
 
 
-def _scale(odds: np.ndarray, codes: np.ndarray | None, usual: float | None) -> float:
-    """Return what a team's log-odds are multiplied by; ``usual`` where rows cannot tell."""
+def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
+    """Return what a team's log-odds are multiplied by: 1 where rows cannot tell."""
     spread = float(odds.std())
     if spread < 1e-9:
         return 0.0  # a team that says the same of all rows says nothing
     if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
-        return 1 / spread if usual is None else usual
+        return 1.0
     if odds.ndim > 1:
         return 1 / spread
     # At least a little, whatever the rows say: a team is never ignored or turned round.
@@ -231,54 +202,30 @@ def _log_odds(proba: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------------- calibrations
 
 
-class Calibration(Protocol):
-    """Maps a matrix of mean probabilities to one of real probabilities."""
-
-    name: str
-    prior: np.ndarray
-
-    def __call__(self, proba: np.ndarray) -> np.ndarray:
-        """Calibrate a matrix of probabilities."""
-
-
+@dataclass(eq=False)
 class NoCalibration:
-    """Leave the mean of the members' probabilities as it is.
+    """Leave the mean of the members' probabilities as it is; ``prior`` is that of their subsets."""
 
-    Parameters
-    ----------
-    prior : ndarray of shape (n_classes,)
-        Frequencies of the classes in the members' subsets.
-    """
-
+    prior: np.ndarray
     name = "none"
-
-    def __init__(self, prior: np.ndarray):
-        self.prior = prior
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Calibrate a matrix of probabilities."""
         return proba
 
 
+@dataclass(eq=False)
 class PriorCalibration:
     """Correct for the known ratios of the classes in the draws.
 
     A class that is drawn q/p times as often as it occurs gets its odds divided by q/p. This is
     exact if rows of a class are drawn uniformly and the mean is calibrated in the balanced world.
-
-    Parameters
-    ----------
-    prior : ndarray of shape (n_classes,)
-        Frequencies of the classes in the data.
-    drawn : ndarray of shape (n_classes,)
-        Frequencies of the classes in the members' subsets.
+    ``prior`` and ``drawn`` are the shares of the classes in the data and in the members' subsets.
     """
 
+    prior: np.ndarray
+    drawn: np.ndarray
     name = "prior"
-
-    def __init__(self, prior: np.ndarray, drawn: np.ndarray):
-        self.prior = prior
-        self.drawn = drawn
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Calibrate a matrix of probabilities."""
@@ -299,18 +246,8 @@ class SigmoidCalibration:
     """Platt's sigmoid of the mean probability, fitted on held-out rows.
 
     By hand because scikit-learn has it only inside `CalibratedClassifierCV`, which refits; the
-    targets are Platt's, which keeps few rows from saturating it.
-
-    Parameters
-    ----------
-    prior : ndarray of shape (n_classes,)
-    proba : ndarray of shape (n_rows, n_classes)
-        Uncalibrated probabilities of held-out rows.
-    codes : ndarray of shape (n_rows,)
-        Their classes.
-    weights : ndarray of shape (n_rows,), default=None
-    of_log_odds : bool, default=False
-        Whether the sigmoid is one of the log-odds: for answers that are not means of probabilities.
+    targets are Platt's, which keeps few rows from saturating it. It is a sigmoid ``of_log_odds``
+    for answers that are not means of probabilities.
     """
 
     name = "sigmoid"
@@ -382,6 +319,9 @@ def _normalise(proba: np.ndarray) -> np.ndarray:
     return np.where(total > 0, proba / np.where(total > 0, total, 1), 1 / proba.shape[1])
 
 
+Calibration = NoCalibration | PriorCalibration | SigmoidCalibration
+
+
 def make_calibration(
     method, *, prior, drawn, proba=None, codes=None, weights=None, of_log_odds=False
 ) -> Calibration:
@@ -404,30 +344,12 @@ def make_calibration(
 # ---------------------------------------------------------------------- decision
 
 
-class Decision(NamedTuple):
-    """How the mean of the members becomes a probability, and the probability a label.
-
-    Attributes
-    ----------
-    calibration : Calibration
-        Maps the members' mean probabilities to real ones.
-    threshold : Threshold or None
-        For two classes the probability from which `predict` returns the minority class.
-    """
-
-    calibration: Calibration
-    threshold: Threshold | None
-
-
 def decide(
-    data: GrowthData,
-    drawn: np.ndarray | None,
-    held_out: HeldOut | None,
-    calibration,
-    threshold,
-) -> Decision:
+    data: GrowthData, drawn: np.ndarray | None, held_out: HeldOut | None, calibration, threshold
+) -> tuple[Calibration, Threshold | None]:
     """Fit the calibration and choose the threshold, as the ensemble's parameters ask for them.
 
+    Only two classes have a threshold: the probability from which `predict` returns the minority.
     ``drawn`` is the share of each class in what members were trained on. It is None for the answers
     of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these, not to
     means.
@@ -447,7 +369,7 @@ def decide(
         of_log_odds=drawn is None,
     )
     if data.n_classes > 2:
-        return Decision(calibrate, None)
+        return calibrate, None
     judged = {}
     if held_out is not None:
         judged = {
@@ -458,7 +380,7 @@ def decide(
     chosen = choose_threshold(
         threshold, prior=calibrate.prior[data.minority], n_rows=data.n_rows, **judged
     )
-    return Decision(calibrate, chosen)
+    return calibrate, chosen
 
 
 def _to_prior(codes, weights, prior):

@@ -11,8 +11,6 @@ from metasampler._sklearn_compat import take_rows
 from metasampler.ensemble._teams import Plan
 from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, weight_argument
 
-__all__ = ["check_fit", "needs_held_out_rows"]
-
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
 _FEW_ROWS = 10
@@ -24,7 +22,8 @@ _ALLOWED = (
     "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
 )
 
-_ROWS = "the number of rows"
+# What an error calls the rows, by the names of their facts.
+_ROWS = {"X": "X and X_val", "y": "y and y_val", "sample_weight": "sample_weight"}
 
 
 def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
@@ -41,12 +40,10 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
         refits = taken_from_X and not ensemble.warm_start and not plan.rotates
     if refits:
         return True, {}
-    facts = {
-        **{name: _comparable(getattr(ensemble, name)) for name in ensemble._resume_parameters},
-        _ROWS: data.n_rows,
-        "classes": data.classes.tolist(),
-        **data.fingerprints(),
-    }
+    of_rows = {"the number of rows": data.n_rows, "classes": data.classes.tolist()}
+    facts = _facts_of({name: getattr(ensemble, name) for name in ensemble._resume_parameters})
+    for name, value in (of_rows | data.fingerprints()).items():
+        facts[name] = value, repr(value)
     if ensemble._resumes():
         _check_resumable(ensemble, plan, facts)
     return False, facts
@@ -102,19 +99,9 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
 
 def _check_threshold(threshold: Any, n_classes: int) -> None:
     """Refuse a threshold that means nothing, before any work."""
-    if threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
+    if threshold is None or threshold == "balanced":
         return
-    if isinstance(threshold, str):
-        good = threshold in _GOALS
-    elif isinstance(threshold, Real) and not isinstance(threshold, bool):
-        good = _between(threshold, 1) and threshold != 1
-    elif isinstance(threshold, (tuple, list)) and threshold:
-        name, *values = threshold
-        n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
-        good = n_values == len(values) and all(_is_good(name, value) for value in values)
-    else:
-        good = False
-    if not good:
+    if not _means_something(threshold):
         raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
     if n_classes > 2:
         raise ValueError(
@@ -123,28 +110,31 @@ def _check_threshold(threshold: Any, n_classes: int) -> None:
         )
 
 
+def _means_something(threshold: Any) -> bool:
+    if isinstance(threshold, str):
+        return threshold in _GOALS
+    if isinstance(threshold, Real):
+        return _is_good("probability", threshold)
+    name, *values = threshold or [None]
+    n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
+    return n_values == len(values) and all(_is_good(name, value) for value in values)
+
+
 def _is_good(name: str, value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number:
         return False
     if name == "top" and isinstance(value, Integral):
         return int(value) > 0
-    if name == "top":
-        return _between(value, 1) and value != 1
-    return _between(value, sys.float_info.max if name == "cost" else 1)
-
-
-def _between(value: Any, largest: float) -> bool:
+    if name in ("probability", "top"):
+        return 0 < value < 1
     # Compared as it is: a whole number may be too large for a float.
-    return 0 < value <= largest
+    return 0 < value <= (sys.float_info.max if name == "cost" else 1)
 
 
 def needs_held_out_rows(threshold) -> bool:
-    """Return whether a threshold that passed `check_threshold` is tuned on held-out rows."""
-    return not (
-        threshold is None
-        or isinstance(threshold, Real)
-        or (isinstance(threshold, str) and threshold == "balanced")
-    )
+    """Return whether a threshold that means something is tuned on held-out rows."""
+    return not (threshold is None or isinstance(threshold, Real) or threshold == "balanced")
 
 
 # ---------------------------------------------------------------------- warm starts
@@ -165,61 +155,48 @@ def _check_resumable(ensemble, plan: Plan, facts: dict[str, Any]) -> None:
         )
 
 
-def _check_facts(before: dict[str, Any], now: dict[str, Any]) -> None:
+def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
     """Raise a ValueError that names the first fact that is another one now."""
-    for name, value in now.items():
-        found = _difference(name, before[name], value)
-        if found is None:
+    for name, (value, shown) in now.items():
+        old, old_shown = before.get(name, (None, "None"))
+        if old == value:
             continue
         if name == "classes":
             raise ValueError(
-                f"warm_start=True needs the classes of the first fit, {before[name]}; y has "
-                f"{value}."
+                f"warm_start=True needs the classes of the first fit, {old_shown}; y has {shown}."
             )
-        if name in ("X", "y", "sample_weight"):
-            which = "y and y_val" if name == "y" else "X and X_val" if name == "X" else name
-            raise ValueError(
-                f"warm_start=True grows the same fit further, but {which} are not those of the fit "
-                "before: pass the same rows, or set warm_start=False."
+        change = f"{name} was {old_shown} and is now {shown}."
+        if name in _ROWS:
+            change = (
+                f"{_ROWS[name]} are not those of the fit before: pass the same rows, or set "
+                "warm_start=False."
             )
-        place, old, new = found
-        raise ValueError(
-            f"warm_start=True grows the same fit further, but {place} was {_shown(old)} and is now "
-            f"{_shown(new)}."
-        )
+        raise ValueError(f"warm_start=True grows the same fit further, but {change}")
 
 
-def _comparable(value) -> Any:
-    """Return a parameter in a form that a later one can be compared with."""
-    if isinstance(value, (list, tuple)):
-        return [_comparable(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return f"an array {fingerprint(value)}"
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        params = {key: _comparable(entry) for key, entry in value.get_params(deep=False).items()}
-        learned = getattr(getattr(value, "policy_", None), "parameters", None)
-        if learned is not None:
-            params["policy_"] = f"one with {fingerprint(learned)}"
-        return {"kind": type(value).__name__, **params}
-    plain = value is None or callable(value) or isinstance(value, (str, Real))
-    return value if plain else f"a {type(value).__name__}"
+def _facts_of(parameters: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    """Return what parameters are, and their parts below them: what is compared, what is shown.
 
-
-def _shown(fact) -> str:
-    """Return a fact as an error shows it."""
-    if isinstance(fact, dict):
-        return f"a {fact['kind']}"
-    return f"[{', '.join(map(_shown, fact))}]" if isinstance(fact, list) else repr(fact)
-
-
-def _difference(name: str, before, now) -> tuple[str, Any, Any] | None:
-    """Return where two facts differ, and what they are there; None if they do not."""
-    both = (before, now)
-    if all(isinstance(fact, dict) for fact in both) and before["kind"] == now["kind"]:
-        pairs = [(f"{name}'s {key}", before.get(key), now.get(key)) for key in {**before, **now}]
-    elif all(isinstance(fact, list) for fact in both) and len(before) == len(now):
-        pairs = [(f"{name}[{i}]", *pair) for i, pair in enumerate(zip(*both, strict=True))]
-    else:
-        return (name, before, now) if before != now else None
-    found = (_difference(*pair) for pair in pairs)
-    return next((each for each in found if each is not None), None)
+    Parts are compared only where the whole is of the same kind, since it comes first.
+    """
+    facts: dict[str, tuple[Any, str]] = {}
+    for name, value in parameters.items():
+        if isinstance(value, (list, tuple)):
+            parts = {f"{name}[{i}]": entry for i, entry in enumerate(value)}
+            below = _facts_of(parts)
+            shown = ", ".join(below[part][1] for part in parts)
+            facts |= {name: (f"a list of {len(value)}", f"[{shown}]"), **below}
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            kind = f"a {type(value).__name__}"
+            learned = getattr(getattr(value, "policy_", None), "parameters", None)
+            parts = {**value.get_params(deep=False), "policy_": learned}
+            below = _facts_of({f"{name}'s {key}": part for key, part in parts.items()})
+            facts |= {name: (kind, kind), **below}
+        else:
+            plain = value is None or callable(value) or isinstance(value, (str, Real))
+            if isinstance(value, np.ndarray):
+                value = f"an array {fingerprint(value)}"
+            elif not plain:
+                value = f"a {type(value).__name__}"
+            facts[name] = value, repr(value)
+    return facts

@@ -5,8 +5,6 @@ from sklearn.ensemble import AdaBoostClassifier
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_bagging import UnderBaggingClassifier
 
-__all__ = ["EasyEnsembleClassifier"]
-
 
 @shared_docs(default="an :class:`~sklearn.ensemble.AdaBoostClassifier` of 50 trees of depth 1")
 class EasyEnsembleClassifier(UnderBaggingClassifier):
@@ -18,33 +16,11 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     Parameters
     ----------
-    {kinds}
-
-    {n_estimators}
-
-    {sampling_ratio}
-
-    {hold_out}
-
-    {decision}
-
-    {refit}
-
-    {n_jobs_members}
-
-    {random_state}
-
-    {warm_start}
-
-    {verbose}
+    {uniform}
 
     Attributes
     ----------
-    {members}
-
-    {decided}
-
-    {fitted}
+    {grown}
 
     See Also
     --------

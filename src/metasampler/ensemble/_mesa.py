@@ -2,6 +2,7 @@
 
 import os
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -23,8 +24,6 @@ from metasampler.policy import (
     load_policy,
     warn_of_other_kind,
 )
-
-__all__ = ["MesaClassifier"]
 
 # Members of the user's own, where no number is given.
 _N_MEMBERS = 50
@@ -61,6 +60,7 @@ def preset_settings(name: str) -> dict[str, Any]:
 
 
 @shared_docs()
+@dataclass(eq=False, repr=False)
 class MesaClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that chooses the rows of each member by the errors so far.
 
@@ -275,14 +275,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     (30, True)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
-        "validation_fraction": [
-            None,
-            StrOptions({"auto"}),
-            Interval(Real, 0, 1, closed="neither"),
-        ],
+        "validation_fraction": [None, StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
@@ -290,40 +286,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=None,
-        *,
-        meta_sampler="universal",
-        sampling_ratio=1.0,
-        validation_fraction="auto",
-        max_rows=1_000_000,
-        scoring="average_precision",
-        calibration="auto",
-        threshold="balanced",
-        leaf_smoothing="auto",
-        refit="auto",
-        n_jobs=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.meta_sampler = meta_sampler
-        self.sampling_ratio = sampling_ratio
-        self.validation_fraction = validation_fraction
-        self.max_rows = max_rows
-        self.scoring = scoring
-        self.calibration = calibration
-        self.threshold = threshold
-        self.leaf_smoothing = leaf_smoothing
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+    n_estimators: Any = None
+    _: KW_ONLY
+    meta_sampler: Any = _UNIVERSAL
+    validation_fraction: Any = "auto"
+    max_rows: Any = 1_000_000
+    leaf_smoothing: Any = "auto"
+    refit: Any = "auto"
+    warm_start: Any = False
 
     @classmethod
     def from_preset(cls, name, **overrides):

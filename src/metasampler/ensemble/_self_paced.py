@@ -1,9 +1,10 @@
 """Self-paced ensemble (SPE): draws harmonised over bins of equal hardness."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from math import pi, tan
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,6 @@ from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import draw_rows, group_sums, join_choices
-
-__all__ = ["SelfPacedEnsembleClassifier"]
 
 # Cross-entropy is infinite where all members are wrong, and the bins span its range.
 _LEAST_PROBABILITY = 1e-4
@@ -29,6 +28,7 @@ def _hardness_of(errors: np.ndarray, name: str, sign: float = 1.0) -> np.ndarray
 
 
 @shared_docs()
+@dataclass(eq=False, repr=False)
 class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that shifts from easy majority rows to hard ones.
 
@@ -55,23 +55,11 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     {hold_out}
 
-    {decision}
-
-    {refit}
-
-    {n_jobs}
-
-    {random_state}
-
-    {verbose}
+    {running}
 
     Attributes
     ----------
-    {members}
-
-    {decided}
-
-    {fitted}
+    {grown}
 
     See Also
     --------
@@ -106,44 +94,15 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     (100, [200, 200, 200])
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "hardness": [StrOptions(set(_HARDNESS))],
         "k_bins": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        hardness="absolute",
-        k_bins=10,
-        sampling_ratio=1.0,
-        validation_fraction=None,
-        scoring="average_precision",
-        calibration="auto",
-        threshold="balanced",
-        leaf_smoothing=0.0,
-        refit=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.hardness = hardness
-        self.k_bins = k_bins
-        self.sampling_ratio = sampling_ratio
-        self.validation_fraction = validation_fraction
-        self.scoring = scoring
-        self.calibration = calibration
-        self.threshold = threshold
-        self.leaf_smoothing = leaf_smoothing
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    hardness: Any = "absolute"
+    k_bins: Any = 10
 
     def _make_policy(self, plan, data):
         def policy(growth):

@@ -1,17 +1,18 @@
 """What a fit did: one line a team, or one line a member."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from io import StringIO
 from numbers import Integral
 from typing import Any
 
-__all__ = ["FitSummary", "score_name", "summarise"]
-
+from metasampler.ensemble._threshold import rows_to_call
 
 # A screen has 24 lines; title, head and notes take the rest.
 _MOST_ROWS = 12
 
 
+@dataclass(repr=False, eq=False)
 class FitSummary:
     """What a fit did; `print` it, or take its `rows` and `teams`.
 
@@ -22,26 +23,18 @@ class FitSummary:
         One entry a member, all with the same keys.
     notes : list of str
         Lines below the table.
-    promise : str, default=""
+    promise : str
         The line that says when `predict` returns the smallest class, and what held-out rows say of
         that.
-    teams : list of dict, default=()
+    teams : list of dict
         One entry a team and a last one for all together; empty if all members are of one team.
     """
 
-    def __init__(
-        self,
-        title: str,
-        rows: list[dict],
-        notes: list[str],
-        promise: str = "",
-        teams: Sequence[dict] = (),
-    ):
-        self.title = title
-        self.rows = rows
-        self.notes = notes
-        self.promise = promise
-        self.teams = list(teams)
+    title: str
+    rows: list[dict]
+    notes: list[str]
+    promise: str
+    teams: list[dict]
 
     def __str__(self):
         return self.to_text()
@@ -101,18 +94,16 @@ def _show(value) -> str:
 
 def summarise(ensemble, steps, teams) -> FitSummary:
     """Return the summary of a fitted ensemble, given step and team of each member."""
-    has_mu = any(step.mu is not None for step in steps)
-    has_power = any(step.power is not None for step in steps)
+    drawn_by = [
+        name for name in ("mu", "power") if any(getattr(step, name) is not None for step in steps)
+    ]
     has_teams = len(set(teams)) > 1
     rows = []
     for number, step in enumerate(steps, start=1):
         row: dict = {"member": number}
         if has_teams:
             row["team"] = teams[number - 1]
-        if has_mu:
-            row["mu"] = step.mu
-        if has_power:
-            row["power"] = step.power
+        row |= {name: getattr(step, name) for name in drawn_by}
         row["rows"] = step.n_rows
         if len(ensemble.scores_):
             # Members of a team are judged without the other teams.
@@ -129,7 +120,6 @@ def summarise(ensemble, steps, teams) -> FitSummary:
 
 def _by_team(ensemble, steps, teams) -> list[dict]:
     """Return a row for each team, and one for all of them together."""
-    score = f"held-out {score_name(ensemble)}"
     rows = []
     for name in dict.fromkeys(teams):
         own = [step for step, team in zip(steps, teams, strict=True) if team == name]
@@ -139,21 +129,13 @@ def _by_team(ensemble, steps, teams) -> list[dict]:
                 "members": len(own),
                 "rows each": _span([step.n_rows for step in own]),
                 "drawn": "all rows" if name == "scouts" else _drawn(own),
-                score: ensemble.held_out_scores_.get(name),
             }
         )
-    rows.append(
-        {
-            "team": "together",
-            "members": len(steps),
-            "rows each": None,
-            "drawn": None,
-            score: ensemble.held_out_scores_.get("together"),
-        }
-    )
-    if not ensemble.held_out_scores_:
+    rows.append({"team": "together", "members": len(steps), "rows each": None, "drawn": None})
+    if ensemble.held_out_scores_:
         for row in rows:
-            del row[score]
+            score = ensemble.held_out_scores_.get(row["team"])
+            row[f"held-out {score_name(ensemble)}"] = score
     return rows
 
 
@@ -227,16 +209,15 @@ def _promise(ensemble) -> str:
         return ""
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
     reach = f"where its probability is {ensemble.threshold_:.4f} or more"
-    rule = ensemble.threshold
-    if isinstance(rule, (tuple, list)) and rule[0] == "top" and isinstance(rule[1], Integral):
+    n_called = rows_to_call(ensemble.threshold)
+    if n_called is not None:
         reach = (
-            f"for the {rule[1]:,} most probable of the rows it gets; of as many rows as fit saw, "
+            f"for the {n_called:,} most probable of the rows it gets; of as many rows as fit saw, "
             f"{ensemble.class_counts_.sum():,}, those with {ensemble.threshold_:.4f} or more"
         )
-    text = f"predict returns {label!r} {reach}."
-    if ensemble.expected_recall_ is not None:
-        text += f" On the held-out rows that has a recall of {ensemble.expected_recall_:.0%}"
-        if ensemble.expected_precision_ is not None:
-            text += f" and a precision of {ensemble.expected_precision_:.0%}"
-        text += "."
-    return text
+    text, recall = f"predict returns {label!r} {reach}.", ensemble.expected_recall_
+    if recall is None:
+        return text
+    precision = ensemble.expected_precision_
+    also = "" if precision is None else f" and a precision of {precision:.0%}"
+    return f"{text} On the held-out rows that has a recall of {recall:.0%}{also}."

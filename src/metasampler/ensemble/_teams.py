@@ -1,12 +1,9 @@
 """What a fit is going to grow: one team of members, or the teams of the default.
 
-*Scouts* are LightGBM members on all rows. Each stops by the log-loss of rows it leaves out, and the
-round at which it stops tells noise from signal: where labels are mostly noise it stops early. The
-number of these rounds, at a learning rate of 0.1, is the *signal* of a table. It sets the other two
-teams: *boosters* on drawn rows, three majority rows a minority row, and *trees* on balanced rows.
-With much signal hard rows teach, members may be sharp and long; with little signal hard rows are
-noise, draws are uniform, and members are blunt and short. The teams answer together by the mean of
-their calibrated log-odds. `metasampler bench tables` has the figures.
+The notes of `MesaClassifier` say what scouts, boosters and trees are. A scout stops by the log-loss
+of rows it leaves out: early where labels are mostly noise. The number of its rounds, at a learning
+rate of 0.1, is the *signal* of a table, which sets the other teams: with much signal hard rows
+teach, with little they are noise. `metasampler bench tables` has the figures.
 """
 
 from collections.abc import Iterator
@@ -28,8 +25,6 @@ from metasampler.growth import (
     make_parted_data,
 )
 from metasampler.policy import ConstantPolicy, load_policy
-
-__all__ = ["RECIPES", "Plan", "Recipe", "Team", "has_few_rows"]
 
 # With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
 # that was measured, and there teams are ahead (`metasampler study few-positives`).
@@ -69,32 +64,21 @@ class Team(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a fit is going to do, decided before any row is looked at.
+    """What a fit is going to do, decided before any row is looked at."""
 
-    Attributes
-    ----------
-    kinds : classifier or list of classifier
-        The kinds of members.
-    n_members : int
-        How many there are to be, over all teams that draw.
-    held_out_part : float or None
-        Part of each class that members do not see.
-    rotates : bool
-        Whether members leave parts of the rows out in rotation, instead of the same rows.
-    must_hold_out : bool
-        Whether a class with a single row, of which none can be held out, is an error.
-    recipe : Recipe or None
-        What the teams are made of; None for one team of the given kinds.
-    universal : bool
-        Whether rows are drawn by the samplers that come with the package.
-    """
-
+    #: The base learner of the members, or several that alternate.
     kinds: Any
+    #: How many members there are to be, over all teams that draw.
     n_members: int
+    #: Part of each class that members do not see.
     held_out_part: float | None
+    #: Whether members leave parts of the rows out in rotation, instead of the same rows.
     rotates: bool = False
+    #: Whether a class with a single row, of which none can be held out, is an error.
     must_hold_out: bool = True
+    #: What the teams are made of; None for one team of the given kinds.
     recipe: "Recipe | None" = None
+    #: Whether rows are drawn by the samplers that come with the package.
     universal: bool = False
 
     def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
@@ -135,7 +119,7 @@ class Plan(NamedTuple):
         growth = Growth(data, learner, data.streams)
         if ensemble._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
-            policy = deepcopy(ensemble._policy)
+            policy = deepcopy(getattr(ensemble, "_policy", None))
         else:
             policy = ensemble._make_policy(self, data)
         yield [Team("members", growth, policy, self.n_members)]
@@ -185,43 +169,28 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How many members of each team there are, and how long scouts and boosters may be.
-
-    Parameters
-    ----------
-    n_scouts, n_boosters, n_trees : int
-        Members of each team.
-    learning_rate : float
-        That of the scouts.
-    max_scout_rounds, patience : int
-        When a scout stops at the latest, and after how many rounds without gain.
-    doubles_after : int
-        The round after which a scout's learning rate doubles: by then there is much to learn.
-    max_rounds : int
-        The most rounds of a booster.
-    max_passes : float
-        How often a booster may go over as many rows as the table has: where it gets a large part of
-        them, it has fewer rounds.
-    penalty : float
-        LightGBM's ``reg_lambda`` of scouts and boosters.
-    round_counts : float
-        What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
-        penalty need fewer.
-    n_few : int
-        Trees that take the place of the teams where the smallest class has few rows.
-    """
+    """How many members of each team there are, and how long scouts and boosters may be."""
 
     n_scouts: int = 2
     n_boosters: int = 4
     n_trees: int = 24
+    #: That of the scouts. After a number of rounds it doubles: by then there is much to learn.
     learning_rate: float = 0.2
+    doubles_after: int = 40
+    #: When a scout stops at the latest, and after how many rounds without gain.
     max_scout_rounds: int = 80
     patience: int = 10
-    doubles_after: int = 40
+    #: The most rounds of a booster.
     max_rounds: int = 75
+    #: How often a booster may go over as many rows as the table has: where it gets a large part of
+    #: them, it has fewer rounds.
     max_passes: float = np.inf
+    #: LightGBM's ``reg_lambda`` of scouts and boosters.
     penalty: float = 5.0
+    #: What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
+    #: penalty need fewer.
     round_counts: float = 1.0
+    #: Trees that take the place of the teams where the smallest class has few rows.
     n_few: int = 50
 
     def scaled(self, n_estimators: int | None) -> "Recipe":
@@ -304,8 +273,6 @@ RECIPES = {
         n_scouts=1,
         n_boosters=2,
         n_trees=0,
-        learning_rate=0.2,
-        max_scout_rounds=80,
         patience=8,
         doubles_after=80,
         max_rounds=40,

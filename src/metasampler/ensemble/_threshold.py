@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Threshold", "called_rows", "choose_threshold"]
-
 
 class Threshold(NamedTuple):
     """A threshold on the probability of the minority class, and what held-out rows say of it."""
@@ -26,18 +24,17 @@ def choose_threshold(
     of rows to call means so many of a table of ``n_rows``. ``scores``, ``positive`` and ``weights``
     are of held-out rows, if there are any; a threshold that is tuned needs them.
     """
+    curve = None if scores is None else _Curve(scores, positive, weights)
     if threshold is None:
         value = 0.5
     elif isinstance(threshold, Real):
         value = float(threshold)
-    elif isinstance(threshold, str) and threshold == "balanced":
+    elif threshold == "balanced":
         value = float(prior)
     else:
-        value = _tune(threshold, _Curve(scores, positive, weights), n_rows)
-    if scores is None:
-        return Threshold(value, None, None)
-    curve = _Curve(scores, positive, weights)
-    return Threshold(value, *curve.precision_and_recall(value))
+        assert curve is not None
+        value = _tune(threshold, curve, n_rows)
+    return Threshold(value, *((None, None) if curve is None else curve.precision_and_recall(value)))
 
 
 class _Curve:
@@ -75,14 +72,20 @@ class _Curve:
 
 def called_rows(threshold, value: float, scores: np.ndarray) -> np.ndarray:
     """Return which rows are called minority, by a threshold and what was chosen for it."""
+    n_called = rows_to_call(threshold)
+    if n_called is None:
+        return scores >= value
+    # Exactly so many, also where scores are equal: a team's day has no more hours.
+    called = np.zeros(len(scores), dtype=bool)
+    called[np.argsort(-scores, kind="stable")[:n_called]] = True
+    return called
+
+
+def rows_to_call(threshold) -> int | None:
+    """Return how many rows a threshold asks for; None if it does not say so."""
     if isinstance(threshold, (tuple, list)) and threshold[0] == "top":
-        n_called = threshold[1]
-        if isinstance(n_called, Integral):
-            # Exactly so many, also where scores are equal: a team's day has no more hours.
-            called = np.zeros(len(scores), dtype=bool)
-            called[np.argsort(-scores, kind="stable")[: int(n_called)]] = True
-            return called
-    return scores >= value
+        return int(threshold[1]) if isinstance(threshold[1], Integral) else None
+    return None
 
 
 def _tune(threshold, curve: _Curve, n_rows: int) -> float:
@@ -104,9 +107,8 @@ def _tune(threshold, curve: _Curve, n_rows: int) -> float:
     elif name == "recall":
         return _threshold_for_recall(values[0], curve)
     elif name == "top":
-        share = values[0]
-        if isinstance(share, Integral):
-            share = min(1.0, int(share) / n_rows)
+        n_called = rows_to_call(threshold)
+        share = values[0] if n_called is None else min(1.0, n_called / n_rows)
         called = (hits + alarms) / (curve.n_positive + curve.n_negative)
         # At least the first: where the highest scores are equal there may be more rows of them.
         few_enough = max(1, int(np.searchsorted(called, share + 1e-9, side="right")))

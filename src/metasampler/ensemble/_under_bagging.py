@@ -1,12 +1,14 @@
 """UnderBagging: members on independent, uniformly drawn balanced subsets."""
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 
-__all__ = ["UnderBaggingClassifier"]
-
 
 @shared_docs()
+@dataclass(eq=False, repr=False)
 class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data whose members train on uniformly drawn balanced subsets.
 
@@ -16,33 +18,11 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    {kinds}
-
-    {n_estimators}
-
-    {sampling_ratio}
-
-    {hold_out}
-
-    {decision}
-
-    {refit}
-
-    {n_jobs_members}
-
-    {random_state}
-
-    {warm_start}
-
-    {verbose}
+    {uniform}
 
     Attributes
     ----------
-    {members}
-
-    {decided}
-
-    {fitted}
+    {grown}
 
     See Also
     --------
@@ -72,38 +52,10 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     (100, [200, 200, 200])
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "warm_start": ["boolean"],
     }
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        sampling_ratio=1.0,
-        validation_fraction=None,
-        scoring="average_precision",
-        calibration="auto",
-        threshold="balanced",
-        leaf_smoothing=0.0,
-        refit=False,
-        n_jobs=None,
-        random_state=None,
-        warm_start=False,
-        verbose=0,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sampling_ratio = sampling_ratio
-        self.validation_fraction = validation_fraction
-        self.scoring = scoring
-        self.calibration = calibration
-        self.threshold = threshold
-        self.leaf_smoothing = leaf_smoothing
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+    _: KW_ONLY
+    warm_start: Any = False

@@ -1,20 +1,25 @@
-"""The fit of every ensemble that grows on balanced subsets."""
+"""The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
 from threading import Event
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from metasampler._running import progress_bar
+from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.ensemble._answers import FittedTeam, GrownEnsemble
-from metasampler.ensemble._calibration import CALIBRATIONS, Blend, Decision, HeldOut, decide
+from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut, decide
 from metasampler.ensemble._checks import check_fit
+from metasampler.ensemble._repr import fit_html
+from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
+from metasampler.ensemble._threshold import called_rows
+from metasampler.ensemble.base import BaseEnsemble, FittedTeam
 from metasampler.growth import (
     SAMPLING_RATIO,
     Growth,
@@ -24,18 +29,17 @@ from metasampler.growth import (
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
-    side_by_side,
+    running_mean,
     unchanged_on_error,
 )
-
-__all__ = ["BaseUnderSamplingEnsemble"]
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
 _N_PARTS = 4
 
 
-class BaseUnderSamplingEnsemble(GrownEnsemble):
+@dataclass(eq=False, repr=False)
+class BaseUnderSamplingEnsemble(BaseEnsemble):
     """Base of the ensembles whose members are trained on balanced subsets.
 
     A subclass says how rows are drawn (``_make_policy``). All the rest is the same: the growth,
@@ -43,8 +47,8 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
     `predict`.
     """
 
-    _parameter_constraints: dict = {
-        **GrownEnsemble._parameter_constraints,
+    _parameter_constraints = {
+        **BaseEnsemble._parameter_constraints,
         "sampling_ratio": SAMPLING_RATIO,
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
         "scoring": [str, callable],
@@ -55,7 +59,7 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
     }
 
     #: What a warm start must find unchanged to continue the fit before it.
-    _resume_parameters: tuple[str, ...] = (
+    _resume_parameters: ClassVar[tuple[str, ...]] = (
         "estimator",
         "sampling_ratio",
         "validation_fraction",
@@ -63,39 +67,24 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         "leaf_smoothing",
     )
 
-    # Not every subclass has this as a parameter; those that have keep their policy for it.
+    # Not every subclass has these as parameters.
     warm_start = False
-    max_rows: int | None = None
-    _policy: Policy | None = None
+    max_rows = None
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        sampling_ratio=1.0,
-        validation_fraction=None,
-        scoring="average_precision",
-        calibration="auto",
-        threshold="balanced",
-        leaf_smoothing=0.0,
-        refit=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sampling_ratio = sampling_ratio
-        self.validation_fraction = validation_fraction
-        self.scoring = scoring
-        self.calibration = calibration
-        self.threshold = threshold
-        self.leaf_smoothing = leaf_smoothing
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
+    estimator: Any = None
+    n_estimators: Any = 10
+    _: KW_ONLY
+    sampling_ratio: Any = 1.0
+    validation_fraction: Any = None
+    scoring: Any = "average_precision"
+    calibration: Any = "auto"
+    threshold: Any = "balanced"
+    leaf_smoothing: Any = 0.0
+    refit: Any = False
+    n_jobs: Any = None
+    random_state: Any = None
+    verbose: Any = 0
 
     # ------------------------------------------------------------------ fit
 
@@ -149,14 +138,13 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
                 teams += ready
             # Rows that members have not seen decide about probabilities and labels.
             shares = [team.growth.drawn_shares() for team in teams]
-            several = len(teams) > 1
-            judged = [team.growth.judged() for team in teams if several or data.has_validation]
-            if several:
+            if len(teams) > 1:
+                judged = [team.growth.judged() for team in teams]
                 votes, drawn = [team.n_votes for team in teams], None
                 blend, held_out = Blend.of(data, judged, shares, votes)
             else:
                 blend, drawn = None, shares[0]
-                held_out = HeldOut(*judged[0]) if judged else None
+                held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             decision = decide(data, drawn, held_out, self.calibration, self.threshold)
@@ -241,7 +229,7 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
         teams: list[Team],
         final: list[Team],
         blend: Blend | None,
-        decision: Decision,
+        decision: tuple,
         refits: bool,
         facts: dict[str, Any],
     ) -> None:
@@ -287,6 +275,109 @@ class BaseUnderSamplingEnsemble(GrownEnsemble):
                 team.name: (team.growth.members, team.growth.subsets, team.growth.steps)
                 for team in teams
             }
+
+    # ------------------------------------------------------------------ answers
+
+    def _staged_totals(self, X, *, soft_leaves=True):
+        totals: list = [None] * len(self._members_of)
+        start = 0
+        for number, team in enumerate(self._members_of):
+            members = self.estimators_[start : start + team.n_members]
+            start += team.n_members
+            team = team if soft_leaves else team._replace(leaf_smoothing=0.0)
+            for total in team.staged_totals(members, X, len(self.classes_), self.n_jobs):
+                totals[number] = total
+                yield totals
+
+    def _mean_of(self, totals, n_members):
+        answers: list = []
+        for team, total in zip(self._members_of, totals, strict=True):
+            n_grown = min(n_members, team.n_members)
+            n_members -= n_grown
+            answers.append(running_mean(total, n_grown, team.leaf_smoothing) if n_grown else None)
+        if self._blend is not None:
+            return self._blend(answers)
+        proba = answers[0]
+        return proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
+
+    def _vote_weights(self):
+        # Members of a team share its votes.
+        shares = [np.full(t.n_members, t.n_votes / t.n_members) for t in self._members_of]
+        return np.concatenate(shares)
+
+    def _proba_of(self, totals, n_members):
+        return self.calibration_(self._mean_of(totals, n_members))
+
+    def predict(self, X):
+        """Return the class of each row, by the threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return self.decide(self.predict_proba(X))
+
+    def decide(self, proba):
+        """Return the class of each row, by the threshold, given its probabilities.
+
+        If you need both probabilities and classes, this saves the second prediction.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n_samples, n_classes)
+            What `predict_proba` returns.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What `predict` returns.
+        """
+        check_is_fitted(self)
+        if self._rule is None:
+            return self.classes_[np.argmax(proba, axis=1)]
+        if len(self.classes_) > 2:
+            return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
+        minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
+        called = called_rows(self._rule, self.threshold_, proba[:, minority])
+        return self.classes_[np.where(called, minority, 1 - minority)]
+
+    def summary(self):
+        """Return what the fit did.
+
+        Returns
+        -------
+        summary : FitSummary
+            Print it for a table that fits on a screen. With teams it has one line for each team,
+            with the team's score on held-out rows. A last line has the score of all teams together.
+            Without teams it has one line for each member: its mu (if there is one), the number of
+            rows it was trained on, and the validation score and the mean validation error of each
+            class after it joined. ``print(summary.to_text(all_members=True))`` shows every member;
+            ``summary.rows`` holds them as dictionaries.
+        """
+        check_is_fitted(self)
+        return summarise(self, self._steps, self._team_names)
+
+    # ------------------------------------------------------------------ notebooks
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._fit_html()
+        return bundle
+
+    @property
+    def _repr_html_(self):
+        # scikit-learn's raises an error where pictures are turned off.
+        picture = super()._repr_html_
+        return lambda: picture() + self._fit_html()
+
+    def _fit_html(self) -> str:
+        return fit_html(self) if hasattr(self, "estimators_") else ""
 
 
 def _held_out_scores(teams: list[Team], blend: Blend | None) -> dict[str, float]:

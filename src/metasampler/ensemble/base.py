@@ -6,6 +6,7 @@ Ensembles of other packages stand on it too: `metasampler_bench.ensemble` has fi
 from abc import ABCMeta
 from collections.abc import Iterator
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,9 +15,30 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.growth import N_JOBS, copy_input_tags, make_learners, running_mean
+from metasampler.growth import N_JOBS, copy_input_tags, make_learners, resolve_source, running_mean
+from metasampler.tables import TreeTable
 
-__all__ = ["BaseEnsemble", "Interval", "StrOptions", "fit_context", "shared_docs"]
+__all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
+
+
+class FittedTeam(NamedTuple):
+    """What prediction needs of members that were grown together."""
+
+    estimator: object
+    n_members: int
+    leaf_smoothing: float = 0.0
+    #: Brings tables into the form that the members take, if it is another than that of the rest.
+    table: TreeTable | None = None
+    n_votes: int = 1
+
+    def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
+        """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
+        X = X if self.table is None else self.table(X)
+        learner = make_learners(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
+        total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
+        for number, member in enumerate(members):
+            learner.of(number).add_scores(member, X, total)
+            yield total
 
 
 @shared_docs()
@@ -62,12 +84,9 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _staged_totals(self, X, *, soft_leaves: bool = True) -> Iterator[np.ndarray]:
         """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
-        n_classes = len(self.classes_)
-        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs)
-        total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        for number, member in enumerate(self.estimators_):
-            learner.of(number).add_scores(member, X, total)
-            yield total
+        members = self.estimators_
+        team = FittedTeam(self.estimator_, len(members))
+        return team.staged_totals(members, X, len(self.classes_), self.n_jobs)
 
     def _mean_of(self, total, n_members: int) -> np.ndarray:
         """Return the mean probability of each class, given the sum over some members."""
@@ -83,13 +102,21 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        {rows}
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
 
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
+        source = resolve_source(X)
+        if source is not None:
+            check_is_fitted(self)
+            names = getattr(self, "feature_names_in_", None)
+            frames = (frame if names is None else frame[list(names)] for frame in source.frames())
+            return np.concatenate([self.predict_proba(frame) for frame in frames])
         *_, total = self._staged_totals(self._check_predict_table(X))
         return self._proba_of(total, len(self.estimators_))
 

@@ -4,12 +4,10 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler._running import side_by_side
-from metasampler.growth._boosters import BoostedMember, BoosterLearner
+from metasampler.growth._boosters import BoostedMember
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
-    check_labels,
     check_table,
     looked_at,
     make_growth_data,
@@ -25,15 +23,12 @@ from metasampler.growth._draw import (
     draw_rows,
     join_choices,
     race_keys,
-    race_keys_of,
 )
 from metasampler.growth._journal import Journal
 from metasampler.growth._kinds import (
     copy_input_tags,
-    is_plain_booster,
     is_plain_tree,
     kinds_of,
-    make_table_form,
     resolve_estimator,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -43,7 +38,6 @@ from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
 from metasampler.growth._memory import Memory, RowsInMemory, fingerprint, join_tables
 from metasampler.growth._parted import make_parted_data
-from metasampler.growth._places import FileTable
 from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
@@ -71,10 +65,8 @@ __all__ = [
     "SAMPLING_RATIO",
     "ArrayBlock",
     "BoostedMember",
-    "BoosterLearner",
     "Candidates",
     "Choice",
-    "FileTable",
     "GaussianDraw",
     "Growth",
     "GrowthData",
@@ -93,7 +85,6 @@ __all__ = [
     "Stream",
     "TreeLearner",
     "average_precision",
-    "check_labels",
     "check_table",
     "copy_input_tags",
     "draw_from_pool",
@@ -102,7 +93,6 @@ __all__ = [
     "gaussian_log_weights",
     "group_sums",
     "hardest_rows",
-    "is_plain_booster",
     "is_plain_tree",
     "join_arrays",
     "join_choices",
@@ -113,17 +103,14 @@ __all__ = [
     "make_growth_data",
     "make_learners",
     "make_parted_data",
-    "make_table_form",
     "names_of_numbers",
     "race_keys",
-    "race_keys_of",
     "replay",
     "resolve_estimator",
     "resolve_kinds",
     "resolve_leaf_smoothing",
     "resolve_source",
     "running_mean",
-    "side_by_side",
     "spread_action",
     "unchanged_on_error",
     "weight_argument",

@@ -21,17 +21,6 @@ from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
-__all__ = [
-    "N_JOBS",
-    "SAMPLING_RATIO",
-    "check_labels",
-    "check_table",
-    "encode_labels",
-    "looked_at",
-    "make_growth_data",
-    "unchanged_on_error",
-]
-
 #: Zero means nothing to joblib, which says so only when there is work for it.
 N_JOBS: list = [
     None,
@@ -197,12 +186,11 @@ def make_growth_data(
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
-    scoring,
     streams,
     owner=None,
     must_hold_out: bool = True,
     rotate: bool = False,
-    max_rows: int | None = None,
+    **settings,
 ) -> RowsInMemory:
     """Check what the user passed and put it in the form the growth loop takes.
 
@@ -211,6 +199,7 @@ def make_growth_data(
     class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
     and no validation rows. With ``rotate`` no rows are held out from all members: each member
     leaves out another part of them. ``streams`` may be the ``random_state`` that they come from.
+    The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
     form = make_table_form(estimator, _weighted_rows(X, sample_weight))
@@ -291,9 +280,7 @@ def make_growth_data(
         rows,
         minority=minority,
         sampling_ratio=sampling_ratio,
-        scoring=scoring,
         streams=streams,
-        max_rows=max_rows,
         # Validation and test rows of their own count one each.
         weights=None
         if sample_weight is None
@@ -301,6 +288,7 @@ def make_growth_data(
         original_rows=original_rows,
         folds=folds,
         form=form,
+        **settings,
     )
     smallest = min(len(of) for k, of in enumerate(data.class_rows) if k != minority)
     if smallest < data.draw_size:

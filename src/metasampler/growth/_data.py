@@ -11,6 +11,7 @@ memory, where a cell is the thing itself, `_parted` rows in files (`_places`) or
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -28,16 +29,6 @@ from metasampler.growth._draw import (
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
 
-__all__ = [
-    "MAX_WATCHED",
-    "GrowthData",
-    "Part",
-    "Watched",
-    "count_classes",
-    "join_arrays",
-    "sum_of_parts",
-]
-
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
 MAX_WATCHED = 300_000
@@ -49,60 +40,36 @@ _FEW = 1 << 20
 Selector = slice | np.ndarray
 
 
+@dataclass(eq=False, repr=False)
 class Part:
-    """Some rows of a task, with consecutive numbers.
+    """Some rows of a task, with consecutive numbers."""
 
-    Parameters
-    ----------
-    table : table
-        The rows, in the form that members take.
-    codes : ndarray of int of shape (n_rows,)
-        The class of every row.
-    start : int, default=0
-        The number of the first row.
-    weights : ndarray of shape (n_rows,), default=None
-        Positive weights.
-    folds : ndarray of int of shape (n_rows,), default=None
-        The fold of every row, if members leave folds out in rotation.
-    roles : dict of str to slice or ndarray, default=None
-        Which of the rows serve as ``"train"``, ``"valid"`` and ``"test"``; None: all train.
-    original : ndarray of int of shape (n_rows,), default=None
-        The numbers of the rows among all that the user passed, if some were left out.
-    remembers : bool, default=False
-        Whether the rows of a class are looked up once and kept, at eight bytes a row.
-    """
+    table: Any
+    codes: np.ndarray
+    #: The number of the first row.
+    start: int = 0
+    _: KW_ONLY
+    weights: np.ndarray | None = None
+    folds: np.ndarray | None = None
+    #: Which of the rows serve as "train", "valid" and "test"; None: all train.
+    roles: Any = None
+    #: The numbers of the rows among all that the user passed, if some were left out.
+    original: np.ndarray | None = None
+    #: Whether the rows of a class are looked up once and kept, at eight bytes a row.
+    remembers: bool = False
+    _known: dict = field(init=False, default_factory=dict)
 
-    def __init__(
-        self,
-        table,
-        codes,
-        start=0,
-        *,
-        weights=None,
-        folds=None,
-        roles=None,
-        original=None,
-        remembers=False,
-    ):
-        self.table = table
-        self.codes = codes
-        self.start = start
-        self.weights = weights
-        self.folds = folds
-        self.roles: dict[str, Selector] = {"train": slice(None)} if roles is None else roles
-        self.original = original
-        self.remembers = remembers
-        #: Number of rows.
-        self.n_rows = len(codes)
-        self._known: dict = {}
+    def __post_init__(self):
+        self.n_rows = len(self.codes)
+        if self.roles is None:
+            self.roles = {"train": slice(None)}
 
     def __getstate__(self):
         return {**self.__dict__, "_known": {}}
 
     def with_(self, **changes) -> "Part":
         """Return the same rows with some of the constructor's arguments changed."""
-        same = {k: v for k, v in self.__dict__.items() if k not in ("n_rows", "_known")}
-        return Part(**{**same, **changes})
+        return replace(self, **changes)
 
     def rows_of(self, k: int | None, fold: int | None = None, role: str = "train") -> np.ndarray:
         """Return the positions of a class's rows in a role, without those of a fold."""
@@ -125,24 +92,15 @@ class Part:
 
 
 class Watched(NamedTuple):
-    """Rows of one role that are looked at one by one, wherever they are.
+    """Rows of one role that are looked at one by one, wherever they are."""
 
-    Attributes
-    ----------
-    rows, codes : ndarray of int
-        Their numbers, in ascending order, and their classes.
-    own_weights : ndarray or None
-        The weights that the user gave them.
-    folds : ndarray of int or None
-        Their folds, with rotation.
-    scales : ndarray of shape (n_classes,) or None
-        How many rows each row of a class stands for; None if all are here.
-    """
-
+    #: Their numbers, in ascending order.
     rows: np.ndarray
     codes: np.ndarray
+    #: The weights that the user gave them.
     own_weights: np.ndarray | None
     folds: np.ndarray | None
+    #: How many rows each row of a class stands for; None if all are here.
     scales: np.ndarray | None
 
     @property
@@ -154,122 +112,71 @@ class Watched(NamedTuple):
         return factors if self.own_weights is None else self.own_weights * factors
 
 
+@dataclass(eq=False, repr=False)
 class GrowthData(ABC):
     """The rows an ensemble grows on: fixed, and shared by all episodes on one task.
 
     Their numbers run through all tables. What is done with them is done by parts (`Part`), and
     their answers are merged here; in memory each table is one part.
-
-    Parameters
-    ----------
-    place : Memory or alike
-        Where the parts are.
-    parts : list
-        The parts, as the place knows them.
-    tables : list of table
-        Training rows first, then validation and test rows if they are tables of their own; of
-        rows that are not in memory one row like them, by which learners are chosen.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    n_rows, n_train_table : int
-        Rows of all tables, and of the first, from which rows are drawn.
-    n_drawn_parts : int
-        So many parts, the first ones, make up the first table.
-    roles : tuple of str
-        ``"train"`` and, where there are any such rows, ``"valid"`` and ``"test"``.
-    counts : ndarray of int of shape (n_classes,)
-        Training rows of each class.
-    n_folds : int
-        Folds that members leave out in rotation, or 0.
-    has_weights : bool
-        Whether rows have weights.
-    minority : int
-        The smallest class, as a position in `classes`.
-    sampling_ratio : float
-        Rows drawn of each larger class per row of the smallest class.
-    scoring : str or callable
-        How validation and test rows are scored.
-    streams : RandomStreams
-        Where samples of rows come from.
-    form : TableForm, default=None
-        How tables were brought into the form that members take.
-    table_maker : callable, default=None
-        How the tables were made from that form, if members take them in yet another.
-    max_rows : int, default=None
-        The most rows of a class that a member gets; None sets no limit.
-    validation_is_apart : bool, default=False
-        Whether validation rows are a table of their own, which the user passed.
-    same_rows_as : GrowthData, default=None
-        What is known of the same rows, in the same roles and folds, is taken over from it.
     """
 
-    #: What the constructor of a subclass was called with.
-    _arguments: dict[str, Any]
+    #: Where the parts are, and the parts as the place knows them.
+    place: Any
+    parts: list
+    #: Training rows first, then validation and test rows if they are tables of their own; of rows
+    #: that are not in memory one row like them, by which learners are chosen.
+    tables: list
+    classes: np.ndarray
+    _: KW_ONLY
+    #: Rows of all tables, and of the first, from which rows are drawn.
+    n_rows: int
+    n_train_table: int
+    #: So many parts, the first ones, make up the first table.
+    n_drawn_parts: int
+    #: "train" and, where there are any such rows, "valid" and "test".
+    roles: tuple[str, ...]
+    #: Training rows of each class.
+    counts: np.ndarray
+    #: Folds that members leave out in rotation, or 0.
+    n_folds: int
+    has_weights: bool
+    #: The smallest class, as a position in the classes.
+    minority: int
+    sampling_ratio: float
+    scoring: Any
+    streams: RandomStreams
+    #: How tables were brought into the form that members take, and if need be into yet another.
+    form: Any = None
+    table_maker: Any = None
+    #: The most rows of a class that a member gets; None sets no limit.
+    max_rows: int | None = None
+    #: Whether validation rows are a table of their own, which the user passed.
+    validation_is_apart: bool = False
+    #: What is known of the same rows, in the same roles and folds, is taken over from it.
+    same_rows_as: InitVar["GrowthData | None"] = None
 
-    def __init__(
-        self,
-        place,
-        parts: list,
-        tables: list,
-        classes: np.ndarray,
-        *,
-        n_rows: int,
-        n_train_table: int,
-        n_drawn_parts: int,
-        roles: tuple[str, ...],
-        counts: np.ndarray,
-        n_folds: int,
-        has_weights: bool,
-        minority: int,
-        sampling_ratio: float,
-        scoring,
-        streams: RandomStreams,
-        form=None,
-        table_maker=None,
-        max_rows: int | None = None,
-        validation_is_apart: bool = False,
-        same_rows_as: "GrowthData | None" = None,
-    ):
-        known = same_rows_as
-        self.place = place
-        self.parts = parts
-        #: The parts that hold training rows.
-        self.drawn_parts = parts[:n_drawn_parts]
-        self.tables = tables
-        self.classes = classes
-        self.n_classes = len(classes)
-        self.n_rows = n_rows
-        self.n_train_table = n_train_table
-        self.roles = roles
-        #: Whether there are validation rows.
-        self.has_validation = "valid" in roles
-        self.validation_is_apart = validation_is_apart
-        self.counts = counts
-        self.n_folds = n_folds
-        self.has_weights = has_weights
-        self.minority = minority
-        self.sampling_ratio = sampling_ratio
-        self.scoring = scoring
-        self.streams = streams
-        self.form = form
-        self.table_maker = table_maker
-        self.max_rows = max_rows
+    def __post_init__(self, same_rows_as):
+        known, place, counts = same_rows_as, self.place, self.counts
+        self.drawn_parts = self.parts[: self.n_drawn_parts]
+        self.n_classes = len(self.classes)
+        self.has_validation = "valid" in self.roles
         #: Rows of each larger class that a member gets, if it may see all rows.
-        self.draw_size = self._draw_size(int(counts[minority]))
+        self.draw_size = self._draw_size(int(counts[self.minority]))
         limits = self.limits(counts)
         #: The part of the training rows that a member gets.
         self.drawn_part = float(limits.sum() / counts.sum())
         #: Rows of each class and fold.
         self.fold_counts: np.ndarray | None = None if known is None else known.fold_counts
-        if n_folds and known is None:
-            answers = place.ask(_count_folds, self.drawn_parts, args=(self.n_classes, n_folds))
+        if self.n_folds and known is None:
+            arguments = (self.n_classes, self.n_folds)
+            answers = place.ask(_count_folds, self.drawn_parts, args=arguments)
             self.fold_counts = np.sum(answers, axis=0)
         #: The total weight of each class in the training rows.
         self.class_weights = counts.astype(float)
         #: The mean weight of each class that is drawn. There the rows' own weights have done their
         #: work in the draw: each drawn row stands for rows of the mean weight of its class.
         self.mean_weights: dict[int, float] = {}
-        if has_weights:
+        if self.has_weights:
             for k, count in enumerate(counts):
                 total = (
                     sum_of_parts(place, _weights_of_class, self.drawn_parts, k, count)
@@ -280,12 +187,12 @@ class GrowthData(ABC):
                 if count > limits[k]:
                     self.mean_weights[k] = total / count
         #: For each part the watched rows in the roles that were asked for so far.
-        self.watches: list = [{} for _ in parts] if known is None else known.watches
+        self.watches: list = [{} for _ in self.parts] if known is None else known.watches
         self._watched: dict[str, Watched] = {} if known is None else dict(known._watched)
         self._positions: dict = {}
         self._scorers: dict = {}
         # An unknown scorer is found before any member is fitted.
-        for role in roles:
+        for role in self.roles:
             if role != "train":
                 self.scorer(role)
 

@@ -22,26 +22,6 @@ from metasampler.growth._merging import groups_of_all, last_of_smallest, least_o
 if TYPE_CHECKING:
     from metasampler.growth._data import GrowthData, Part
 
-__all__ = [
-    "DEFAULT_SIGMA",
-    "MAX_DEALT",
-    "Candidates",
-    "Choice",
-    "RandomStreams",
-    "Request",
-    "Stream",
-    "deal",
-    "deal_alone",
-    "deal_folds",
-    "draw_rows",
-    "draw_subset",
-    "hold_out_rows",
-    "hold_out_size",
-    "join_choices",
-    "race_keys",
-    "race_keys_of",
-]
-
 #: Width of the Gaussian over errors that the paper recommends.
 DEFAULT_SIGMA = 0.2
 
@@ -78,15 +58,7 @@ class Stream(IntEnum):
 
 
 class RandomStreams:
-    """The random streams of one fit or one meta-training episode.
-
-    Parameters
-    ----------
-    entropy : int
-        What all streams derive from.
-    path : tuple of int, default=()
-        Where this set of streams stands below the entropy.
-    """
+    """The random streams of one fit or one meta-training episode, at a path below the entropy."""
 
     def __init__(self, entropy: int, path: tuple[int, ...] = ()):
         self.entropy = int(entropy)
@@ -302,17 +274,12 @@ class Choice(NamedTuple):
     """Rows that were chosen: how each part finds them, once it needs them.
 
     So the rows of a draw are found in the same task that takes them for a member.
-
-    Attributes
-    ----------
-    cells : tuple of list
-        What is needed of each part, as the place keeps it.
-    finds : tuple of tuple
-        Functions, how many of the cells each takes, and its arguments besides:
-        ``find(part, *cells, *args)`` returns positions of rows. None: the cell holds them.
     """
 
+    #: What is needed of each part, as the place keeps it.
     cells: tuple[list, ...]
+    #: Functions, how many of the cells each takes, and its arguments besides:
+    #: ``find(part, *cells, *args)`` returns positions of rows. None: the cell holds them.
     finds: tuple[tuple[Callable | None, int, tuple], ...]
 
     @classmethod
@@ -369,13 +336,10 @@ class Candidates:
         self.request = request
         self._sums = sums
         self._whole = [None] * len(parts) if whole is None else whole
+        #: The class.
+        self.k = request.k
         #: Whether they are in several parts: then what a rule compares rows with must be merged.
         self.are_parted = len(parts) > 1
-
-    @property
-    def k(self) -> int:
-        """The class."""
-        return self.request.k
 
     def all(self) -> Choice:
         """Choose all rows."""
@@ -393,8 +357,7 @@ class Candidates:
 
     def least(self, function: Callable, *args) -> float:
         """Return the smallest value of ``function(errors, *args)`` over all rows."""
-        place, parts, sums = self.place, self.parts, self.sums()
-        return least_of_all(place, parts, sums, self.request, function, args)
+        return least_of_all(self.place, self.parts, self.sums(), self.request, function, args)
 
     def groups(self, function: Callable, n_groups: int, *args) -> tuple[np.ndarray, np.ndarray]:
         """Return how many rows each group has, and the sums of their numbers.

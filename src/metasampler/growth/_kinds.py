@@ -11,19 +11,6 @@ from sklearn.utils import get_tags
 from metasampler.growth._lightgbm_frames import is_lightgbm, is_polars
 from metasampler.tables import TableForm
 
-__all__ = [
-    "copy_input_tags",
-    "has_leaves",
-    "is_plain_booster",
-    "is_plain_tree",
-    "kinds_of",
-    "make_table_form",
-    "resolve_estimator",
-    "resolve_kinds",
-    "resolve_leaf_smoothing",
-    "unfitted_form",
-]
-
 #: scikit-learn's own trees; a subclass may differ.
 _PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -18,42 +19,24 @@ from metasampler.growth._pieces import Drawn, fit_on_rows
 from metasampler.growth._rules import Rule, Sums
 from metasampler.growth._scoring import running_mean
 
-__all__ = ["Growth", "GrowthStep", "Policy", "replay"]
-
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
 
 
 class GrowthStep(NamedTuple):
-    """What one step of the loop did and reached; the first has no rule.
+    """What one step of the loop did, and what the ensemble reached on the validation rows."""
 
-    Attributes
-    ----------
-    rule : callable or None
-        How rows were drawn; None means uniformly.
-    score : float or None
-        Validation score of the ensemble after the step.
-    n_rows : int
-        Rows the member was trained on.
-    class_errors : ndarray of shape (n_classes,) or None
-        Mean error of the validation rows of each class after the step.
-    mu : float or None
-        The error that the draw favoured, if it was drawn around one.
-    power : float or None
-        The power of errors that rows were drawn by, if they were.
-    state : ndarray or None
-        The state that mu was chosen in, if a policy looked at one.
-    totals : tuple of ndarray or None
-        Rows of each class that the member was trained on, and their total weights.
-    """
-
+    #: How rows were drawn; None means uniformly, as for the first member.
     rule: Any
     score: float | None
     n_rows: int
+    #: The mean error of each class.
     class_errors: np.ndarray | None
+    #: Of the rule: the error that it favoured, the state in which a policy chose, the power.
     mu: float | None = None
     state: np.ndarray | None = None
     power: float | None = None
+    #: Rows of each class that the member was trained on, and their total weights.
     totals: tuple[np.ndarray, np.ndarray] | None = None
 
 
@@ -62,48 +45,27 @@ def replay(steps: Sequence[GrowthStep]) -> Policy:
     return lambda growth: steps[growth.n_members].rule
 
 
+@dataclass(eq=False, repr=False)
 class Growth:
     """An ensemble that grows one member at a time, and what is known of its errors.
 
     Only the new member is scored in a step: the ensemble's probability is a running mean.
-
-    Parameters
-    ----------
-    data : GrowthData
-        The rows.
-    learner : MemberLearner or Members
-        What fits and scores the members.
-    streams : RandomStreams
-        Where the draws and the members take their randomness from.
-    score_steps : bool, default=True
-        Whether each step records the score of the validation rows, if there are any.
-
-    Attributes
-    ----------
-    members : list of classifier
-        The members so far.
-    subsets : list of ndarray or None
-        The row numbers each member was fitted on; None where they are too many to be known.
-    steps : list of GrowthStep
-        How each member came about.
     """
 
-    def __init__(
-        self,
-        data: GrowthData,
-        learner: MemberLearner | Members,
-        streams: RandomStreams,
-        *,
-        score_steps: bool = True,
-    ):
-        self.data = data
-        self.learner = learner
+    data: GrowthData
+    learner: MemberLearner | Members
+    streams: RandomStreams
+    _: KW_ONLY
+    #: Whether each step records the score of the validation rows, if there are any.
+    score_steps: bool = True
+
+    def __post_init__(self):
+        data, learner = self.data, self.learner
         #: One a kind of members; kinds alternate.
         self.learners: list[MemberLearner] = getattr(learner, "learners", [learner])
-        self.streams = streams
-        self._key = streams.row_key(Stream.DRAW)
-        self.score_steps = score_steps
+        self._key = self.streams.row_key(Stream.DRAW)
         self.members: list = []
+        #: The rows that each member was fitted on; None where they are too many to be known.
         self.subsets: list[np.ndarray | None] = []
         self.steps: list[GrowthStep] = []
         self._n_wanted: int | None = None
@@ -121,8 +83,9 @@ class Growth:
         self._sums: list | None = None
         self._n_scored = 0
         self._errors: dict[str, np.ndarray] = {}
-        if learner.looks_at_rows:
-            learner.look_at(data)
+        for each in self.learners:
+            if each.looks_at_rows:
+                each.look_at(data)
 
     @property
     def n_members(self) -> int:
@@ -141,8 +104,7 @@ class Growth:
         The policy chooses how the rows of each member after the first are drawn. None draws
         uniformly: such members do not depend on each other and are fitted side by side.
         """
-        in_memory = not self.data.place.copies_rows
-        if policy is None and in_memory and effective_n_jobs(self.learner.n_jobs) > 1:
+        if policy is None and not self.data.place.copies_rows:
             yield from self._grow_side_by_side(n_members)
         while self.n_members < n_members:
             n_before, rule = self.n_members, None
@@ -261,7 +223,8 @@ class Growth:
         batches = np.array_split(numbers, n_jobs)
         if self.learner.fits_in_threads:
             first = self.data.parts[0]
-            self.learner.prepare(first.table, first.codes)
+            for learner in self.learners:
+                learner.prepare(first.table, first.codes)
             fitted = side_by_side([partial(self._fit_members, batch) for batch in batches], n_jobs)
         else:
             parallel = Parallel(n_jobs, return_as="generator")
@@ -325,41 +288,37 @@ class Growth:
 
     def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
         """Return the errors, 1 - p(true class), of the watched rows in a role."""
-        watched = self.data.watched(role)
+        codes, which = self.data.watched(role).codes, self._which(role, part)
         if role == "valid" and self.data.n_folds:
-            judged = self._judged(part)
-            return self._errors_by(self._unseen_mean(judged), watched.codes[judged], 1)
+            return self._errors_by(self._unseen_mean(which), codes[which], 1)
         if role not in self._errors:
             total = self._watched_sums(role, soft=False)
-            self._errors[role] = self._errors_by(total, watched.codes, self.n_members)
-        errors = self._errors[role]
-        return errors if part == "all" else errors[self.data.positions(role, part)]
+            self._errors[role] = self._errors_by(total, codes, self.n_members)
+        return self._errors[role][which]
 
     def weights(self, role: str = "train", part: str = "all") -> np.ndarray | None:
         """Return the weights of the watched rows in a role, or None if all count the same."""
         weights = self.data.watched(role).weights
-        if weights is None:
-            return None
-        if role == "valid" and self.data.n_folds:
-            return weights[self._judged(part)]
-        return weights if part == "all" else weights[self.data.positions(role, part)]
+        return None if weights is None else weights[self._which(role, part)]
 
-    def _judged(self, part: str = "all") -> np.ndarray:
-        """Return which of the watched rows some member has left out, with rotation."""
-        folds = self.data.watched("valid").folds
-        assert folds is not None
-        if part == "all":
-            return np.flatnonzero(self._n_unseen[folds] > 0)
-        positions = self.data.positions("valid", part)
-        return positions[self._n_unseen[folds[positions]] > 0]
+    def _which(self, role: str, part: str = "all") -> Any:
+        """Return which of the watched rows are asked for; with rotation some member left them out.
+
+        A part is "all", "minority" or "majority".
+        """
+        data = self.data
+        which: Any = slice(None) if part == "all" else data.positions(role, part)
+        if role != "valid" or not data.n_folds:
+            return which
+        judged = self._n_unseen[data.watched("valid").folds] > 0
+        return np.flatnonzero(judged) if part == "all" else which[judged[which]]
 
     def _unseen_mean(self, judged: np.ndarray) -> np.ndarray:
         """Return the mean over the members that have not seen a row."""
         folds = self.data.watched("valid").folds
         assert self._unseen_total is not None
         assert folds is not None
-        counts = self._n_unseen[folds[judged]]
-        total = self._unseen_total[judged]
+        counts, total = self._n_unseen[folds[judged]], self._unseen_total[judged]
         return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
 
     @staticmethod
@@ -376,10 +335,8 @@ class Growth:
 
     def _class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
-        codes, weights = self.data.watched("valid").codes, self.weights("valid")
-        if self.data.n_folds:
-            codes = codes[self._judged()]
-        errors = self.errors("valid")
+        codes = self.data.watched("valid").codes[self._which("valid")]
+        weights, errors = self.weights("valid"), self.errors("valid")
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
         return totals / np.bincount(codes, weights, self.data.n_classes)
@@ -406,21 +363,21 @@ class Growth:
         """
         role = "valid" if self.data.has_validation else "train"
         rows = self.data.watched(role)
-        which = self._judged() if self.data.n_folds else slice(None)
+        which = self._which(role)
         weights = None if rows.own_weights is None else rows.own_weights[which]
         return rows.rows[which], self.proba(role), rows.codes[which], weights
 
     def _mean(self, role: str) -> np.ndarray:
         if role == "valid" and self.data.n_folds:
-            return self._unseen_mean(self._judged())
+            return self._unseen_mean(self._which(role))
         total = self._watched_sums(role, soft=role in self._soft_roles)
         return running_mean(total, self.n_members, self.learner.leaf_smoothing)
 
     def drawn_shares(self) -> np.ndarray:
         """Return the share of each class in what members were trained on, on average."""
         # It is the same for all members, but for those whose fit takes no weights.
-        takers = [self._learner_of(number).takes_weights for number in range(self.n_members)]
-        part = np.mean(takers)
+        learners = map(self._learner_of, range(self.n_members))
+        part = np.mean([learner.weight_argument is not None for learner in learners])
         assert self.steps[0].totals is not None
         plain, weighted = (totals / totals.sum() for totals in self.steps[0].totals)
         return part * weighted + (1 - part) * plain

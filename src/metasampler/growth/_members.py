@@ -13,19 +13,9 @@ from metasampler import _sklearn_compat as compat
 from metasampler._running import side_by_side
 from metasampler.growth._kinds import has_leaves, is_plain_booster, is_plain_tree, kinds_of
 
-__all__ = [
-    "MemberLearner",
-    "Members",
-    "make_learners",
-    "weight_argument",
-]
-
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
 # memory that scoring takes does not grow with the number of rows.
 _CHUNK = 1 << 15
-
-
-# ---------------------------------------------------------------------- learners
 
 
 def weight_argument(estimator) -> str | None:
@@ -40,18 +30,8 @@ def weight_argument(estimator) -> str | None:
 class MemberLearner:
     """Fits and scores members of one kind through the interface every classifier has.
 
-    Parameters
-    ----------
-    estimator : classifier with ``predict_proba``
-        What members are copied from.
-    n_classes : int
-        The labels are 0, ..., n_classes - 1.
-    n_jobs : int or None
-        Threads that score chunks of rows.
-    leaf_smoothing : float, default=0.0
-        Rows of each class added to every leaf for the scores, for kinds with leaves.
-    categorical_features : list of int, default=()
-        Columns whose numbers are codes, for kinds that know categories.
+    The labels are 0, ..., ``n_classes`` - 1. Up to ``n_jobs`` threads score chunks of rows; for the
+    scores ``leaf_smoothing`` rows of each class are added to every leaf.
     """
 
     #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
@@ -70,28 +50,22 @@ class MemberLearner:
     signal: float | None = None
 
     def __init__(
-        self,
-        estimator,
-        n_classes: int,
-        n_jobs=None,
-        leaf_smoothing: float = 0.0,
-        categorical_features=(),
+        self, estimator, n_classes: int, n_jobs=None, leaf_smoothing=0.0, categorical_features=()
     ):
         self.estimator = estimator
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
+        #: Columns whose numbers are codes, for kinds that know categories.
         self.categorical_features = list(categorical_features)
+        #: Whether members stop by rows that they are not trained on.
+        self.stops_early = any(getattr(estimator, name, None) for name in self.patience_parameters)
         # Found once: to look into a signature takes as long as a small tree.
         self.weight_argument = weight_argument(estimator)
-        #: Whether members can be fitted with sample weights.
-        self.takes_weights = self.weight_argument is not None
         # scikit-learn's trees sum up numbers to see that they are finite, which was seen before;
         # the largest numbers have no sum.
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
         self._quiet = of_trees if is_plain_tree(estimator) else {}
-        #: Whether members stop by rows that they are not trained on.
-        self.stops_early = any(getattr(estimator, name, None) for name in self.patience_parameters)
 
     def of(self, number: int) -> "MemberLearner":
         """Return the learner of the member with this number: all members are of one kind."""
@@ -106,7 +80,6 @@ class MemberLearner:
 
     def look_at(self, data) -> None:
         """See the rows that members will be fitted on, before the first of them is."""
-        raise NotImplementedError
 
     def fit(
         self,
@@ -168,29 +141,21 @@ class MemberLearner:
         and the smoothing of the leaves.
         """
         smoothings = [smoothing for *_, smoothing in sums]
+        starts = range(0, X.shape[0], _CHUNK)
+        whole = len(starts) == 1 and not hasattr(X, "is_in_file")
 
-        def add(rows, X):
-            answers = self.answers(member, X, smoothings)
+        def add_from(start):
+            rows = slice(start, start + _CHUNK)
+            answers = self.answers(member, X if whole else compat.take_rows(X, rows), smoothings)
             for (at, total, _), proba in zip(sums, answers, strict=True):
                 if isinstance(at, slice):
                     total[rows] += proba
                     continue
-                start = rows.start or 0
                 inside = slice(*np.searchsorted(at, (start, start + len(proba))))
                 total[inside] += proba[at[inside] - start]
 
-        self._by_chunks(add, X)
-
-    def _by_chunks(self, add, X) -> None:
-        """Call ``add(rows, X[rows])`` for slices that make up all rows of X."""
-
-        def add_from(start):
-            rows = slice(start, start + _CHUNK)
-            add(rows, compat.take_rows(X, rows))
-
-        starts = range(0, X.shape[0], _CHUNK)
         if len(starts) == 1:
-            add(slice(None), X[:] if hasattr(X, "is_in_file") else X)
+            add_from(0)
         else:
             side_by_side([partial(add_from, start) for start in starts], self.n_jobs)
 
@@ -219,12 +184,7 @@ def _thread_parameters(estimator) -> dict[str, int]:
 class Members:
     """The learners of an ensemble: one, or one a kind, which alternate member by member.
 
-    Parameters
-    ----------
-    learners : list of MemberLearner
-        One a kind.
-    estimator : classifier or list of classifier
-        The base learners, as they were given.
+    ``estimator`` is the base learner, or the list of them, as it was given.
     """
 
     def __init__(self, learners: list[MemberLearner], estimator):
@@ -235,23 +195,11 @@ class Members:
         self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
         self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
         self.starts_threads = any(learner.starts_threads for learner in learners)
-        self.looks_at_rows = any(learner.looks_at_rows for learner in learners)
         self.signal: float | None = None
 
     def of(self, number: int) -> MemberLearner:
         """Return the learner of the member with this number."""
         return self.learners[number % len(self.learners)]
-
-    def prepare(self, X, codes: np.ndarray) -> None:
-        """Do what members on rows of X share, before copies fit them side by side."""
-        for learner in self.learners:
-            learner.prepare(X, codes)
-
-    def look_at(self, data) -> None:
-        """See the rows that members will be fitted on, before the first of them is."""
-        for learner in self.learners:
-            if learner.looks_at_rows:
-                learner.look_at(data)
 
 
 def make_learners(

@@ -17,18 +17,6 @@ from metasampler.growth._pieces import find_rows
 if TYPE_CHECKING:
     from metasampler.growth._loop import Growth
 
-__all__ = [
-    "GaussianDraw",
-    "PowerDraw",
-    "Rule",
-    "Sums",
-    "draw_from_pool",
-    "gaussian_log_weights",
-    "hardest_rows",
-    "make_draw",
-    "spread_action",
-]
-
 #: The power of action 1; action 0 draws uniformly.
 _MAX_POWER = 6.0
 
@@ -40,17 +28,11 @@ _FLOOR = 0.1
 
 
 class Sums(NamedTuple):
-    """What a growth knows of the rows of one part: sums of the members' probabilities.
+    """What a growth knows of the rows of one part: sums of the members' probabilities."""
 
-    Attributes
-    ----------
-    total : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Of all rows, by the members as they are. Two classes need the probability of class 1 only.
-    soft : dict of str to ndarray
-        Of the watched rows of a role, by soft leaves; empty if there are none.
-    """
-
+    #: Of all rows, by the members as they are. Two classes need the probability of class 1 only.
     total: np.ndarray
+    #: Of the watched rows of a role, by soft leaves; empty if there are none.
     soft: dict[str, np.ndarray]
 
     def class_errors(self, rows: np.ndarray, k: int, n_members: int) -> np.ndarray:
@@ -74,25 +56,12 @@ class GaussianDraw(NamedTuple):
     """Draw rows of the larger classes whose error is close to mu (Eq. 3).
 
     This is the rule that a policy returns: a growth calls it once for every larger class.
-
-    Parameters
-    ----------
-    mu : float
-        The error that the draw favours, in [0, 1].
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    state : ndarray, default=None
-        What the policy saw when it chose mu.
-
-    Examples
-    --------
-    >>> from metasampler.growth import GaussianDraw
-    >>> GaussianDraw(0.9).sigma
-    0.2
     """
 
+    #: The error that the draw favours, in [0, 1], and the width of the Gaussian.
     mu: float
     sigma: float = DEFAULT_SIGMA
+    #: What the policy saw when it chose mu.
     state: np.ndarray | None = None
 
     def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
@@ -166,22 +135,10 @@ class PowerDraw(NamedTuple):
     One number says how hard a draw is. At 0 it is uniform; at 1 rows count by the size of their
     gradient in boosting, as far as they are not easy anyway; at 6 nearly all rows that are drawn
     are the hardest ones.
-
-    Parameters
-    ----------
-    power : float
-        At least 0.
-    state : ndarray, default=None
-        What the policy saw when it chose the power.
-
-    Examples
-    --------
-    >>> from metasampler.growth import PowerDraw
-    >>> PowerDraw(2.0).power
-    2.0
     """
 
     power: float
+    #: What the policy saw when it chose the power.
     state: np.ndarray | None = None
 
     def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
@@ -217,22 +174,10 @@ def make_draw(
 
 
 def hardest_rows(candidates: Candidates, size: int, key: np.ndarray) -> list:
-    """Return parts whose training rows are the candidates with the largest errors.
+    """Return a pool to draw from: parts whose training rows are those with the largest errors.
 
-    Parameters
-    ----------
-    candidates : Candidates
-        At least as many.
-    size : int
-        How many.
-    key : ndarray
-        Of rows with equal errors those with the smallest random keys count; this is where these
-        keys come from.
-
-    Returns
-    -------
-    parts : list
-        A pool to draw from. They hold no tables, only which rows they are.
+    There are at least ``size`` candidates. Of rows with equal errors those with the smallest random
+    keys count, which come from ``key``. The parts hold no tables, only which rows they are.
     """
     place, parts, request = candidates.place, candidates.parts, candidates.request
     sums = candidates.sums()

@@ -4,8 +4,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-__all__ = ["average_precision", "bind_scorer", "running_mean"]
-
 
 def running_mean(total: np.ndarray, n_members: int, smoothing: float) -> np.ndarray:
     """Return the mean probability, given the sum over the members.

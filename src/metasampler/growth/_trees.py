@@ -1,12 +1,8 @@
 """Members that are scikit-learn's trees or forests: how trees are built, and what soft leaves say.
 
-A tree that is grown to the end has pure leaves, which say 0 or 1: the mean of k such members takes
-only k + 1 values, so that most rows are tied. A *soft leaf* of n rows, n_c of them of class c, says
-
-    p_c = (n_c + s) / (n + s * n_classes)
-
-instead (Laplace's rule for s = 1): large leaves are surer than small ones. This is no part of the
-paper.
+A *soft leaf* of n rows, n_c of them of class c, says p_c = (n_c + s) / (n + s * n_classes). This is
+Laplace's rule for s = 1: pure leaves say more than 0 or 1, and large leaves are surer than small
+ones. It is no part of the paper.
 """
 
 from copy import copy
@@ -18,8 +14,6 @@ import numpy as np
 
 from metasampler import _sklearn_compat as compat
 from metasampler.growth._members import MemberLearner
-
-__all__ = ["LeafLearner", "TreeBuilder", "TreeLearner", "leaf_probabilities", "leaf_values"]
 
 
 class LeafLearner(MemberLearner):
@@ -91,11 +85,7 @@ class TreeBuilder:
         )
 
     def fit(
-        self,
-        X: np.ndarray,
-        codes: np.ndarray,
-        seed: int,
-        sample_weight: np.ndarray | None = None,
+        self, X: np.ndarray, codes: np.ndarray, seed: int, sample_weight: np.ndarray | None = None
     ):
         """Fit one tree on float32 rows without missing values; weights are float64."""
         tree = type(self.estimator)(**{**self.parameters, "random_state": seed})

@@ -4,17 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 
-__all__ = [
-    "MANY_ROWS",
-    "check_spread",
-    "check_weights",
-    "exact_group_sums",
-    "exact_sum",
-    "group_sums",
-    "ratios_to",
-    "total_of",
-]
-
 #: Up to so many numbers NumPy sums up, in the order of rows. Of more the sum is exact: it does not
 #: depend on how rows are cut into parts.
 MANY_ROWS = 300_000

@@ -18,7 +18,6 @@ TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
     "ensemble._balance_cascade": ("BalanceCascadeClassifier",),
-    "ensemble._answers": ("FittedTeam",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
         "Blend",
@@ -31,6 +30,7 @@ _OWN = {
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
+    "ensemble.base": ("FittedTeam",),
     "growth._boosters": ("BoostedMember",),
     "growth._loop": ("GrowthStep",),
     "growth._rules": ("GaussianDraw", "PowerDraw"),

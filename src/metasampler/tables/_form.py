@@ -7,8 +7,6 @@ from sklearn.utils import check_array
 from metasampler.tables._columns import columns_of, is_frame, is_plain_number
 from metasampler.tables._encoder import TableEncoder, encoder_of_numbers
 
-__all__ = ["TableForm", "TreeTable", "as_float32", "lowest_values", "values_for_missing"]
-
 
 def lowest_values(X) -> np.ndarray:
     """Return the lowest number of each column; infinity for a column that has none.
@@ -137,25 +135,26 @@ class TableForm:
 
     def __call__(self, X, *, name: str = "X", owner=None):
         """Return a table in this form, or a clear error."""
-        if not hasattr(X, "columns") and self.encoder is None and self.wants != "as it is":
-            return self._checked(X, name, owner)
-        if is_frame(X) and 0 in X.shape:
+        of_columns = hasattr(X, "columns") and is_frame(X)
+        if of_columns and 0 in X.shape:
             raise ValueError(
                 f"{name} has shape {tuple(X.shape)}; at least one row and column is needed."
             )
         if self.wants == "as it is":
-            return self._as_it_is(X, name, owner)
+            return X if of_columns else self._checked(X, name, owner)
         if self.encoder is not None:
-            if not is_frame(X):
+            kinds = self.encoder.kinds_
+            if not of_columns:
+                encoded = [column for column, kind in kinds.items() if kind != "number"]
                 raise TypeError(
                     f"{name} must be a data frame, as the training table was: its columns "
-                    f"{self._encoded_names()} are encoded by name. Got {type(X).__name__}."
+                    f"{encoded[:10]} are encoded by name. Got {type(X).__name__}."
                 )
             numbers = self.encoder.transform(X)
             if self._fill is not None:
                 numbers = np.where(np.isnan(numbers), self._fill, numbers)
-            return self._checked(numbers, name, owner, columns=list(self.encoder.kinds_))
-        if not is_frame(X):
+            return self._checked(numbers, name, owner, columns=list(kinds))
+        if not of_columns:
             return self._checked(X, name, owner)
         columns = columns_of(X)
         if self._of_numbers and not all(map(is_plain_number, columns.values())):
@@ -163,14 +162,11 @@ class TableForm:
         return self._checked(X, name, owner, columns=list(columns))
 
     def _checked(self, X, name: str, owner, columns: list | None = None):
-        """Return numbers in an array or a sparse matrix, all of them finite or missing."""
-        options: dict = {
-            "accept_sparse": "csr",
-            "order": "C",
-            "ensure_all_finite": "allow-nan" if self.allow_nan else True,
-            "input_name": name,
-            "estimator": owner,
-        }
+        """Return an array or a sparse matrix; numbers in it are finite or missing."""
+        options: dict = {"accept_sparse": "csr", "input_name": name, "estimator": owner}
+        if self.wants == "as it is":
+            return check_array(X, dtype=None, ensure_all_finite=False, **options)
+        options |= {"order": "C", "ensure_all_finite": "allow-nan" if self.allow_nan else True}
         try:
             # Both infinities in one table have no sum, of which NumPy would warn first.
             with np.errstate(invalid="ignore"):
@@ -188,23 +184,6 @@ class TableForm:
                 return check_array(X, dtype=np.float32, **options)
         except FloatingPointError:  # some number is too large for float32
             return as_float32(check_array(X, dtype=np.float64, **options))
-
-    def _encoded_names(self) -> list:
-        assert self.encoder is not None
-        return [name for name, kind in self.encoder.kinds_.items() if kind != "number"][:10]
-
-    @staticmethod
-    def _as_it_is(X, name: str, owner):
-        if is_frame(X):
-            return X
-        return check_array(
-            X,
-            accept_sparse="csr",
-            dtype=None,
-            ensure_all_finite=False,
-            input_name=name,
-            estimator=owner,
-        )
 
 
 class TreeTable:
