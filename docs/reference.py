@@ -23,12 +23,32 @@ FOR_USERS = {
     "metasampler.policy": (
         "ConstantPolicy",
         "Drawn",
+        "GaussianPolicy",
         "LearnedPolicy",
         "PowerPolicy",
+        "StateEncoder",
         "UniformPolicy",
         "WithRivals",
+        "error_histogram",
         "load_policy",
         "pretrained_names",
+    ),
+    "metasampler.meta": (
+        "EnsembleTrainingEnv",
+        "FitToConstants",
+        "SoftActorCritic",
+        "Task",
+        "TrainingProgress",
+    ),
+    "metasampler.datasets": (
+        "ParquetRows",
+        "TableFile",
+        "drop_columns",
+        "iterate_table",
+        "make_claims",
+        "make_imbalanced_digits",
+        "read_table",
+        "split_target",
     ),
 }
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from metasampler import MetaSampler, meta
+from metasampler import MetaSampler, policy
 from metasampler.cli import app
 
 
@@ -14,7 +14,7 @@ def table(monkeypatch):
     """List these samplers; give the output without boxes."""
 
     def show(names):
-        monkeypatch.setattr(meta, "pretrained_names", lambda: names)
+        monkeypatch.setattr(policy, "pretrained_names", lambda: names)
         result = CliRunner().invoke(app, ["samplers"])
         assert result.exit_code == 0, result.output
         return re.sub(r"[│╭╮╰╯─\s]+", " ", result.output)

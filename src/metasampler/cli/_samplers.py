@@ -16,7 +16,7 @@ def samplers() -> None:
     from rich.table import Table
 
     from metasampler import MetaSampler
-    from metasampler.meta import pretrained_names
+    from metasampler.policy import pretrained_names
 
     console = make_console()
     names = pretrained_names()

@@ -123,26 +123,7 @@ def drop_columns(frame: Any, names: Iterable[str], what: str = "The table") -> A
 
 
 def near_matches(wanted: Any, known: Iterable[Any]) -> str:
-    """Return a sentence with the names most like the wanted one.
-
-    Parameters
-    ----------
-    wanted : object
-        What was asked for.
-    known : iterable
-        The names there are.
-
-    Returns
-    -------
-    sentence : str
-        It begins with a space; empty if no name is like it.
-
-    Examples
-    --------
-    >>> from metasampler.datasets import near_matches
-    >>> near_matches("Frauds", ["fraud", "amount"])
-    " Did you mean 'fraud'?"
-    """
+    """Return a sentence with the names most like the wanted one, after a space; "" if none is."""
     by_folded = {str(name).casefold(): name for name in known}
     near = difflib.get_close_matches(str(wanted).casefold(), by_folded, n=3)
     if not near:

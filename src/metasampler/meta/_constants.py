@@ -194,7 +194,9 @@ class FitToConstants(Learner):
             first[:-1] *= scale[:, np.newaxis]
             starts.append(network.parameters.copy())
         held = starts[0] if self._warm else np.zeros_like(starts[0])
-        free = self.policy.decides_mean
+        # The last layer has the columns mean and log-std; the second has no part in the mean.
+        free = np.ones(len(held), dtype=bool)
+        free[-2 * (network.sizes[-2] + 1) :][1::2] = False
         strength = self.penalty * (free & (is_weight | self._warm))
         slopes = coefficients[1:] * np.arange(1, len(coefficients))[:, np.newaxis]
 

@@ -12,21 +12,20 @@ except ImportError as error:  # pragma: no cover - the suite has gymnasium
         "EnsembleTrainingEnv needs gymnasium; install it with pip install 'metasampler[rl]'."
     ) from error
 
-from metasampler._sklearn_compat import validate_parameter_constraints
 from metasampler.growth import (
     DEFAULT_SIGMA,
     GaussianDraw,
     Growth,
     RandomStreams,
     Stream,
-    make_growth_data,
     make_learners,
     resolve_kinds,
 )
 from metasampler.meta._sampler import MetaSampler
-from metasampler.policy import GaussianPolicy, StateEncoder
+from metasampler.meta._task import Task
+from metasampler.policy import StateEncoder
 
-__all__ = ["EnsembleTrainingEnv", "policy_of_actor"]
+__all__ = ["EnsembleTrainingEnv"]
 
 
 class EnsembleTrainingEnv(gymnasium.Env):
@@ -108,40 +107,25 @@ class EnsembleTrainingEnv(gymnasium.Env):
         random_state=None,
     ):
         # The settings are a MetaSampler's, and so are their limits.
-        checked = {
-            "n_estimators": n_estimators,
-            "sigma": sigma,
-            "sampling_ratio": sampling_ratio,
-            "state": state,
-            "n_bins": n_bins,
-            "validation_fraction": validation_fraction,
-            "scoring": scoring,
-        }
-        validate_parameter_constraints(
-            {name: MetaSampler._parameter_constraints[name] for name in checked},
-            checked,
-            caller_name=type(self).__name__,
+        settings = MetaSampler(
+            resolve_kinds(estimator),
+            n_estimators,
+            sigma=sigma,
+            sampling_ratio=sampling_ratio,
+            state=state,
+            n_bins=n_bins,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            random_state=random_state,
         )
-        estimator = resolve_kinds(estimator)
+        settings._validate_params()
         self.n_estimators = n_estimators
         self.sigma = sigma
         self.encoder = StateEncoder(state, n_bins)
         self._streams = RandomStreams.from_random_state(random_state)
-        self._data = make_growth_data(
-            X,
-            y,
-            X_val,
-            y_val,
-            X_test,
-            y_test,
-            estimator=estimator,
-            validation_fraction=validation_fraction,
-            sampling_ratio=sampling_ratio,
-            scoring=scoring,
-            streams=self._streams,
-            owner=self,
-        )
-        self._learner = make_learners(estimator, self._data.tables, self._data.n_classes)
+        task = Task(X, y, X_val, y_val, X_test, y_test)
+        self._data, _ = settings._prepare(task, self._streams)
+        self._learner = make_learners(settings.estimator, self._data.tables, self._data.n_classes)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0
@@ -217,23 +201,3 @@ class EnsembleTrainingEnv(gymnasium.Env):
             for role in self._data.roles
         }
         return {"n_members": growth.n_members, **scores}
-
-
-def policy_of_actor(actor: Any) -> GaussianPolicy:
-    """Return a policy that acts as an actor of Stable-Baselines3's SAC does."""
-    # Nothing of torch is imported: a layer is known by the arrays it has.
-    if not hasattr(actor.log_std, "weight"):
-        raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")
-    linear = [layer for layer in actor.latent_pi if hasattr(layer, "weight")]
-    other = {type(layer).__name__ for layer in actor.latent_pi if layer not in linear}
-    if other - {"ReLU"}:
-        raise ValueError(f"The actor's hidden layers must be ReLU, got {sorted(other)}.")
-
-    def arrays(layer):
-        return layer.weight.detach().cpu().numpy().T, layer.bias.detach().cpu().numpy()
-
-    weights, biases = map(list, zip(*map(arrays, linear), strict=True))
-    heads = [arrays(actor.mu), arrays(actor.log_std)]
-    weights.append(np.hstack([head[0] for head in heads]))
-    biases.append(np.hstack([head[1] for head in heads]))
-    return GaussianPolicy.from_layers(weights, biases)

@@ -48,32 +48,10 @@ _MOST_ARRAYS = 128
 
 
 def check_writable(path, room: int = 0) -> Path:
-    """Return the path of a file that can be written, or raise an error.
+    """Return the path of a file that can be written, or raise an OSError.
 
-    Long work whose result goes to a file calls this first.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; it need not exist, and is not changed.
-    room : int, default=0
-        Bytes that have to be free for it.
-
-    Returns
-    -------
-    path : Path
-
-    Raises
-    ------
-    OSError
-        If there is no folder for it, or one that cannot be written to, or that has no room.
-
-    Examples
-    --------
-    >>> from metasampler.policy import check_writable
-    >>> check_writable("nowhere/sampler.npz")
-    Traceback (most recent call last):
-    FileNotFoundError: There is no folder 'nowhere' to save into.
+    Long work whose result goes to a file calls this first. The file need not exist and is not
+    changed; ``room`` are the bytes that have to be free for it.
     """
     path = Path(path)
     if not os.path.isdir(path.parent):
@@ -182,38 +160,10 @@ def read_archive(
 def read_arrays(
     path, names: Iterable[str], *, what: str = "file of arrays", largest: int
 ) -> dict[str, np.ndarray]:
-    """Read some arrays of an `.npz` file from anywhere; what else is in it is not touched.
+    """Read some arrays, of numbers or texts, of an `.npz` file from anywhere, and nothing else.
 
-    Parameters
-    ----------
-    path : str or path
-    names : iterable of str
-        The arrays that it must hold: numbers or texts.
-    what : str, default="file of arrays"
-        What the file should be, for the error.
-    largest : int
-        Bytes that these arrays may have together, unpacked.
-
-    Returns
-    -------
-    arrays : dict of ndarray
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, too large or something else. It names the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from metasampler.policy import read_arrays
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.npz"
-    ...     np.savez(path, data=np.arange(3.0), label=["a", "b", "b"])
-    ...     read_arrays(path, ["data"], largest=1000)
-    {'data': array([0., 1., 2.])}
+    They may have ``largest`` bytes together, unpacked; ``what`` says what the file should be. A
+    file that is damaged, too large or something else is a ValueError that names it.
     """
     # Opened here: zipfile leaves a damaged file open.
     with naming_the_input(path, what), open(path, "rb") as file, zipfile.ZipFile(file) as archive:
@@ -225,6 +175,7 @@ def read_arrays(
 
 
 def _require(names: set[str], members: Mapping[str, zipfile.ZipInfo]) -> None:
+    """Raise a ValueError if a member is not there."""
     missing = sorted(names - members.keys())
     if missing:
         held = ", ".join(sorted(members))[:200]

@@ -40,25 +40,9 @@ class Layers:
     """Hold the parameters of a fully connected ReLU network, or of a stack of equal ones.
 
     Every layer is one matrix of shape ``(n_in + 1, n_out)`` whose last row is the bias, and every
-    layer is a view into ``parameters``. A stack holds ``copies`` networks of one shape.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Widths of the layers, from the input to the output.
-    copies : int or None, default=None
-        Number of stacked networks. ``None`` is a single network without a leading axis.
-    rng : numpy.random.Generator or None, default=None
-        Source of the initial weights. ``None`` leaves all parameters at zero.
-    dtype : dtype, default=numpy.float32
-        Type of the parameters and of every computation.
-    parameters : ndarray or None, default=None
-        A vector to look at, of another network of these sizes; ``None`` makes one.
-
-    Attributes
-    ----------
-    parameters : ndarray of shape (n_parameters,)
-        All weights and biases. Write into it, do not replace it: the layers are views.
+    layer is a view into ``parameters``: write into it, do not replace it. ``sizes`` are the widths
+    from the input to the output. A stack holds ``copies`` networks, along a leading axis. Without
+    ``rng`` all parameters are zero. ``parameters`` may be those of another network, to look at.
     """
 
     def __init__(
@@ -228,19 +212,6 @@ class GaussianPolicy:
     def parameters(self) -> np.ndarray:
         """Return all weights and biases, as one vector that may be written in place."""
         return self.network.parameters
-
-    @property
-    def decides_mean(self) -> np.ndarray:
-        """Return for each parameter whether the mean action depends on it."""
-        # The last layer has the columns mean and log-std; the second has no part in the mean.
-        mask = np.ones(self.parameters.size, dtype=bool)
-        mask[-2 * (self.network.sizes[-2] + 1) :][1::2] = False
-        return mask
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Return the type of the parameters."""
-        return self.network.parameters.dtype
 
     @property
     def layers(self) -> list[tuple[np.ndarray, np.ndarray]]:

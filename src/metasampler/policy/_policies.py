@@ -132,24 +132,7 @@ def _summary(growth) -> np.ndarray:
 
 
 def signal_state(signal: float) -> np.ndarray:
-    """Return the state of kind "signal".
-
-    Parameters
-    ----------
-    signal : float
-        Rounds after which scouts stop.
-
-    Returns
-    -------
-    state : ndarray of shape (1,)
-        In [-1, 1].
-
-    Examples
-    --------
-    >>> from metasampler.policy import signal_state
-    >>> signal_state(80.0)
-    array([0.25])
-    """
+    """Return the state of kind "signal": one number in [-1, 1] of the rounds that scouts take."""
     return np.clip([np.log2(signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL], -1.0, 1.0)
 
 
