@@ -43,7 +43,6 @@ FOR_USERS = {
     "metasampler.datasets": (
         "ParquetRows",
         "TableFile",
-        "drop_columns",
         "iterate_table",
         "make_claims",
         "make_imbalanced_digits",

@@ -91,7 +91,7 @@ def test_members_by_default_and_by_number(run):
 
 def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
     # Meta-training on each fold belongs to the tests of the meta-sampler.
-    quick = dataclasses.replace(METHODS["mesa-fit"], make=METHODS["mesa"].make)
+    quick = dataclasses.replace(METHODS["mesa-fit"], build=METHODS["mesa"].build)
     monkeypatch.setitem(METHODS, "mesa-fit", quick)
     text = run("compare", "--folds", "2", "--n-estimators", "3")
     assert "1,677 rows, 64 columns, minority '8': 54 rows, ratio 30.1:1" in text

@@ -9,7 +9,7 @@ from typing import Any
 
 from metasampler.datasets._files import TableFile
 
-__all__ = ["drop_columns", "near_matches", "read_table", "split_target"]
+__all__ = ["near_matches", "read_table", "split_target"]
 
 
 def read_table(path: str | PathLike[str]) -> Any:
@@ -86,40 +86,6 @@ def split_target(frame: Any, target: Any, what: str = "The table") -> tuple[Any,
     if type(frame).__module__.startswith("polars"):
         return frame.drop(target), frame[target]
     return frame.drop(columns=target), frame[target]
-
-
-def drop_columns(frame: Any, names: Iterable[str], what: str = "The table") -> Any:
-    """Leave columns of a table out.
-
-    Parameters
-    ----------
-    frame : data frame (pandas or polars)
-        The table, which stays as it is.
-    names : iterable of str
-        The columns to leave out. One that is not there is an error that names similar ones.
-    what : str, default="The table"
-        The table's name in error messages.
-
-    Returns
-    -------
-    frame : data frame
-        The other columns.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from metasampler.datasets import drop_columns
-    >>> frame = pd.DataFrame({"id": [1, 2], "amount": [3.0, 9.5]})
-    >>> list(drop_columns(frame, ["id"]))
-    ['amount']
-    """
-    names, columns = list(names), list(frame.columns)
-    for name in names:
-        if name not in columns:
-            raise ValueError(f"{what} has no column {name!r}.{near_matches(name, columns)}")
-    if type(frame).__module__.startswith("polars"):
-        return frame.drop(names)
-    return frame.drop(columns=names)
 
 
 def near_matches(wanted: Any, known: Iterable[Any]) -> str:
