@@ -247,10 +247,10 @@ def test_jobs_change_times_only(run):
 
 
 def test_failing_method_leaves_the_others(run, monkeypatch):
-    def make(*arguments):
+    def build(**options):
         raise RuntimeError("no luck today\nand more lines")
 
-    monkeypatch.setitem(METHODS, "spe", dataclasses.replace(METHODS["spe"], make=make))
+    monkeypatch.setitem(METHODS, "spe", dataclasses.replace(METHODS["spe"], build=build))
     text = run("compare", "--method", "SPE", *QUICK)
     assert "failed: RuntimeError: no luck today" in text
     assert "and more lines" not in text
