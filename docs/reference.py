@@ -23,13 +23,11 @@ FOR_USERS = {
     "metasampler.policy": (
         "ConstantPolicy",
         "Drawn",
-        "GaussianPolicy",
         "LearnedPolicy",
         "PowerPolicy",
         "StateEncoder",
         "UniformPolicy",
         "WithRivals",
-        "error_histogram",
         "load_policy",
         "pretrained_names",
     ),

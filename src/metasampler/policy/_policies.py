@@ -70,26 +70,6 @@ def error_histogram(
     """Return the fraction of the errors in each of ``n_bins`` equal bins on [0, 1] (Eq. 1).
 
     Bins are closed on the left and open on the right, except the last, which includes 1.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (n_rows,)
-        Errors in [0, 1].
-    n_bins : int
-        Number of bins.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    fractions : ndarray of shape (n_bins,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.policy import error_histogram
-    >>> error_histogram(np.array([0.0, 0.2, 0.5, 1.0]), n_bins=5)
-    array([0.25, 0.25, 0.25, 0.  , 0.25])
     """
     # By hand because numpy.histogram takes ten times as long on these sizes.
     counts = np.zeros(n_bins + 1)
