@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from math import isfinite, prod
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from uuid import uuid4
 
 import numpy as np
@@ -58,15 +58,8 @@ def check_writable(path, room: int = 0) -> Path:
         raise FileNotFoundError(f"There is no folder {os.fspath(path.parent)!r} to save into.")
     if os.path.isdir(path):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; name a file in it.")
-    temporary = _beside(path)
-    with _naming_the_output(path):
-        try:
-            with open(temporary, "xb") as file:
-                file.write(bytes(room))
-                file.flush()
-                os.fsync(file.fileno())
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _temporary(path) as file:
+        file.write(bytes(room))
     return path
 
 
@@ -80,33 +73,30 @@ def write_archive(
     path = check_writable(path)
     text = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
     named: dict[str, Any] = {"header": json.dumps(header), "content": text, **arrays}
-    # Into a file beside it first: an interrupted write must not leave half a file.
-    temporary = _beside(path)
-    try:
-        with _naming_the_output(path):
-            with open(temporary, "xb") as file:
-                np.savez(file, **named)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _beside(path: Path) -> Path:
-    """Return a name in the same folder that nobody else uses."""
-    return path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
+    with _temporary(path, replaces=True) as file:
+        np.savez(file, **named)
 
 
 @contextmanager
-def _naming_the_output(path: Path) -> Iterator[None]:
-    """Let errors of the operating system say which file could not be written."""
+def _temporary(path: Path, *, replaces: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file beside a path; it replaces the path once it is whole, or it goes.
+
+    Errors of the operating system say which path could not be written.
+    """
+    # A name in the same folder that nobody else uses.
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
     try:
-        yield
+        try:
+            with open(temporary, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if replaces:
+                os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
-        reason = error.strerror or error
-        message = f"{os.fspath(path)!r} could not be written: {reason}."
+        message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
         # With its number the error stays of its own kind, for instance a PermissionError.
         arguments = (message,) if error.errno is None else (error.errno, message)
         raise OSError(*arguments) from error
@@ -394,12 +384,10 @@ def _check_entry(number: int, entry: Any) -> None:
         raise ValueError(f"entry {number} of its history is not a table")
     for name, kind in _ENTRY.items():
         value = entry.get(name)
-        if not isinstance(value, kind) or isinstance(value, bool):
+        parts = value if isinstance(value, list) else [value]
+        are_numbers = all(
+            isinstance(part, Real) and not isinstance(part, bool) and isfinite(part)
+            for part in parts
+        )
+        if not isinstance(value, kind) or not (are_numbers or isinstance(value, str | None)):
             raise ValueError(f"entry {number} of its history has no usable {name}")
-        numbers = value if isinstance(value, list) else [value]
-        if isinstance(value, (Real, list)) and not all(_is_number(each) for each in numbers):
-            raise ValueError(f"entry {number} of its history has no usable {name}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
