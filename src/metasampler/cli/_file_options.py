@@ -12,22 +12,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "Drop",
-    "Jobs",
-    "Keep",
-    "Positive",
-    "Seed",
-    "Target",
-    "blaming",
-    "check_jobs",
-    "check_output",
-    "naming_output",
-    "open_model",
-    "parse_rows",
-    "split_names",
-]
-
 Target = Annotated[
     str | None, typer.Option(help="Column of FILE that holds the class.", show_default=False)
 ]

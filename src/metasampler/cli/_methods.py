@@ -18,8 +18,6 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 
-__all__ = ["METHODS", "Method", "find_method", "known_methods"]
-
 #: Entry points of this group are dicts of methods by name, each with what `Method` has.
 _GROUP = "metasampler.methods"
 

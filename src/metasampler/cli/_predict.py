@@ -10,8 +10,6 @@ import typer
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import blaming, check_output, open_model, split_names
 
-__all__ = ["predict"]
-
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model that `metasampler fit` wrote.")],

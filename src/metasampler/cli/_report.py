@@ -11,8 +11,6 @@ import typer
 
 from metasampler.cli._file_options import Seed, blaming, check_output, naming_output, open_model
 
-__all__ = ["report"]
-
 #: What `metasampler fit` calls all classes but the one to find.
 OTHERS = "all others"
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from metasampler.datasets._files import TableFile
 
-__all__ = ["near_matches", "read_table", "split_target"]
-
 
 def read_table(path: str | PathLike[str]) -> Any:
     """Read a CSV or Parquet file.

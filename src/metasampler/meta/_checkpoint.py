@@ -10,8 +10,6 @@ import joblib
 
 from metasampler.policy import check_writable, read_archive, write_archive
 
-__all__ = ["Checkpoint"]
-
 FORMAT = "metasampler.MetaTraining"
 VERSION = 2
 

@@ -17,8 +17,6 @@ from metasampler.meta._learners import Assignment, Episode, Learner, Problem
 from metasampler.meta._network import MLP
 from metasampler.policy import LEARNER_SETTINGS
 
-__all__ = ["FitToConstants"]
-
 #: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise
 #: steeply with mu and then stay level, as they do where the classes are far from balanced: its top
 #: lies too low. With seven noisy constants a task, more would mostly follow the noise.

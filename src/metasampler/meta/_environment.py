@@ -25,8 +25,6 @@ from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._task import Task
 from metasampler.policy import StateEncoder
 
-__all__ = ["EnsembleTrainingEnv"]
-
 
 class EnsembleTrainingEnv(gymnasium.Env):
     """Grow an ensemble; the action is the mu of the next member's draw.

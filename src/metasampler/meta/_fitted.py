@@ -22,8 +22,6 @@ from metasampler.policy import (
     write_sampler,
 )
 
-__all__ = ["FittedSampler", "plain_settings"]
-
 #: The learners, by the name that a file has for them.
 _LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
 

@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator
 from metasampler.meta._sac import SAC
 from metasampler.policy import LEARNER_SETTINGS, GaussianPolicy
 
-__all__ = ["Assignment", "Episode", "Learner", "Problem", "RewardScale", "SoftActorCritic"]
-
 
 class Assignment(NamedTuple):
     """Say which episode is to be played, and who acts in it."""

@@ -12,8 +12,6 @@ import numpy as np
 
 from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, Layers
 
-__all__ = ["MLP", "Actor", "Adam", "squashed_log_prob"]
-
 
 class MLP(Layers):
     """Evaluate a fully connected ReLU network with a linear output, or a stack of equal ones.

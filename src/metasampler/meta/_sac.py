@@ -16,8 +16,6 @@ import numpy as np
 from metasampler.meta._network import MLP, Actor, Adam
 from metasampler.policy import GaussianPolicy, layer_sizes
 
-__all__ = ["SAC", "Batch", "ReplayMemory"]
-
 
 class Batch(NamedTuple):
     """Hold transitions, one per row."""

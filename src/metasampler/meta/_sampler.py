@@ -31,8 +31,6 @@ from metasampler.meta._task import Task, as_tasks
 from metasampler.meta._training import WINDOW, MetaTraining
 from metasampler.policy import SAMPLER_SETTINGS, GaussianPolicy, StateEncoder, layer_sizes
 
-__all__ = ["MetaSampler"]
-
 
 class MetaSampler(FittedSampler):
     """Learned policy that decides how hard the rows of the next member should be.

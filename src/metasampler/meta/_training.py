@@ -24,8 +24,6 @@ from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.policy import GaussianPolicy, StateEncoder
 
-__all__ = ["WINDOW", "MetaTraining", "TrainingProgress", "play_episode"]
-
 #: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
 WINDOW = 50
 

@@ -8,8 +8,6 @@ from metasampler._pipelines import unwrap
 from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
 from metasampler.policy import error_histogram
 
-__all__ = ["ErrorHistogramDisplay"]
-
 _SHOWN = 5
 
 

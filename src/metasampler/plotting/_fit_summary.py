@@ -7,8 +7,6 @@ from metasampler._docs import shared_docs
 from metasampler._pipelines import unwrap
 from metasampler.plotting.style import COLORS, MARKERS, legend_beside, make_panels, tidy
 
-__all__ = ["FitSummaryDisplay"]
-
 _ERROR_OF = "error of "
 
 

@@ -6,8 +6,6 @@ from sklearn.utils.validation import check_is_fitted
 from metasampler._docs import shared_docs
 from metasampler.plotting.style import legend_below, line_style, make_panels, tidy
 
-__all__ = ["MetaTrainingDisplay"]
-
 _PARTS = ("train", "valid", "test")
 _COLUMNS = 4
 

@@ -5,8 +5,6 @@ import numpy as np
 from metasampler._docs import shared_docs
 from metasampler.plotting.style import beside_size, finish, line_style, make_axes
 
-__all__ = ["PolicyDisplay"]
-
 # The signals that real tables have.
 _SIGNALS = np.geomspace(5, 320, 100)
 

@@ -10,8 +10,6 @@ from metasampler._docs import shared_docs
 from metasampler._pipelines import unwrap
 from metasampler.plotting.style import beside_size, finish, line_style, make_axes
 
-__all__ = ["PolicyTraceDisplay"]
-
 
 @shared_docs()
 class PolicyTraceDisplay:

@@ -7,8 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 from metasampler._docs import shared_docs
 from metasampler.plotting.style import beside_size, finish, line_style, make_axes
 
-__all__ = ["PrecisionRecallComparisonDisplay"]
-
 
 @shared_docs()
 class PrecisionRecallComparisonDisplay:

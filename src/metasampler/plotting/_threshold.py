@@ -9,8 +9,6 @@ from metasampler._pipelines import unwrap
 from metasampler.plotting._precision_recall import class_scores
 from metasampler.plotting.style import COLORS, make_axes, tidy
 
-__all__ = ["ThresholdDisplay"]
-
 
 @shared_docs()
 class ThresholdDisplay:

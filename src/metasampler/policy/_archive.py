@@ -26,18 +26,6 @@ from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter
 from metasampler.growth import SAMPLING_RATIO
 from metasampler.policy._policies import STATE_KINDS
 
-__all__ = [
-    "LARGEST",
-    "LEARNER_SETTINGS",
-    "SAMPLER_SETTINGS",
-    "check_content",
-    "check_writable",
-    "naming_the_input",
-    "read_archive",
-    "read_arrays",
-    "write_archive",
-]
-
 #: Bytes that an archive may have, unpacked. A sampler has some ten kilobytes. Its history may be a
 #: hundred times as long, and not more.
 LARGEST = 32 << 20

@@ -20,15 +20,6 @@ from metasampler.policy._archive import (
 from metasampler.policy._network import GaussianPolicy
 from metasampler.policy._policies import LearnedPolicy, StateEncoder
 
-__all__ = [
-    "FORMAT",
-    "find_sampler",
-    "load_policy",
-    "pretrained_names",
-    "read_sampler",
-    "write_sampler",
-]
-
 #: Name and version in each file. A change of the layout counts the version up, and
 #: `read_sampler` keeps reading the older ones.
 FORMAT = "metasampler.MetaSampler"

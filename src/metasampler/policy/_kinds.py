@@ -3,8 +3,6 @@
 import re
 import warnings
 
-__all__ = ["kind_of_members", "warn_of_other_kind"]
-
 _KINDS = {
     "Boosters": "boosters",
     "LGBMClassifier": "boosters",

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LOG_STD_RANGE", "GaussianPolicy", "Layers", "layer_sizes"]
-
 #: Limits of the logarithm of the standard deviation.
 LOG_STD_RANGE = (-20.0, 2.0)
 

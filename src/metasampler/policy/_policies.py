@@ -21,19 +21,6 @@ from metasampler.growth import (
 )
 from metasampler.policy._network import GaussianPolicy
 
-__all__ = [
-    "STATE_KINDS",
-    "ConstantPolicy",
-    "LearnedPolicy",
-    "PowerPolicy",
-    "StateEncoder",
-    "UniformPolicy",
-    "check_mu",
-    "error_histogram",
-    "observe",
-    "signal_state",
-]
-
 # ---------------------------------------------------------------------- states
 
 # An ensemble of trees with pure leaves has errors that are multiples of 1/k and so fall right

@@ -9,8 +9,6 @@ import numpy as np
 from metasampler.growth import GaussianDraw, Growth, GrowthData, PowerDraw, Stream, make_draw
 from metasampler.policy._policies import ConstantPolicy, StateEncoder, check_mu, observe
 
-__all__ = ["Drawn", "WithRivals"]
-
 
 class _Around:
     """A policy around another one, whose states and draws are its own."""
