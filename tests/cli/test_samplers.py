@@ -41,4 +41,3 @@ def test_the_gain_is_that_of_the_round_that_was_chosen(table, tmp_path, monkeypa
     }
     sampler.save("a.npz")
     assert " +0.125 " in table(["a.npz"])
-    assert "No sampler comes with this version" in table([])

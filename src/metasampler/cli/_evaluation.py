@@ -76,7 +76,10 @@ def cross_validate(
                 for train, test in splits:
                     advance(name, steps=0)
                     model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
-                    fitted = model if reads_tables else _on_numbers(model)
+                    fitted = model
+                    if not reads_tables:
+                        medians = SimpleImputer(strategy="median", keep_empty_features=True)
+                        fitted = make_pipeline(TableEncoder(), medians, model)
                     probability, fold = _run_fold(task, fitted, train, test, n_jobs, top)
                     result.probability[test] = probability
                     fold["rows used"] = method.n_training_rows(model, len(train))
@@ -88,12 +91,6 @@ def cross_validate(
                 result.failure = f"{type(error).__name__}: {reason[0] if reason else ''}"
                 advance(name, steps=left)
     return results
-
-
-def _on_numbers(model: Any) -> Any:
-    """Return a model of tables, for a method that takes numbers without gaps."""
-    medians = SimpleImputer(strategy="median", keep_empty_features=True)
-    return make_pipeline(TableEncoder(), medians, model)
 
 
 def _run_fold(

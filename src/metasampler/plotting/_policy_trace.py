@@ -114,7 +114,11 @@ class PolicyTraceDisplay:
         ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
         self.lines_ = {}
         for number, (name, values) in enumerate(self.traces.items()):
-            mean, spread = _mean_and_spread(np.atleast_2d(np.asarray(values, dtype=float)))
+            values = np.atleast_2d(np.asarray(values, dtype=float))
+            with warnings.catch_warnings():
+                # NaN where there are too few fits to say.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
             members = np.arange(2, len(mean) + 2)
             style = line_style(number)
             # Many members would be a band of markers.
@@ -139,10 +143,3 @@ def _actions(estimator):
             f"{type(estimator).__name__} has no actions_: mu is chosen by a MesaClassifier only."
         )
     return estimator.actions_
-
-
-def _mean_and_spread(values):
-    """Return both over the fits that have a member; NaN where there are too few to say."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
