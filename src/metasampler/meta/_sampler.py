@@ -373,14 +373,8 @@ class MetaSampler(FittedSampler):
             checkpoint = Checkpoint.of(training, checkpoint, every, settings)
         interrupted = False
         try:
-            training.run(
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-                callback=callback,
-                # Cloned again, because the training goes on to change what it has.
-                make_sampler=lambda: clone(clone(self)._take_over(training)),
-                checkpoint=checkpoint,
-            )
+            # Cloned again, because the training goes on to change what it has.
+            training.run(callback, lambda: clone(clone(self)._take_over(training)), checkpoint)
         except KeyboardInterrupt:
             interrupted = True
             warnings.warn(

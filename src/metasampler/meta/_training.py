@@ -104,11 +104,11 @@ class MetaTraining:
         start: GaussianPolicy | None = None,
         learners: list | None = None,
     ):
+        self.settings = settings
         self.data = data
         self.names = names
         self.streams = streams
         self.encoder = StateEncoder(settings.state, settings.n_bins)
-        self.mu_min = settings.mu_min
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.notes: dict[str, Any] = {}
@@ -125,7 +125,7 @@ class MetaTraining:
                 settings.hidden_layer_sizes,
                 n_tasks=len(data),
                 n_actions=settings.n_estimators - 1,
-                mu_min=self.mu_min,
+                mu_min=settings.mu_min,
                 rng=streams.generator(Stream.LEARNER),
                 start=start,
             )
@@ -134,22 +134,17 @@ class MetaTraining:
             play_episode,
             encoder=self.encoder,
             n_members=settings.n_estimators,
-            mu_min=self.mu_min,
+            mu_min=settings.mu_min,
             sigma=settings.sigma,
             score_on=self.learner.score_on,
         )
 
-    def run(
-        self,
-        *,
-        n_jobs=None,
-        verbose: int = 0,
-        callback: Callable[["TrainingProgress"], None] | None = None,
-        make_sampler: Callable[[], Any] | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        """Play all rounds; an interrupt leaves what was learned by then in the learner."""
-        learner = self.learner
+    def run(self, callback, make_sampler: Callable[[], Any], checkpoint: Checkpoint | None) -> None:
+        """Play all rounds; an interrupt leaves what was learned by then in the learner.
+
+        The callback, if there is one, gets what makes a sampler of the training as it is then.
+        """
+        learner, n_jobs, verbose = self.learner, self.settings.n_jobs, self.settings.verbose
         # Processes pay only where a round has several episodes.
         several = learner.round_size > 1 or learner.n_episodes_a_task > 1
         in_processes = several and effective_n_jobs(n_jobs) > 1
@@ -212,6 +207,7 @@ class MetaTraining:
                 for role in pairs[0][1].scores
             }
             actions = np.mean([episode.actions for _, episode in pairs], axis=0)
+            actions = spread_action(actions, self.settings.mu_min, self.encoder.action)
             self.history.append(
                 {
                     "episode": number,
@@ -219,7 +215,7 @@ class MetaTraining:
                     "train_score": scores["train"],
                     "valid_score": scores["valid"],
                     "test_score": scores.get("test"),
-                    "actions": spread_action(actions, self.mu_min, self.encoder.action).tolist(),
+                    "actions": actions.tolist(),
                     "n_random_actions": first.n_random,
                 }
             )
