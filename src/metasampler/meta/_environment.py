@@ -17,12 +17,12 @@ from metasampler.growth import (
     Growth,
     RandomStreams,
     Stream,
+    make_growth_data,
     make_learners,
     resolve_kinds,
     spread_action,
 )
 from metasampler.meta._sampler import MetaSampler
-from metasampler.meta._task import Task
 from metasampler.policy import StateEncoder
 
 
@@ -77,8 +77,15 @@ class EnsembleTrainingEnv(gymnasium.Env):
         kinds = resolve_kinds(sampler.estimator)
         self.encoder = StateEncoder(sampler.state, sampler.n_bins)
         self._streams = RandomStreams.from_random_state(sampler.random_state)
-        task = Task(X, y, X_val, y_val, X_test, y_test)
-        self._data, _ = sampler._prepare(task, self._streams)
+        options = {
+            "validation_fraction": sampler.validation_fraction,
+            "sampling_ratio": sampler.sampling_ratio,
+            "scoring": sampler.scoring,
+            "streams": self._streams,
+        }
+        self._data = make_growth_data(
+            X, y, X_val, y_val, X_test, y_test, estimator=kinds, owner=self, **options
+        )
         self._learner = make_learners(kinds, self._data.tables, self._data.n_classes)
         self._episode = 0
         self._growth: Growth | None = None

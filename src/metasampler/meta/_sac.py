@@ -79,21 +79,22 @@ class SAC:
     def __init__(self, settings, policy: GaussianPolicy, rng: np.random.Generator) -> None:
         self.settings = settings
         self.policy = policy
-        self.actor = Actor(policy)
         self.rng = rng
         self.n_updates_ = 0
         self.alpha = 0.1 if settings.alpha == "auto" else float(settings.alpha)
         # The logarithm is what is learned: it keeps the temperature positive.
         self._log_alpha = np.array([log(self.alpha)]) if settings.alpha == "auto" else None
-        state_size, dtype = policy.state_size, policy.parameters.dtype
+        state_size, dtype = policy.network.sizes[0], policy.network.parameters.dtype
         self.memory = ReplayMemory(settings.memory_size, state_size, dtype)
+        self.actor = Actor(policy)
         hidden = layer_sizes(settings.critic_hidden_layer_sizes, "critic_hidden_layer_sizes")
         sizes = (state_size + 1, *hidden, 1)
         self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
         self.target_critics = MLP(sizes, copies=2, dtype=dtype)
         self.target_critics.parameters[:] = self.critics.parameters
         # Adam treats each parameter alone, so one optimiser can serve both networks.
-        self._adam = Adam(self.critics.parameters.size + policy.parameters.size, dtype)
+        n_parameters = self.critics.parameters.size + policy.network.parameters.size
+        self._adam = Adam(n_parameters, dtype)
         self._alpha_adam = Adam(1, np.float64)
 
     @property

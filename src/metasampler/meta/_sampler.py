@@ -4,7 +4,6 @@ import copy
 import platform
 import warnings
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 import sklearn
@@ -321,11 +320,25 @@ class MetaSampler(FittedSampler):
                 "state='signal' is for the boosters of a recipe, which scouts go before: pass "
                 f"estimator=Boosters(), got {self.estimator!r}."
             )
+        # Boosters of a recipe make rows and learners themselves: scouts go before them.
+        makes_rows = hasattr(self.estimator, "prepare_task")
+        kinds = None if makes_rows else resolve_kinds(self.estimator)
         streams = RandomStreams.from_random_state(self.random_state)
-        prepared = []
+        prepared: list[tuple] = []
         for number, task in enumerate(tasks):
+            rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
+            options = {
+                "validation_fraction": self.validation_fraction,
+                "sampling_ratio": self.sampling_ratio,
+                "scoring": self.scoring,
+                "streams": streams.child(Stream.SPLIT, number),
+                "owner": self,
+            }
             try:
-                prepared.append(self._prepare(task, streams.child(Stream.SPLIT, number)))
+                if makes_rows:
+                    prepared.append(self.estimator.prepare_task(*rows, **options))
+                else:
+                    prepared.append((make_growth_data(*rows, estimator=kinds, **options), None))
             except ValueError as error:
                 if len(tasks) == 1:
                     raise
@@ -333,21 +346,6 @@ class MetaSampler(FittedSampler):
         data, learners = map(list, zip(*prepared, strict=True))
         names = [task.name for task in tasks]
         return self._train(data, names, streams, learners, callback, checkpoint, checkpoint_every)
-
-    def _prepare(self, task: Task, streams: RandomStreams) -> tuple[GrowthData, Any]:
-        """Return the rows of a task as the loop takes them, and what fits members if they say."""
-        rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
-        options = {
-            "validation_fraction": self.validation_fraction,
-            "sampling_ratio": self.sampling_ratio,
-            "scoring": self.scoring,
-            "streams": streams,
-            "owner": self,
-        }
-        # Boosters of a recipe make rows and learners themselves: scouts go before them.
-        if hasattr(self.estimator, "prepare_task"):
-            return self.estimator.prepare_task(*rows, **options)
-        return make_growth_data(*rows, estimator=resolve_kinds(self.estimator), **options), None
 
     def _train(
         self, data, names, streams, learners=(None,), callback=None, checkpoint=None, every=10

@@ -109,6 +109,7 @@ class MetaTraining:
         self.names = names
         self.streams = streams
         self.encoder = StateEncoder(settings.state, settings.n_bins)
+        state_size, self.kind = self.encoder.size, self.encoder.action
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.notes: dict[str, Any] = {}
@@ -117,16 +118,17 @@ class MetaTraining:
             estimator = resolve_kinds(settings.estimator)
             learners = [make_learners(estimator, task.tables, task.n_classes) for task in data]
         self.members = learners
+        rng = streams.generator(Stream.LEARNER)
         default = settings.learner is None
         self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
             Problem(
-                self.encoder.size,
+                state_size,
                 settings.hidden_layer_sizes,
                 n_tasks=len(data),
                 n_actions=settings.n_estimators - 1,
                 mu_min=settings.mu_min,
-                rng=streams.generator(Stream.LEARNER),
+                rng=rng,
                 start=start,
             )
         )
@@ -207,7 +209,7 @@ class MetaTraining:
                 for role in pairs[0][1].scores
             }
             actions = np.mean([episode.actions for _, episode in pairs], axis=0)
-            actions = spread_action(actions, self.settings.mu_min, self.encoder.action)
+            actions = spread_action(actions, self.settings.mu_min, self.kind)
             self.history.append(
                 {
                     "episode": number,
