@@ -173,17 +173,7 @@ class StateEncoder:
         return -1.0 if self.kind in _SIZES else 0.0
 
     def __call__(self, growth) -> np.ndarray:
-        """Return the state of a growing ensemble.
-
-        Parameters
-        ----------
-        growth : Growth
-            An ensemble with at least one member.
-
-        Returns
-        -------
-        state : ndarray of shape (size,)
-        """
+        """Return the state of a growing ensemble with at least one member, of length `size`."""
         if self.kind == "summary":
             return _summary(growth)
         if self.kind == "signal":
