@@ -25,10 +25,27 @@ FOR_USERS = {
         "Drawn",
         "LearnedPolicy",
         "PowerPolicy",
+        "StateEncoder",
         "UniformPolicy",
         "WithRivals",
         "load_policy",
         "pretrained_names",
+    ),
+    "metasampler.meta": (
+        "EnsembleTrainingEnv",
+        "FitToConstants",
+        "SoftActorCritic",
+        "Task",
+        "TrainingProgress",
+    ),
+    "metasampler.datasets": (
+        "ParquetRows",
+        "TableFile",
+        "iterate_table",
+        "make_claims",
+        "make_imbalanced_digits",
+        "read_table",
+        "split_target",
     ),
 }
 

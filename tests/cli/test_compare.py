@@ -91,7 +91,7 @@ def test_members_by_default_and_by_number(run):
 
 def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
     # Meta-training on each fold belongs to the tests of the meta-sampler.
-    quick = dataclasses.replace(METHODS["mesa-fit"], make=METHODS["mesa"].make)
+    quick = dataclasses.replace(METHODS["mesa-fit"], build=METHODS["mesa"].build)
     monkeypatch.setitem(METHODS, "mesa-fit", quick)
     text = run("compare", "--folds", "2", "--n-estimators", "3")
     assert "1,677 rows, 64 columns, minority '8': 54 rows, ratio 30.1:1" in text
@@ -247,10 +247,10 @@ def test_jobs_change_times_only(run):
 
 
 def test_failing_method_leaves_the_others(run, monkeypatch):
-    def make(*arguments):
+    def build(**options):
         raise RuntimeError("no luck today\nand more lines")
 
-    monkeypatch.setitem(METHODS, "spe", dataclasses.replace(METHODS["spe"], make=make))
+    monkeypatch.setitem(METHODS, "spe", dataclasses.replace(METHODS["spe"], build=build))
     text = run("compare", "--method", "SPE", *QUICK)
     assert "failed: RuntimeError: no luck today" in text
     assert "and more lines" not in text

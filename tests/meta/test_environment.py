@@ -99,6 +99,16 @@ def test_the_environment_is_the_loop_of_meta_training(imbalanced):
     assert info["train_score"] == sampler.history_[0]["train_score"]
 
 
+def test_actions_are_spread_as_those_of_a_sampler(imbalanced, env):
+    spread = EnsembleTrainingEnv(*imbalanced, n_estimators=4, mu_min=0.5, random_state=0)
+    env.reset(seed=0)
+    spread.reset(seed=0)
+    for action in (0.0, 0.5, 1.0):
+        expected, given = env.step([0.5 + 0.5 * action]), spread.step([action])
+        assert expected[1:] == given[1:]
+        np.testing.assert_array_equal(expected[0], given[0])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

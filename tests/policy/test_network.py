@@ -34,7 +34,7 @@ def test_layers_are_views_into_the_flat_vector():
 
 def test_attributes():
     policy = random_policy(hidden=(7, 5), dtype=np.float64)
-    assert (policy.state_size, policy.hidden, policy.dtype) == (10, (7, 5), np.float64)
+    assert (policy.state_size, policy.hidden, policy.parameters.dtype) == (10, (7, 5), np.float64)
 
 
 def test_same_seed_same_weights_and_no_seed_works():
@@ -122,7 +122,7 @@ def test_from_layers_round_trip():
     weights, biases = zip(*policy.layers, strict=True)
     again = GaussianPolicy.from_layers(weights, biases)
     np.testing.assert_array_equal(again.parameters, policy.parameters)
-    assert again.dtype == np.float32
+    assert again.parameters.dtype == np.float32
     assert not np.shares_memory(again.parameters, policy.parameters)
     state = np.full(10, 0.3)
     assert again.choose(state) == policy.choose(state)

@@ -7,17 +7,23 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from metasampler.meta._sac import SAC  # noqa: E402
+from agents import make_agent  # noqa: E402
 
 
 def random_sac(hidden, **options):
     rng = np.random.default_rng(0)
-    sac = SAC(
-        6, hidden=hidden, critic_hidden=hidden, batch_size=16, rng=rng, dtype=np.float64, **options
+    sac = make_agent(
+        6,
+        hidden=hidden,
+        critic_hidden_layer_sizes=hidden,
+        batch_size=16,
+        rng=rng,
+        dtype=np.float64,
+        **options,
     )
     for i in range(50):
         state, next_state = rng.random((2, 6))
-        sac.remember(state, rng.random(), 3 * rng.normal(), next_state, i % 9 == 8)
+        sac.memory.add(state, rng.random(), 3 * rng.normal(), next_state, i % 9 == 8)
     return sac
 
 
@@ -45,18 +51,18 @@ class TorchSAC:
     """The same algorithm as a reader of the paper would write it in PyTorch."""
 
     def __init__(self, sac):
-        self.settings = sac
+        self.agent, self.settings = sac, sac.settings
         self.policy = tensors(sac.policy.network.layers)
         self.critics = [tensors([w[k] for w in sac.critics.layers]) for k in range(2)]
         self.targets = [tensors([w[k] for w in sac.target_critics.layers]) for k in range(2)]
         self.log_alpha = torch.tensor(math.log(sac.alpha), dtype=torch.float64, requires_grad=True)
         learned = [*self.policy, *self.critics[0], *self.critics[1]]
         self.optimisers = [
-            torch.optim.Adam(parameters, lr=sac.learning_rate, eps=1e-8)
+            torch.optim.Adam(parameters, lr=self.settings.learning_rate, eps=1e-8)
             for parameters in (learned, [self.log_alpha])
         ]
         self.schedulers = [
-            torch.optim.lr_scheduler.StepLR(o, sac.lr_decay_steps, sac.lr_decay)
+            torch.optim.lr_scheduler.StepLR(o, self.settings.lr_decay_steps, self.settings.lr_decay)
             for o in self.optimisers
         ]
 
@@ -91,7 +97,7 @@ class TorchSAC:
         (alpha * log_prob - smaller).mean().backward(inputs=self.policy)
         errors = [(q - target) ** 2 for q in self.value(self.critics, state, action)]
         (errors[0].mean() + errors[1].mean()).backward()
-        entropy_gap = (log_prob.detach() + self.settings.target_entropy).mean()
+        entropy_gap = (log_prob.detach() + self.agent.target_entropy).mean()
         (-self.log_alpha * entropy_gap).backward()
 
     def update(self, batch, noise, learn_alpha):

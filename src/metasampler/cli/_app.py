@@ -14,8 +14,6 @@ from metasampler.cli._predict import predict
 from metasampler.cli._report import report
 from metasampler.cli._samplers import samplers
 
-__all__ = ["app", "main"]
-
 #: Entry points of this group are functions that become sub-commands, by the entry's name.
 _GROUP = "metasampler.commands"
 

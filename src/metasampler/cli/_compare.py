@@ -16,6 +16,7 @@ from metasampler.cli._file_options import (
     Positive,
     Seed,
     Target,
+    blaming,
     check_jobs,
     check_output,
     naming_output,
@@ -94,11 +95,9 @@ def compare(
     check_output(output, PICTURE_SUFFIXES)
     check_jobs(jobs)
     n_called = None if top is None else parse_rows(top, "--top")
-    if file is None:
-        options = {"--target": target, "--drop": drop, "--keep": keep}
-        for name, value in options.items():
-            if value:
-                raise typer.BadParameter("needs a FILE to take columns from.", param_hint=name)
+    for name, value in {"--target": target, "--drop": drop, "--keep": keep}.items():
+        if file is None and value:
+            raise typer.BadParameter("needs a FILE to take columns from.", param_hint=name)
 
     from metasampler.cli import _comparison, _evaluation, _table_input
 
@@ -147,8 +146,6 @@ def _choose_methods(wanted: list[str] | None) -> dict[str, Any]:
     methods = known_methods()
     if not wanted:
         return {name: methods[name] for name in DEFAULT_METHODS if name in methods}
-    try:
+    with blaming("--method", ValueError):
         chosen = {find_method(name, methods) for name in wanted}
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--method") from error
     return {name: method for name, method in methods.items() if name in chosen}

@@ -67,23 +67,21 @@ def table(
     )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("method", max_width=40, overflow="fold")
-    decided = ("F1",) if many else ("precision", "recall")
-    for name in ("average precision", "ROC AUC", *decided, "fit, s", "CPU, s", "rows used"):
+    scores = ("average precision", "ROC AUC", *(("F1",) if many else ("precision", "recall")))
+    formats = {
+        **dict.fromkeys(scores, ".3f"),
+        **dict.fromkeys(("fit, s", "CPU, s"), ".2f"),
+        "rows used": ",.0f",
+    }
+    for name in formats:
         drawn.add_column(name, justify="right", no_wrap=True)
 
     finished = [result for result in results if not result.failure]
-    finished.sort(key=lambda result: -np.mean(result.average_precision))
+    finished.sort(key=lambda result: -np.mean(result.column(scores[0])))
     for rank, result in enumerate(finished):
-        drawn.add_row(
-            result.title,
-            f"{np.mean(result.average_precision):.3f} ± {np.std(result.average_precision):.3f}",
-            f"{np.mean(result.roc_auc):.3f}",
-            *(f"{np.mean(getattr(result, name.lower())):.3f}" for name in decided),
-            f"{np.mean(result.wall_seconds):.2f}",
-            f"{np.mean(result.cpu_seconds):.2f}",
-            f"{round(np.mean(result.rows_used)):,}",
-            style="bold" if rank == 0 else None,
-        )
+        cells = [f"{np.mean(result.column(name)):{form}}" for name, form in formats.items()]
+        cells[0] += f" ± {np.std(result.column(scores[0])):.3f}"
+        drawn.add_row(result.title, *cells, style="bold" if rank == 0 else None)
     for result in results:
         if result.failure:
             reason = result.failure[:200]

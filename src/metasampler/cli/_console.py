@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["make_console"]
-
 
 def make_console() -> Any:
     """Return a console of rich whose tables are not folded in a pipe."""

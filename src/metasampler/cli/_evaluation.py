@@ -27,11 +27,8 @@ USUAL_SIZE = 100
 
 @dataclass
 class Result:
-    """What one method did: an entry per fold, and a probability.
+    """What one method did.
 
-    ``precision`` and ``recall`` are those of one rule for all methods: as many rows are called as
-    the rule says, those with the highest probabilities. Of more than two classes ``f1`` is the
-    macro average, where each row gets the class that is most probable compared with its frequency.
     ``probability`` is that of the task's positive class, predicted by the fold that did not train
     on the row. ``failure`` is empty unless the method raised an error.
     """
@@ -39,15 +36,13 @@ class Result:
     method: str
     title: str
     probability: NDArray[np.float64]
-    average_precision: list[float] = field(default_factory=list)
-    roc_auc: list[float] = field(default_factory=list)
-    precision: list[float] = field(default_factory=list)
-    recall: list[float] = field(default_factory=list)
-    f1: list[float] = field(default_factory=list)
-    wall_seconds: list[float] = field(default_factory=list)
-    cpu_seconds: list[float] = field(default_factory=list)
-    rows_used: list[int] = field(default_factory=list)
+    #: One entry per fold: scores, seconds and rows, by the names of the table's columns.
+    folds: list[dict[str, float]] = field(default_factory=list)
     failure: str = ""
+
+    def column(self, name: str) -> list[float]:
+        """Return a number of each fold."""
+        return [fold[name] for fold in self.folds]
 
 
 def cross_validate(
@@ -81,9 +76,14 @@ def cross_validate(
                 for train, test in splits:
                     advance(name, steps=0)
                     model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
-                    fitted = model if reads_tables else _on_numbers(model)
-                    _run_fold(result, task, fitted, train, test, n_jobs, top)
-                    result.rows_used.append(method.n_training_rows(model, len(train)))
+                    fitted = model
+                    if not reads_tables:
+                        medians = SimpleImputer(strategy="median", keep_empty_features=True)
+                        fitted = make_pipeline(TableEncoder(), medians, model)
+                    probability, fold = _run_fold(task, fitted, train, test, n_jobs, top)
+                    result.probability[test] = probability
+                    fold["rows used"] = method.n_training_rows(model, len(train))
+                    result.folds.append(fold)
                     advance(name)
                     left -= 1
             except Exception as error:
@@ -93,22 +93,15 @@ def cross_validate(
     return results
 
 
-def _on_numbers(model: Any) -> Any:
-    """Return a model of tables, for a method that takes numbers without gaps."""
-    medians = SimpleImputer(strategy="median", keep_empty_features=True)
-    return make_pipeline(TableEncoder(), medians, model)
-
-
 def _run_fold(
-    result: Result,
     task: Task,
     model: Any,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
     n_jobs: int,
     top: float | None,
-) -> None:
-    """Fit on one fold's training rows, and score the rows of its test."""
+) -> tuple[NDArray[np.float64], dict[str, float]]:
+    """Fit on one fold's training rows; return probabilities of its test rows, and its numbers."""
     rows = task.X.iloc if hasattr(task.X, "iloc") else task.X
     X_train, X_test = rows[train], rows[test]
     # Threads, not processes: the processor time of processes would not be seen from here.
@@ -118,39 +111,40 @@ def _run_fold(
     ):
         wall, cpu = time.perf_counter(), time.process_time()
         model.fit(X_train, task.y[train])
-        result.cpu_seconds.append(time.process_time() - cpu)
-        result.wall_seconds.append(time.perf_counter() - wall)
+        seconds = {"fit, s": time.perf_counter() - wall, "CPU, s": time.process_time() - cpu}
         probability = model.predict_proba(X_test)
-    result.probability[test] = probability[:, task.positive]
     prior = np.bincount(task.y[train], minlength=len(task.labels)) / len(train)
-    _score(result, task, test, probability, prior, top)
+    scores = _score(task, task.y[test], probability, prior, top)
+    return probability[:, task.positive], {**scores, **seconds}
 
 
 def _score(
-    result: Result,
     task: Task,
-    test: NDArray[np.intp],
+    truth: NDArray[np.intp],
     probability: NDArray[np.float64],
     prior: NDArray[np.float64],
     top: float | None,
-) -> None:
-    """Add the scores of one fold."""
-    truth = task.y[test]
+) -> dict[str, float]:
+    """Return the scores of one fold.
+
+    Precision and recall are those of one rule for all methods: as many rows are called as the rule
+    says, those with the highest probabilities. Of more than two classes F1 is the macro average,
+    where each row gets the class that is most probable compared with its frequency.
+    """
+    found: NDArray[Any]
     if len(task.labels) == 2:
-        found = truth == task.positive
-        score = probability[:, task.positive]
-        result.average_precision.append(average_precision_score(found, score))
-        result.roc_auc.append(roc_auc_score(found, score))
+        found, score = truth == task.positive, probability[:, task.positive]
         share = prior[task.positive] if top is None else top
-        precision, recall = at_the_top(found, score, max(1, round(share * len(test))))
-        result.precision.append(precision)
-        result.recall.append(recall)
-        return
-    each_class = label_binarize(truth, classes=np.arange(len(task.labels)))
-    result.average_precision.append(average_precision_score(each_class, probability))
-    result.roc_auc.append(roc_auc_score(each_class, probability))
-    decided = np.argmax(probability / prior, axis=1)
-    result.f1.append(f1_score(truth, decided, average="macro"))
+        decided = at_the_top(found, score, max(1, round(share * len(truth))))
+        by_rule = dict(zip(("precision", "recall"), decided, strict=True))
+    else:
+        found, score = label_binarize(truth, classes=np.arange(len(task.labels))), probability
+        by_rule = {"F1": f1_score(truth, np.argmax(probability / prior, axis=1), average="macro")}
+    return {
+        "average precision": average_precision_score(found, score),
+        "ROC AUC": roc_auc_score(found, score),
+        **by_rule,
+    }
 
 
 def at_the_top(

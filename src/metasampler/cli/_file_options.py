@@ -12,21 +12,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "Drop",
-    "Jobs",
-    "Keep",
-    "Positive",
-    "Seed",
-    "Target",
-    "check_jobs",
-    "check_output",
-    "naming_output",
-    "open_model",
-    "parse_rows",
-    "split_names",
-]
-
 Target = Annotated[
     str | None, typer.Option(help="Column of FILE that holds the class.", show_default=False)
 ]
@@ -119,6 +104,15 @@ def check_output(output: Path, suffixes: Iterable[str], *, source: Path | None =
 
 
 @contextmanager
+def blaming(option: str, *errors: type[Exception]) -> Iterator[None]:
+    """Let errors of these types, which tell what is wrong with an option, name it."""
+    try:
+        yield
+    except errors as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+@contextmanager
 def naming_output(output: Path) -> Iterator[None]:
     """End with a message where the output cannot be written after all: a disk may fill up."""
     try:
@@ -132,12 +126,9 @@ def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return a stored model and what is known of it; other versions are named on stderr."""
     from metasampler.persistence import load_model
 
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model, metadata = load_model(path)
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="MODEL") from error
+    with blaming("MODEL", OSError, ValueError), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model, metadata = load_model(path)
     for warning in caught:
         typer.echo(f"Note: {warning.message}", err=True)
     return model, metadata

@@ -22,8 +22,6 @@ from metasampler.cli._file_options import (
 )
 from metasampler.cli._threshold_option import parse_threshold
 
-__all__ = ["fit"]
-
 PRESETS = ("default", "fast", "best", "paper")
 
 

@@ -26,8 +26,6 @@ from metasampler.cli._lightgbm import PlainLightGBM
 from metasampler.cli._table_input import Task
 from metasampler.persistence import save_model
 
-__all__ = ["Outcome", "fit_model", "print_findings", "store"]
-
 
 @dataclass
 class Outcome:

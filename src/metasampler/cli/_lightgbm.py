@@ -9,8 +9,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from metasampler.tables import TableEncoder, is_frame
 
-__all__ = ["PlainLightGBM"]
-
 
 class PlainLightGBM(ClassifierMixin, BaseEstimator):
     """LightGBM with its defaults, on tables with columns of any kind.

@@ -18,8 +18,6 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 
-__all__ = ["METHODS", "Method", "find_method", "known_methods"]
-
 #: Entry points of this group are dicts of methods by name, each with what `Method` has.
 _GROUP = "metasampler.methods"
 
@@ -29,35 +27,17 @@ _N_TREES = 100
 
 @dataclass(frozen=True)
 class Method:
-    """One method of a comparison.
-
-    Parameters
-    ----------
-    title : str
-        What tables and pictures show.
-    make : callable
-        ``make(n_estimators, random_state, n_jobs)`` gives an unfitted classifier.
-    count_rows : callable
-        ``count_rows(fitted, n_rows)`` gives the rows that the final members were trained on.
-    sized : bool, default=True
-        Whether the comparison chooses the number of members. Otherwise `make` takes None for it.
-    reads_tables : bool, default=False
-        Whether a fit takes data frames with columns of any kind. Others get numbers.
-    """
+    """One method of a comparison, by the title that tables and pictures show."""
 
     title: str
-    make: Callable[[Any, int, int | None], Any]
-    count_rows: Callable[[Any, int], int]
+    #: ``build(n_estimators=, random_state=, n_jobs=)`` gives an unfitted classifier.
+    build: Callable[..., Any]
+    #: ``n_training_rows(fitted, n_rows)`` counts the rows of all final members.
+    n_training_rows: Callable[[Any, int], int]
+    #: Whether the comparison chooses the number of members. Otherwise `build` takes None for it.
     sized: bool = True
+    #: Whether a fit takes data frames with columns of any kind. Others get numbers.
     reads_tables: bool = False
-
-    def build(self, *, n_estimators: int | None, random_state: int, n_jobs: int | None) -> Any:
-        """Build an unfitted classifier."""
-        return self.make(n_estimators, random_state, n_jobs)
-
-    def n_training_rows(self, fitted: Any, n_rows: int) -> int:
-        """Count the rows a fit used for training, summed over the members."""
-        return int(self.count_rows(fitted, n_rows))
 
 
 def _drawn(fitted: Any, n_rows: int) -> int:
@@ -73,38 +53,26 @@ def _boosted(fitted: Any, n_rows: int) -> int:
     return (n_rows - n_held_out) * int(fitted.n_iter_)
 
 
-def _preset(title: str, preset: str, **options: Any) -> Method:
+def _preset(title: str, preset: str) -> Method:
     """Return a preset of MESA, which keeps its number of members unless one is asked for."""
 
-    def make(n_estimators: int | None, random_state: int, n_jobs: int | None) -> Any:
-        size = {} if n_estimators is None else {"n_estimators": n_estimators}
-        return MesaClassifier.from_preset(
-            preset, random_state=random_state, n_jobs=n_jobs, **size, **options
-        )
+    def build(n_estimators: int | None, **options: Any) -> Any:
+        if n_estimators is not None:
+            options["n_estimators"] = n_estimators
+        return MesaClassifier.from_preset(preset, **options)
 
-    return Method(title, make, _drawn, sized=False, reads_tables=True)
-
-
-def _ensemble(title: str, cls: Callable[..., Any]) -> Method:
-    return Method(
-        title,
-        lambda k, seed, n_jobs: cls(n_estimators=k, n_jobs=n_jobs, random_state=seed),
-        _drawn,
-        reads_tables=True,
-    )
+    return Method(title, build, _drawn, sized=False, reads_tables=True)
 
 
-def _meta_trained(n_estimators: int, random_state: int, n_jobs: int | None) -> Any:
+def _meta_trained(**options: Any) -> Any:
     """Build MESA as the paper has it: plain trees and leaves, a policy of its own, no refit."""
     return MesaClassifier(
         DecisionTreeClassifier(),
-        n_estimators,
         meta_sampler="fit",
         validation_fraction=0.2,
         leaf_smoothing=0.0,
         refit=False,
-        n_jobs=n_jobs,
-        random_state=random_state,
+        **options,
     )
 
 
@@ -114,30 +82,30 @@ METHODS: dict[str, Method] = {
     "mesa-fast": _preset("MESA, fast", "fast"),
     "mesa-best": _preset("MESA, best", "best"),
     "mesa-fit": Method("MESA, meta-trained", _meta_trained, _drawn, reads_tables=True),
-    "under-bagging": _ensemble("UnderBagging", UnderBaggingClassifier),
-    "spe": _ensemble("SPE", SelfPacedEnsembleClassifier),
+    "under-bagging": Method("UnderBagging", UnderBaggingClassifier, _drawn, reads_tables=True),
+    "spe": Method("SPE", SelfPacedEnsembleClassifier, _drawn, reads_tables=True),
     "tree": Method(
         "decision tree",
-        lambda k, seed, n_jobs: DecisionTreeClassifier(random_state=seed),
+        lambda random_state, **_: DecisionTreeClassifier(random_state=random_state),
         lambda fitted, n_rows: n_rows,
         sized=False,
     ),
     "random-forest": Method(
         "random forest",
-        lambda k, seed, n_jobs: RandomForestClassifier(_N_TREES, n_jobs=n_jobs, random_state=seed),
+        lambda n_estimators, **options: RandomForestClassifier(_N_TREES, **options),
         lambda fitted, n_rows: n_rows * len(fitted.estimators_),
         sized=False,
     ),
     "lightgbm": Method(
         "LightGBM",
-        lambda k, seed, n_jobs: PlainLightGBM(random_state=seed, n_jobs=n_jobs),
+        lambda n_estimators, **options: PlainLightGBM(**options),
         lambda fitted, n_rows: n_rows * fitted.model_.booster_.current_iteration(),
         sized=False,
         reads_tables=True,
     ),
     "gradient-boosting": Method(
         "gradient boosting",
-        lambda k, seed, n_jobs: HistGradientBoostingClassifier(random_state=seed),
+        lambda random_state, **_: HistGradientBoostingClassifier(random_state=random_state),
         _boosted,
         sized=False,
     ),
@@ -154,13 +122,7 @@ def known_methods() -> dict[str, Any]:
 
 
 def find_method(wanted: str, methods: dict[str, Any]) -> str:
-    """Return the name of a method that is given by name or title, in any case.
-
-    Raises
-    ------
-    ValueError
-        If there is no such method; the message names similar ones.
-    """
+    """Return the name of a method that is given by name or title, in any case."""
     folded = wanted.casefold()
     if folded in methods:
         return folded

@@ -15,8 +15,6 @@ from metasampler.cli import _table_input
 from metasampler.cli._table_input import Task
 from metasampler.datasets import ParquetRows
 
-__all__ = ["read_in_parts", "with_source"]
-
 # Rows by which columns are judged: enough to tell an identifier from a number.
 _SAMPLE = 100_000
 

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from metasampler.cli._console import make_console
-from metasampler.cli._file_options import check_output, open_model, split_names
-
-__all__ = ["predict"]
+from metasampler.cli._file_options import blaming, check_output, open_model, split_names
 
 
 def predict(
@@ -50,10 +48,8 @@ def predict(
     loaded, metadata = open_model(model)
     if not hasattr(loaded, "predict_proba") or not hasattr(loaded, "classes_"):
         raise typer.BadParameter(f"{model.name} holds no fitted classifier.", param_hint="MODEL")
-    try:
+    with blaming("FILE", ImportError, OSError, ValueError):
         table = TableFile(file)
-    except (ImportError, OSError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="FILE") from error
     scorer = Scorer(loaded, metadata)
     _check_columns(scorer, table)
     kept = _kept_columns(columns, table, scorer)

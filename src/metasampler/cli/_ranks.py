@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["rank_scores"]
-
 _ENTRY = np.dtype([("score", "<f8"), ("row", "<i8")])
 
 

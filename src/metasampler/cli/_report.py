@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from metasampler.cli._file_options import Seed, check_output, naming_output, open_model
-
-__all__ = ["report"]
+from metasampler.cli._file_options import Seed, blaming, check_output, naming_output, open_model
 
 #: What `metasampler fit` calls all classes but the one to find.
 OTHERS = "all others"
@@ -150,10 +148,8 @@ def _parse_costs(text: str | None) -> tuple[float | None, float | None]:
 def _read(path: Path) -> Any:
     from metasampler.datasets import read_table
 
-    try:
+    with blaming("FILE", ImportError, OSError, ValueError):
         frame = read_table(path)
-    except (ImportError, OSError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="FILE") from error
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
@@ -162,10 +158,8 @@ def _split(frame: Any, column: str, path: Path, option: str) -> tuple[Any, Any]:
     """Split a column off."""
     from metasampler.datasets import split_target
 
-    try:
+    with blaming(option, ValueError):
         return split_target(frame, column, path.name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
 def _as_classes(column: Any, classes: Any, name: str) -> Any:

@@ -16,16 +16,8 @@ def samplers() -> None:
     from rich.table import Table
 
     from metasampler import MetaSampler
-    from metasampler.meta import pretrained_names
+    from metasampler.policy import pretrained_names
 
-    console = make_console()
-    names = pretrained_names()
-    if not names:
-        console.print(
-            "No sampler comes with this version; `metasampler meta-train` makes one.",
-            soft_wrap=True,
-        )
-        return
     table = Table(
         box=box.SIMPLE_HEAD,
         padding=(0, 1),
@@ -36,7 +28,7 @@ def samplers() -> None:
     )
     for column in ("name", "learner", "state", "estimator", "tasks", "gain", "date"):
         table.add_column(column, no_wrap=column != "estimator")
-    for name in names:
+    for name in pretrained_names():
         sampler = MetaSampler.load(name)
         card = sampler.summary_
         table.add_row(
@@ -48,7 +40,7 @@ def samplers() -> None:
             _gain(card),
             str(card.get("date", "-")),
         )
-    console.print(table)
+    make_console().print(table)
 
 
 def _gain(card: dict[str, Any]) -> str:

@@ -8,8 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OUTPUT_SUFFIXES", "ScoreWriter"]
-
 OUTPUT_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 

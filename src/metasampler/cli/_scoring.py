@@ -17,8 +17,6 @@ from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile
 
-__all__ = ["OWN_COLUMNS", "Scorer", "score_file"]
-
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
 

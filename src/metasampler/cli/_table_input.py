@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from metasampler.cli._file_options import split_names
+from metasampler.cli._file_options import blaming, split_names
 
 # Numbers with more distinct values than this are taken for something to estimate, not a class.
 MOST_NUMERIC_CLASSES = 100
@@ -20,42 +20,21 @@ MOST_FRACTIONAL_CLASSES = 10
 
 @dataclass(frozen=True)
 class Task:
-    """One classification problem.
-
-    Attributes
-    ----------
-    name : str
-        What to call the data.
-
-    X : ndarray or DataFrame
-        The columns, without the target.
-
-    y : ndarray of int
-        Class of each row, as a position in ``labels``.
-
-    labels : list of str
-        Names of the classes.
-
-    positive : int
-        The class to find: the smallest unless the user names another.
-
-    classes : ndarray
-        The classes as the file has them.
-
-    cleaner : TableCleaner or None
-        What made ``X`` of the file's columns.
-
-    source : ParquetRows or None
-        The rows, if they are read part by part: ``X`` is then a sample of them.
-    """
+    """One classification problem."""
 
     name: str
+    #: The columns, without the target: an array or a data frame.
     X: Any
+    #: The class of each row, as a position in ``labels``.
     y: NDArray[np.intp]
     labels: list[str]
+    #: The class to find: the smallest unless the user names another.
     positive: int
+    #: The classes as the file has them.
     classes: Any = None
+    #: The `TableCleaner` that made ``X`` of the file's columns.
     cleaner: Any = None
+    #: The rows, if they are read part by part: ``X`` is then a sample of them.
     source: Any = None
 
     @property
@@ -88,10 +67,8 @@ def read(
     """Read a CSV or Parquet file, split off the target, and leave out what is not to be learned."""
     from metasampler.datasets import read_table
 
-    try:
+    with blaming("FILE", ImportError, OSError, ValueError):
         frame = read_table(path)
-    except (ImportError, OSError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="FILE") from error
     return make_task(frame, path.name, target, drop=drop, keep=keep, positive=positive)
 
 
@@ -110,46 +87,36 @@ def make_task(
     ``labels`` are the positions of all rows in the classes, and the classes, if the table is a
     sample of the rows.
     """
-    from metasampler.datasets import drop_columns, split_target
+    import pandas as pd
+
+    from metasampler.datasets import near_matches, split_target
     from metasampler.tables import TableCleaner
 
     frame.columns = [str(column) for column in frame.columns]
-    try:
+    with blaming("--target", ValueError):
         table, column = split_target(frame, target, name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--target") from error
     y, classes = encode_target(column, column.name) if labels is None else labels
     dropped, kept = split_names(drop, frame.columns), split_names(keep, frame.columns)
     for option, names in (("--drop", dropped), ("--keep", kept)):
-        try:
-            drop_columns(table, names, name)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint=option) from error
+        for unknown in names:
+            if unknown not in table:
+                near = near_matches(unknown, table)
+                raise typer.BadParameter(
+                    f"{name} has no column {unknown!r}.{near}", param_hint=option
+                )
     shown = [str(label) for label in classes]
-    asked = y if labels is None else _positions(column, classes)
+    # Of a sample the table has only some rows of y.
+    asked = y if labels is None else pd.Index(classes).get_indexer(np.asarray(column, dtype=object))
     if positive is not None:
         # Leaks and copies are those of the question that is asked.
         asked = asked == _position(shown, positive)
-    try:
+    with blaming("FILE", TypeError, ValueError):
         cleaner = TableCleaner(keep=kept, drop=dropped).fit(table, asked)
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="FILE") from error
-    task = Task(name, _folded(cleaner, table), y, shown, 0, np.asarray(classes), cleaner)
-    return replace(task, positive=task.smallest)
-
-
-def _positions(column: Any, classes: Any) -> NDArray[np.intp]:
-    """Return the classes of some rows as positions among all classes."""
-    import pandas as pd
-
-    return pd.Index(classes).get_indexer(np.asarray(column, dtype=object))
-
-
-def _folded(cleaner: Any, table: Any) -> Any:
-    """Return the columns to learn from, in types that are the same in all folds."""
     # A column of texts and numbers may hold only numbers in the rows of one fold.
     texts = [name for name, kind in cleaner.kinds_.items() if kind == "category"]
-    return cleaner.transform(table).astype(dict.fromkeys(texts, "category"))
+    X = cleaner.transform(table).astype(dict.fromkeys(texts, "category"))
+    task = Task(name, X, y, shown, 0, np.asarray(classes), cleaner)
+    return replace(task, positive=task.smallest)
 
 
 def one_against_rest(task: Task, positive: str) -> Task:
@@ -170,61 +137,55 @@ def _position(labels: list[str], positive: str) -> int:
         i for i, label in enumerate(labels) if label.casefold() == positive.casefold()
     ]
     if len(matches) != 1:
+        more = f", ... ({len(labels)} in all)" if len(labels) > 12 else ""
         raise typer.BadParameter(
-            f"no class {positive!r}. Classes: {_shorten(labels)}.", param_hint="--positive"
+            f"no class {positive!r}. Classes: {', '.join(labels[:12])}{more}.",
+            param_hint="--positive",
         )
     return matches[0]
 
 
 def check_classes(task: Task, folds: int) -> None:
     """Refuse a task that has too few classes, or too few rows of one for the folds."""
+    label, rows = task.labels[task.smallest], int(task.counts[task.smallest])
+    option = "--target"
     if len(task.labels) < 2:
-        raise typer.BadParameter(
-            f"only one class, {task.labels[0]!r}: there is nothing to tell apart.",
-            param_hint="--target",
-        )
-    smallest = task.smallest
-    rows = int(task.counts[smallest])
-    if rows < 2:
-        raise typer.BadParameter(
-            f"class {task.labels[smallest]!r} has 1 row: cross-validation needs at least 2, "
-            "better 10 or more.",
-            param_hint="--target",
-        )
-    if rows < folds:
-        raise typer.BadParameter(
-            f"class {task.labels[smallest]!r} has {rows} rows, fewer than the {folds} folds: "
-            f"set --folds {rows} or less.",
-            param_hint="--folds",
-        )
+        wrong = f"only one class, {label!r}: there is nothing to tell apart."
+    elif rows < 2:
+        wrong = f"class {label!r} has 1 row: cross-validation needs at least 2, better 10 or more."
+    elif rows < folds:
+        wrong = f"class {label!r} has {rows} rows, fewer than the {folds} folds: "
+        wrong += f"set --folds {rows} or less."
+        option = "--folds"
+    else:
+        return
+    raise typer.BadParameter(wrong, param_hint=option)
 
 
+@blaming("--target", ValueError)
 def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
     """Return the class of each row as a position, and the classes in their order."""
     import pandas as pd
 
     missing = int(column.isna().sum())
     if missing:
-        raise typer.BadParameter(
-            f"column {name!r} has no value in {missing} of {len(column)} rows: "
-            "fill or remove these rows first.",
-            param_hint="--target",
+        raise ValueError(
+            f"column {name!r} has no value in {missing} of {len(column)} rows: fill or remove "
+            "these rows first."
         )
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float)
         if np.isinf(values).any():
-            raise typer.BadParameter(
+            raise ValueError(
                 f"column {name!r} holds infinity in {int(np.isinf(values).sum())} of {len(column)} "
-                "rows, which is no class: mend or remove these rows first.",
-                param_hint="--target",
+                "rows, which is no class: mend or remove these rows first."
             )
         whole = bool(np.all(values == np.round(values)))
         distinct = len(np.unique(values))
         if distinct > (MOST_NUMERIC_CLASSES if whole else MOST_FRACTIONAL_CLASSES):
-            raise typer.BadParameter(
+            raise ValueError(
                 f"column {name!r} has {distinct} distinct numbers: this looks like a quantity "
-                "(regression) or an identifier, not a class.",
-                param_hint="--target",
+                "(regression) or an identifier, not a class."
             )
         if whole:  # labels read 1, not 1.0
             column = column.astype("int64")
@@ -232,14 +193,6 @@ def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
     if any(isinstance(label, int) and abs(label) >= 2**63 for label in classes.tolist()):
         # No array of integers holds them: they are names.
         classes = classes.astype(str)
-    return codes.astype(np.intp), np.array(classes.tolist(), dtype=_label_type(classes))
-
-
-def _label_type(classes: Any) -> Any:
-    """Return the type of the labels: texts stay Python's, so that they have no length."""
-    return None if getattr(classes.dtype, "kind", "O") in "biu" else object
-
-
-def _shorten(names: list[str], most: int = 12) -> str:
-    more = f", ... ({len(names)} in all)" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    # Texts stay Python's, so that they have no length.
+    kind = None if getattr(classes.dtype, "kind", "O") in "biu" else object
+    return codes.astype(np.intp), np.array(classes.tolist(), dtype=kind)

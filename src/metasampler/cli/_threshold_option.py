@@ -8,8 +8,6 @@ import typer
 
 from metasampler.cli._file_options import parse_rows
 
-__all__ = ["parse_threshold"]
-
 _ALLOWED = (
     "balanced, f1, mcc, a probability as 0.3, recall=0.9, precision=0.8, top=200 (rows) or top=1%, "
     "or cost=50:1 (a miss : a false alarm)"

@@ -3,18 +3,12 @@
 from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims
 from metasampler.datasets._files import TableFile, iterate_table
-from metasampler.datasets._tables import (
-    drop_columns,
-    near_matches,
-    read_table,
-    split_target,
-)
+from metasampler.datasets._tables import near_matches, read_table, split_target
 from metasampler.growth import ParquetRows
 
 __all__ = [
     "ParquetRows",
     "TableFile",
-    "drop_columns",
     "iterate_table",
     "make_claims",
     "make_imbalanced_digits",

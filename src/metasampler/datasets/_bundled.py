@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
-__all__ = ["make_imbalanced_digits"]
-
 
 def make_imbalanced_digits(
     target: int = 8,

@@ -3,8 +3,6 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["make_claims"]
-
 
 def make_claims(n_rows=8000, *, random_state=0):
     """Make a table of insurance claims, of which some are fraud.

@@ -10,8 +10,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-__all__ = ["TableFile", "iterate_table"]
-
 
 class TableFile:
     """A file with a table; its columns are known once it is made.

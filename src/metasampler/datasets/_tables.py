@@ -9,8 +9,6 @@ from typing import Any
 
 from metasampler.datasets._files import TableFile
 
-__all__ = ["drop_columns", "near_matches", "read_table", "split_target"]
-
 
 def read_table(path: str | PathLike[str]) -> Any:
     """Read a CSV or Parquet file.
@@ -88,61 +86,8 @@ def split_target(frame: Any, target: Any, what: str = "The table") -> tuple[Any,
     return frame.drop(columns=target), frame[target]
 
 
-def drop_columns(frame: Any, names: Iterable[str], what: str = "The table") -> Any:
-    """Leave columns of a table out.
-
-    Parameters
-    ----------
-    frame : data frame (pandas or polars)
-        The table, which stays as it is.
-    names : iterable of str
-        The columns to leave out. One that is not there is an error that names similar ones.
-    what : str, default="The table"
-        The table's name in error messages.
-
-    Returns
-    -------
-    frame : data frame
-        The other columns.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from metasampler.datasets import drop_columns
-    >>> frame = pd.DataFrame({"id": [1, 2], "amount": [3.0, 9.5]})
-    >>> list(drop_columns(frame, ["id"]))
-    ['amount']
-    """
-    names, columns = list(names), list(frame.columns)
-    for name in names:
-        if name not in columns:
-            raise ValueError(f"{what} has no column {name!r}.{near_matches(name, columns)}")
-    if type(frame).__module__.startswith("polars"):
-        return frame.drop(names)
-    return frame.drop(columns=names)
-
-
 def near_matches(wanted: Any, known: Iterable[Any]) -> str:
-    """Return a sentence with the names most like the wanted one.
-
-    Parameters
-    ----------
-    wanted : object
-        What was asked for.
-    known : iterable
-        The names there are.
-
-    Returns
-    -------
-    sentence : str
-        It begins with a space; empty if no name is like it.
-
-    Examples
-    --------
-    >>> from metasampler.datasets import near_matches
-    >>> near_matches("Frauds", ["fraud", "amount"])
-    " Did you mean 'fraud'?"
-    """
+    """Return a sentence with the names most like the wanted one, after a space; "" if none is."""
     by_folded = {str(name).casefold(): name for name in known}
     near = difflib.get_close_matches(str(wanted).casefold(), by_folded, n=3)
     if not near:

@@ -2,20 +2,12 @@
 
 from importlib.util import find_spec
 
-from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._task import Task
 from metasampler.meta._training import TrainingProgress
-from metasampler.policy import (
-    ConstantPolicy,
-    GaussianPolicy,
-    StateEncoder,
-    UniformPolicy,
-    error_histogram,
-    pretrained_names,
-)
+from metasampler.policy import ConstantPolicy, GaussianPolicy
 
 __all__ = [
     "Assignment",
@@ -26,15 +18,8 @@ __all__ = [
     "MetaSampler",
     "Problem",
     "SoftActorCritic",
-    "StateEncoder",
     "Task",
     "TrainingProgress",
-    "UniformPolicy",
-    "draw_rows",
-    "error_histogram",
-    "gaussian_log_weights",
-    "pretrained_names",
-    "race_keys",
 ]
 
 if find_spec("gymnasium") is not None:

@@ -10,8 +10,6 @@ import joblib
 
 from metasampler.policy import check_writable, read_archive, write_archive
 
-__all__ = ["Checkpoint"]
-
 FORMAT = "metasampler.MetaTraining"
 VERSION = 2
 
@@ -28,13 +26,7 @@ _ARRAYS = (
 class Checkpoint(NamedTuple):
     """Store a meta-training every so many rounds, and resume one that agrees with it.
 
-    Attributes
-    ----------
-    path : Path
-    every : int
-        Rounds between two writes.
-    origin : dict
-        What the result depends on, by name: a stored state of another origin is refused.
+    ``origin`` is what the result depends on, by name: a state of another origin is refused.
     """
 
     path: Path
@@ -87,13 +79,7 @@ class Checkpoint(NamedTuple):
             )
 
     def restore(self, training) -> bool:
-        """Let a training go on from the stored state; return whether there is one.
-
-        Raises
-        ------
-        ValueError
-            If the file is no checkpoint, or one of other settings or tasks.
-        """
+        """Let a training go on from the stored state; return whether there is one."""
         if not self.path.exists():
             return False
         try:

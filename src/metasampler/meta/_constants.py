@@ -17,8 +17,6 @@ from metasampler.meta._learners import Assignment, Episode, Learner, Problem
 from metasampler.meta._network import MLP
 from metasampler.policy import LEARNER_SETTINGS
 
-__all__ = ["FitToConstants"]
-
 #: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise
 #: steeply with mu and then stay level, as they do where the classes are far from balanced: its top
 #: lies too low. With seven noisy constants a task, more would mostly follow the noise.
@@ -179,13 +177,24 @@ class FitToConstants(Learner):
         # What is the same in all states, but for rounding, says nothing.
         scale[scale < _LEAST_SPREAD] = 1.0
         network = MLP(self.policy.network.sizes, dtype=np.float64)
-        inputs = (states - centre) / scale
-        free = self.policy.decides_mean
-        starts = [_standardised(start, network.sizes, centre, scale) for start in self._starts]
-        held = starts[0] if self._warm else np.zeros_like(starts[0])
         # Where mu is in the mean is what there is most evidence for: it is not held, unless there
         # was a policy before that had more.
-        is_weight = np.concatenate([_is_weight(layer) for layer in network.layers])
+        for layer in network.layers:
+            layer[:-1] = 1
+        is_weight = network.parameters == 1
+        # Parameters that do with standardised states what the starts do with the states.
+        inputs = (states - centre) / scale
+        first = network.layers[0]
+        starts = []
+        for start in self._starts:
+            network.parameters[...] = start
+            first[-1] += centre @ first[:-1]
+            first[:-1] *= scale[:, np.newaxis]
+            starts.append(network.parameters.copy())
+        held = starts[0] if self._warm else np.zeros_like(starts[0])
+        # The last layer has the columns mean and log-std; the second has no part in the mean.
+        free = np.ones(len(held), dtype=bool)
+        free[-2 * (network.sizes[-2] + 1) :][1::2] = False
         strength = self.penalty * (free & (is_weight | self._warm))
         slopes = coefficients[1:] * np.arange(1, len(coefficients))[:, np.newaxis]
 
@@ -205,18 +214,22 @@ class FitToConstants(Learner):
 
         if not self._warm:
             # From the best constant on: there every state has a slope to follow.
-            bias = np.arctanh(2 * _best_action(coefficients, weights) - 1)
-            starts = [_with_last_bias(start, bias) for start in starts]
+            worth = np.polynomial.polynomial.polyval(_CONSTANTS, coefficients @ weights)
             if len(network.sizes) == 2:
-                starts.append(_with_last_bias(np.zeros_like(held), bias))
+                starts.append(np.zeros_like(held))
+            for start in starts:
+                # The bias of the mean is the last parameter but one.
+                start[-2] = np.arctanh(2 * _CONSTANTS[np.argmax(worth)] - 1)
         fits = []
         for start in starts:
             network.parameters[...] = start
             found = minimize(loss, start[free], jac=True, method="L-BFGS-B", options=_PRECISELY)
             network.parameters[free] = found.x
             fits.append((found.fun, network.parameters.copy()))
-        _, best = min(fits, key=lambda fit: fit[0])
-        return _original(best, network.sizes, centre, scale)
+        _, network.parameters[...] = min(fits, key=lambda fit: fit[0])
+        first[:-1] /= scale[:, np.newaxis]
+        first[-1] -= centre @ first[:-1]
+        return network.parameters
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the scores and states so far: with its start they make the policy."""
@@ -234,44 +247,3 @@ class FitToConstants(Learner):
             self._scores = list(arrays["scores"])
             self._states = list(arrays["states"])
             self._fit()
-
-
-def _best_action(coefficients: np.ndarray, weights: np.ndarray) -> float:
-    """Return the action that is worth most if it is the same in all states."""
-    worth = np.polynomial.polynomial.polyval(_CONSTANTS, coefficients @ weights)
-    return float(_CONSTANTS[np.argmax(worth)])
-
-
-def _with_last_bias(parameters: np.ndarray, bias: float) -> np.ndarray:
-    """Return parameters with another bias of the mean, the last but one of all."""
-    parameters = parameters.copy()
-    parameters[-2] = bias
-    return parameters
-
-
-def _is_weight(layer: np.ndarray) -> np.ndarray:
-    """Return for each parameter of a layer whether it is a weight; the last row are biases."""
-    return np.arange(layer.size) < layer.size - layer.shape[1]
-
-
-def _first_layer(parameters: np.ndarray, sizes) -> np.ndarray:
-    """Return the first layer, biases last, as a view."""
-    return parameters[: (sizes[0] + 1) * sizes[1]].reshape(sizes[0] + 1, sizes[1])
-
-
-def _standardised(parameters: np.ndarray, sizes, centre, scale) -> np.ndarray:
-    """Return parameters that do with standardised states what these do with the states."""
-    parameters = parameters.copy()
-    layer = _first_layer(parameters, sizes)
-    layer[-1] += centre @ layer[:-1]
-    layer[:-1] *= scale[:, np.newaxis]
-    return parameters
-
-
-def _original(parameters: np.ndarray, sizes, centre, scale) -> np.ndarray:
-    """Undo `_standardised`."""
-    parameters = parameters.copy()
-    layer = _first_layer(parameters, sizes)
-    layer[:-1] /= scale[:, np.newaxis]
-    layer[-1] -= centre @ layer[:-1]
-    return parameters

@@ -12,9 +12,7 @@ except ImportError as error:  # pragma: no cover - the suite has gymnasium
         "EnsembleTrainingEnv needs gymnasium; install it with pip install 'metasampler[rl]'."
     ) from error
 
-from metasampler._sklearn_compat import validate_parameter_constraints
 from metasampler.growth import (
-    DEFAULT_SIGMA,
     GaussianDraw,
     Growth,
     RandomStreams,
@@ -22,11 +20,10 @@ from metasampler.growth import (
     make_growth_data,
     make_learners,
     resolve_kinds,
+    spread_action,
 )
 from metasampler.meta._sampler import MetaSampler
-from metasampler.policy import GaussianPolicy, StateEncoder
-
-__all__ = ["EnsembleTrainingEnv", "policy_of_actor"]
+from metasampler.policy import StateEncoder
 
 
 class EnsembleTrainingEnv(gymnasium.Env):
@@ -43,25 +40,11 @@ class EnsembleTrainingEnv(gymnasium.Env):
         Validation rows; without them a part of X is held out.
     X_test, y_test : table and array-like, default=None
         Rows that are scored for `info` only.
-    estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
-        list take turns.
-    n_estimators : int, default=10
-        Members of the ensemble.
-    sigma : float, default=0.2
-        Width of the Gaussian over errors.
-    sampling_ratio : float, default=1.0
-        Rows drawn of each larger class per row of the smallest class.
-    state : {"all", "majority", "class-wise", "summary"}, default="all"
-        Kind of the state, see :class:`~metasampler.policy.StateEncoder`.
-    n_bins : int, default=5
-        Bins in each histogram of the state.
-    validation_fraction : float, default=0.2
-        Part of each class that is held out without `X_val`.
-    scoring : str or callable, default="average_precision"
-        The score whose change is the reward.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the hold-out, and of the episodes until `reset` gets a seed.
+    **settings
+        Parameters of :class:`~metasampler.MetaSampler` that say what an episode is like:
+        `estimator`, `n_estimators`, `sigma`, `mu_min`, `sampling_ratio`, `state`, `n_bins`,
+        `validation_fraction`, `scoring` and `random_state`, which is the seed of the hold-out, and
+        of the episodes until `reset` gets a seed. Others have no effect.
 
     Attributes
     ----------
@@ -88,60 +71,22 @@ class EnsembleTrainingEnv(gymnasium.Env):
 
     metadata: dict[str, Any] = {"render_modes": []}
 
-    def __init__(
-        self,
-        X,
-        y,
-        X_val=None,
-        y_val=None,
-        X_test=None,
-        y_test=None,
-        *,
-        estimator=None,
-        n_estimators=10,
-        sigma=DEFAULT_SIGMA,
-        sampling_ratio=1.0,
-        state="all",
-        n_bins=5,
-        validation_fraction=0.2,
-        scoring="average_precision",
-        random_state=None,
-    ):
-        # The settings are a MetaSampler's, and so are their limits.
-        checked = {
-            "n_estimators": n_estimators,
-            "sigma": sigma,
-            "sampling_ratio": sampling_ratio,
-            "state": state,
-            "n_bins": n_bins,
-            "validation_fraction": validation_fraction,
-            "scoring": scoring,
+    def __init__(self, X, y, X_val=None, y_val=None, X_test=None, y_test=None, **settings):
+        self.settings = sampler = MetaSampler(**settings)
+        sampler._validate_params()
+        kinds = resolve_kinds(sampler.estimator)
+        self.encoder = StateEncoder(sampler.state, sampler.n_bins)
+        self._streams = RandomStreams.from_random_state(sampler.random_state)
+        options = {
+            "validation_fraction": sampler.validation_fraction,
+            "sampling_ratio": sampler.sampling_ratio,
+            "scoring": sampler.scoring,
+            "streams": self._streams,
         }
-        validate_parameter_constraints(
-            {name: MetaSampler._parameter_constraints[name] for name in checked},
-            checked,
-            caller_name=type(self).__name__,
-        )
-        estimator = resolve_kinds(estimator)
-        self.n_estimators = n_estimators
-        self.sigma = sigma
-        self.encoder = StateEncoder(state, n_bins)
-        self._streams = RandomStreams.from_random_state(random_state)
         self._data = make_growth_data(
-            X,
-            y,
-            X_val,
-            y_val,
-            X_test,
-            y_test,
-            estimator=estimator,
-            validation_fraction=validation_fraction,
-            sampling_ratio=sampling_ratio,
-            scoring=scoring,
-            streams=self._streams,
-            owner=self,
+            X, y, X_val, y_val, X_test, y_test, estimator=kinds, owner=self, **options
         )
-        self._learner = make_learners(estimator, self._data.tables, self._data.n_classes)
+        self._learner = make_learners(kinds, self._data.tables, self._data.n_classes)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0
@@ -180,7 +125,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         Parameters
         ----------
         action : array-like of shape (1,)
-            mu, the error that the draw favours.
+            mu, the error that the draw favours: 0 means `mu_min`, and 1 means 1.
 
         Returns
         -------
@@ -194,16 +139,17 @@ class EnsembleTrainingEnv(gymnasium.Env):
         info : dict
             Number of members, and the score on the rows in each role.
         """
-        if self._growth is None or self._growth.n_members >= self.n_estimators:
+        settings = self.settings
+        if self._growth is None or self._growth.n_members >= settings.n_estimators:
             raise RuntimeError("The ensemble is finished or was never started; call reset().")
-        mu = float(np.asarray(action, dtype=float).reshape(-1)[0])
-        if not np.isfinite(mu):
+        chosen = float(np.asarray(action, dtype=float).reshape(-1)[0])
+        if not np.isfinite(chosen):
             raise ValueError(f"action must be a number in [0, 1], got {action!r}.")
-        mu = min(max(mu, 0.0), 1.0)
-        rule: Any = GaussianDraw(mu, self.sigma)
+        mu = spread_action(min(max(chosen, 0.0), 1.0), settings.mu_min)
+        rule: Any = GaussianDraw(mu, settings.sigma)
         self._growth.step(rule)
         before, self._score = self._score, self._growth.score("valid")
-        terminated = self._growth.n_members == self.n_estimators
+        terminated = self._growth.n_members == settings.n_estimators
         return self._observe(), self._score - before, terminated, False, self._info()
 
     def _observe(self):
@@ -217,23 +163,3 @@ class EnsembleTrainingEnv(gymnasium.Env):
             for role in self._data.roles
         }
         return {"n_members": growth.n_members, **scores}
-
-
-def policy_of_actor(actor: Any) -> GaussianPolicy:
-    """Return a policy that acts as an actor of Stable-Baselines3's SAC does."""
-    # Nothing of torch is imported: a layer is known by the arrays it has.
-    if not hasattr(actor.log_std, "weight"):
-        raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")
-    linear = [layer for layer in actor.latent_pi if hasattr(layer, "weight")]
-    other = {type(layer).__name__ for layer in actor.latent_pi if layer not in linear}
-    if other - {"ReLU"}:
-        raise ValueError(f"The actor's hidden layers must be ReLU, got {sorted(other)}.")
-
-    def arrays(layer):
-        return layer.weight.detach().cpu().numpy().T, layer.bias.detach().cpu().numpy()
-
-    weights, biases = map(list, zip(*map(arrays, linear), strict=True))
-    heads = [arrays(actor.mu), arrays(actor.log_std)]
-    weights.append(np.hstack([head[0] for head in heads]))
-    biases.append(np.hstack([head[1] for head in heads]))
-    return GaussianPolicy.from_layers(weights, biases)

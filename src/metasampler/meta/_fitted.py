@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,6 @@ from metasampler.policy import (
     read_sampler,
     write_sampler,
 )
-
-__all__ = ["FittedSampler", "plain_settings"]
 
 #: The learners, by the name that a file has for them.
 _LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
@@ -280,10 +279,18 @@ class FittedSampler(BaseEstimator):
         sampler : MetaSampler
             A fitted sampler that acts as the actor does.
         """
-        # Here, because gymnasium is an extra, which Stable-Baselines3 brings along.
-        from metasampler.meta._environment import policy_of_actor
-
-        return cls.from_policy(policy_of_actor(actor), **settings)
+        # Nothing of torch is imported: a layer is known by the arrays it has.
+        if not hasattr(actor.log_std, "weight"):
+            raise ValueError("The actor's log_std must be a layer; use_sde=True is not supported.")
+        linear = [layer for layer in actor.latent_pi if hasattr(layer, "weight")]
+        other = {type(layer).__name__ for layer in actor.latent_pi if layer not in linear}
+        if other - {"ReLU"}:
+            raise ValueError(f"The actor's hidden layers must be ReLU, got {sorted(other)}.")
+        layers = [*linear, actor.mu, actor.log_std]
+        weights = [layer.weight.detach().cpu().numpy().T for layer in layers]
+        biases = [layer.bias.detach().cpu().numpy() for layer in layers]
+        weights[-2:], biases[-2:] = [np.hstack(weights[-2:])], [np.hstack(biases[-2:])]
+        return cls.from_policy(GaussianPolicy.from_layers(weights, biases), **settings)
 
 
 def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -304,15 +311,7 @@ def _plain_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries that JSON can hold; a callable or a RandomState is left out."""
     plain = {}
     for name, value in entries.items():
-        try:
-            plain[name] = json.loads(json.dumps(value, default=_to_plain))
-        except TypeError:
-            continue
+        # Of what JSON does not know, NumPy's numbers and arrays have a plain form.
+        with suppress(AttributeError, TypeError):
+            plain[name] = json.loads(json.dumps(value, default=lambda other: other.tolist()))
     return plain
-
-
-def _to_plain(value):
-    """Return NumPy numbers and arrays as JSON knows them."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise TypeError(f"{value!r} has no plain form")

@@ -1,6 +1,5 @@
 """The learners: what they have in common, and the paper's one, soft actor-critic."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import ceil
 from typing import Any, NamedTuple
@@ -10,8 +9,6 @@ from sklearn.base import BaseEstimator
 
 from metasampler.meta._sac import SAC
 from metasampler.policy import LEARNER_SETTINGS, GaussianPolicy
-
-__all__ = ["Assignment", "Episode", "Learner", "Problem", "RewardScale", "SoftActorCritic"]
 
 
 class Assignment(NamedTuple):
@@ -58,51 +55,23 @@ class Problem(NamedTuple):
         return GaussianPolicy(self.state_size, self.hidden, rng=self.rng)
 
 
-class Learner(ABC, BaseEstimator):
+class Learner(BaseEstimator):
     """Say which episodes a round has, and make a better policy of them.
 
-    A learner is a set of parameters until `begin` is called. A training begins a clone.
-
-    Attributes
-    ----------
-    policy : GaussianPolicy
-        The policy as it is now.
-    n_updates_done, n_updates_planned : int
-        How often it was changed, and how often it will be.
-    round_size, n_rounds, n_episodes : int
-        Tasks of a round, rounds and episodes of the whole training.
-    n_episodes_a_task : int
-        How often an episode is played in a round, each time by another actor.
-    score_on : {"valid", "test"}
-        The rows by whose scores whole episodes are compared.
+    A learner is a set of parameters until `begin` is called. A training begins a clone. In every
+    round it asks the learner to `plan` the episodes and then to `learn` from them. What `get_state`
+    returns between two rounds, plain facts and arrays, is all that learning depends on.
     """
 
     tasks_per_round: int | None
+    #: The rows by whose scores whole episodes are compared.
     score_on: str = "valid"
+    #: How often an episode is played in a round, each time by another actor.
     n_episodes_a_task: int = 1
+    #: The policy as it is now, how often it was changed, and how often it will be.
     policy: GaussianPolicy
     n_updates_done: int
     n_updates_planned: int
-
-    @abstractmethod
-    def begin(self, problem: Problem) -> None:
-        """Start to learn."""
-
-    @abstractmethod
-    def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
-        """Return the episodes of the round with this number, which has these tasks."""
-
-    @abstractmethod
-    def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
-        """Learn from the episodes of a round."""
-
-    @abstractmethod
-    def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all that learning depends on between two rounds: plain facts, and arrays."""
-
-    @abstractmethod
-    def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Go on from what `get_state` gave."""
 
     def _deal(self, n_episodes: int, n_tasks: int) -> None:
         """Set how many rounds the episodes make."""
@@ -231,22 +200,8 @@ class SoftActorCritic(Learner):
             ceil((self.n_random_steps + self.n_updates) / problem.n_actions), problem.n_tasks
         )
         self._rewards = RewardScale(problem.n_tasks, self.reward_scale, self.scale_tasks)
-        self._agent = SAC(
-            problem.state_size,
-            hidden=problem.hidden,
-            critic_hidden=self.critic_hidden_layer_sizes,
-            gamma=self.gamma,
-            tau=self.tau,
-            alpha=self.alpha,
-            learning_rate=self.learning_rate,
-            lr_decay=self.lr_decay,
-            lr_decay_steps=self.lr_decay_steps,
-            batch_size=self.batch_size,
-            memory_size=self.memory_size,
-            rng=problem.rng,
-            policy=problem.start,
-        )
-        self.policy = self._agent.policy
+        self.policy = problem.new_policy() if problem.start is None else problem.start
+        self._agent = SAC(self, self.policy, problem.rng)
         self.n_updates_done = 0
         self.n_updates_planned = self.n_updates
 
@@ -261,7 +216,7 @@ class SoftActorCritic(Learner):
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Do as many updates as the policy has acted; none while actions are random."""
         n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
-        self._rewards.receive(assignments, episodes, self._agent, measured=n_acted >= 0)
+        self._rewards.receive(assignments, episodes, self._agent.memory, measured=n_acted >= 0)
         due = min(n_acted, self.n_updates)
         while self._agent.n_updates_ < due:
             self._agent.update()
@@ -286,12 +241,11 @@ class RewardScale:
 
     def __init__(self, n_tasks, factor, by_task):
         self.factors = np.full(n_tasks, float(factor))
-        self.by_task = by_task
         self.waiting = []
         self.known = not by_task
 
-    def receive(self, assignments, episodes, agent, *, measured):
-        """Take episodes in; once the scale can be measured, put all into the agent's memory."""
+    def receive(self, assignments, episodes, memory, *, measured):
+        """Take episodes in; once the scale can be measured, put all into the memory."""
         tasks = [assignment.task for assignment in assignments]
         self.waiting += zip(tasks, episodes, strict=True)
         if not measured:
@@ -306,16 +260,15 @@ class RewardScale:
                 # The ensemble is finished at the last step: a true end, nothing follows.
                 following = episode.states[min(step + 1, last)]
                 reward = reward * self.factors[task]
-                agent.remember(state, action, reward, following, step == last)
+                memory.add(state, action, reward, following, step == last)
         self.waiting.clear()
 
     def _measure(self):
         """Give every task the same root mean square of rewards, and keep their mean level."""
-        levels = np.ones(len(self.factors))
-        for task in range(len(levels)):
+        levels = np.zeros(len(self.factors))
+        for task in {task for task, _ in self.waiting}:
             rewards = [episode.rewards for number, episode in self.waiting if number == task]
-            level = float(np.sqrt(np.mean(np.square(rewards)))) if rewards else 0.0
-            levels[task] = level
+            levels[task] = np.sqrt(np.mean(np.square(rewards)))
         positive = levels[levels > 0]
         if len(positive):
             # A task whose score never moved has nothing to teach on any scale.

@@ -12,19 +12,12 @@ import numpy as np
 
 from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, Layers
 
-__all__ = ["MLP", "Actor", "Adam", "squashed_log_prob"]
-
 
 class MLP(Layers):
     """Evaluate a fully connected ReLU network with a linear output, or a stack of equal ones.
 
-    A stack is evaluated on the same rows with one ``np.matmul`` per layer. For the parameters see
-    :class:`~metasampler.policy.Layers`.
-
-    Attributes
-    ----------
-    gradient : ndarray of shape (n_parameters,)
-        What the last :meth:`backward` computed, in the layout of ``parameters``.
+    A stack is evaluated on the same rows with one ``np.matmul`` per layer. ``gradient`` is what the
+    last :meth:`backward` computed, in the layout of ``parameters``.
     """
 
     def _connect(self) -> None:
@@ -116,15 +109,10 @@ class Draw(NamedTuple):
 
 
 class Actor:
-    """Draw actions of a policy in batches, and carry gradients back to its parameters.
-
-    Parameters
-    ----------
-    policy : GaussianPolicy
-        Its parameters are looked at where they are, so that both change together.
-    """
+    """Draw actions of a policy in batches, and carry gradients back to its parameters."""
 
     def __init__(self, policy: GaussianPolicy) -> None:
+        # The parameters are looked at where they are, so that both change together.
         self.network = MLP(policy.network.sizes, parameters=policy.network.parameters)
 
     def draw(self, states: np.ndarray, noise: np.ndarray) -> Draw:
@@ -165,38 +153,27 @@ class Adam:
 
     beta1, beta2, eps = 0.9, 0.999, 1e-8
 
-    def __init__(self) -> None:
-        self.n_steps = 0
-        # As long as the first gradient will be.
-        self.total, self.total_square, self._scratch = np.zeros((3, 0))
+    def __init__(self, size: int, dtype) -> None:
+        self.moments = np.zeros((2, size), dtype)
+        self._scratch = np.empty(size, dtype)
 
-    def step(self, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
-        """Return what to subtract from the parameters; the next call overwrites it."""
-        if not self.n_steps:
-            shape = (3, len(gradient))
-            self.total, self.total_square, self._scratch = np.zeros(shape, gradient.dtype)
-        self.n_steps += 1
-        self.total *= self.beta1
-        self.total += gradient
+    def step(self, gradient: np.ndarray, learning_rate: float, number: int) -> np.ndarray:
+        """Return what to subtract from the parameters; the next call overwrites it.
+
+        The number of the first step is 1.
+        """
+        total, total_square = self.moments
+        total *= self.beta1
+        total += gradient
         work = np.multiply(gradient, gradient, out=self._scratch)
-        self.total_square *= self.beta2
-        self.total_square += work
+        total_square *= self.beta2
+        total_square += work
         # The moments are kept as decayed sums. What makes them unbiased means is a division by the
         # sum of the weights, a scalar, which moves into the step size and eps.
-        weight = (1.0 - self.beta1**self.n_steps) / (1.0 - self.beta1)
-        root = sqrt((1.0 - self.beta2**self.n_steps) / (1.0 - self.beta2))
-        np.sqrt(self.total_square, out=work)
+        weight = (1.0 - self.beta1**number) / (1.0 - self.beta1)
+        root = sqrt((1.0 - self.beta2**number) / (1.0 - self.beta2))
+        np.sqrt(total_square, out=work)
         work += self.eps * root
-        np.divide(self.total, work, out=work)
+        np.divide(total, work, out=work)
         work *= learning_rate * root / weight
         return work
-
-    def get_state(self) -> tuple[int, np.ndarray]:
-        """Return the steps so far, and both moments as rows of one array."""
-        return self.n_steps, np.stack((self.total, self.total_square))
-
-    def set_state(self, n_steps: int, moments: np.ndarray) -> None:
-        """Go on from what `get_state` gave."""
-        self.n_steps = int(n_steps)
-        self.total, self.total_square = np.array(moments)
-        self._scratch = np.empty_like(self.total)

@@ -8,7 +8,6 @@ vector, and the gradients are written by hand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -16,8 +15,6 @@ import numpy as np
 
 from metasampler.meta._network import MLP, Actor, Adam
 from metasampler.policy import GaussianPolicy, layer_sizes
-
-__all__ = ["SAC", "Adam", "Batch", "ReplayMemory"]
 
 
 class Batch(NamedTuple):
@@ -34,8 +31,6 @@ class ReplayMemory:
     """Keep the last ``capacity`` transitions, as rows of one ring array."""
 
     def __init__(self, capacity: int, state_size: int, dtype: Any = np.float32) -> None:
-        if capacity < 1:
-            raise ValueError(f"capacity must be at least 1, got {capacity}.")
         self.state_size = state_size
         self.rows = np.zeros((capacity, 2 * state_size + 3), dtype=dtype)
         self.n_added = 0
@@ -43,15 +38,8 @@ class ReplayMemory:
     def __len__(self) -> int:
         return min(self.n_added, len(self.rows))
 
-    def add(
-        self,
-        state: np.ndarray,
-        action: float,
-        reward: float,
-        next_state: np.ndarray,
-        done: bool,
-    ) -> None:
-        """Store one transition."""
+    def add(self, state, action: float, reward: float, next_state, done: bool) -> None:
+        """Store one transition; ``done`` says that the next state has no value."""
         s = self.state_size
         row = self.rows[self.n_added % len(self.rows)]
         row[:s] = state
@@ -66,8 +54,6 @@ class ReplayMemory:
 
         Replacement keeps every batch at full size while the memory is still short.
         """
-        if not self.n_added:
-            raise ValueError("The replay memory is empty: remember a transition first.")
         # Scaled uniforms cost half of what rng.integers does; their bias is below 2**-40.
         indices = (rng.random(batch_size) * len(self)).astype(np.intp)
         rows = self.rows.take(indices, axis=0)
@@ -76,96 +62,52 @@ class ReplayMemory:
 
 
 class SAC:
-    """Learn one action in [0, 1] by soft actor-critic.
+    """Improve a policy, in place, by soft actor-critic.
 
-    The settings are those of :class:`~metasampler.meta.SoftActorCritic`. Rewards come in at the
-    scale that ``alpha``, the price of one nat of entropy, is meant for. ``"auto"`` starts at 0.1
-    and adapts it to hold the policy's entropy at the usual target of minus one per action
-    dimension. That target is for actions on [-1, 1]. The unit interval is half as long, which makes
-    the same policy's entropy smaller by log 2, so the target here is -1 - log 2.
+    The settings are a :class:`~metasampler.meta.SoftActorCritic`. Rewards come in at the scale that
+    ``alpha``, the price of one nat of entropy, is meant for. ``"auto"`` starts at 0.1 and adapts it
+    to hold the policy's entropy at the usual target of minus one per action dimension. That target
+    is for actions on [-1, 1]. The unit interval is half as long, which makes the same policy's
+    entropy smaller by log 2, so the target here is -1 - log 2.
 
-    A ``policy`` to start from is changed in place, and the critics take its type. Without one, a
-    new one gets ``hidden`` layers and the ``dtype``; float64 serves the tests of the gradients.
     ``critics`` and ``target_critics`` are two stacked networks each, from (state, action) to a
-    value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.meta._sac import SAC
-    >>> sac = SAC(2, rng=np.random.default_rng(0))
-    >>> sac.remember(np.zeros(2), 0.5, 1.0, np.ones(2), True)
-    >>> sac.update()
-    >>> sac.n_updates_
-    1
+    value, in the type of the policy; float64 serves the tests of the gradients.
     """
 
-    def __init__(
-        self,
-        state_size: int,
-        *,
-        hidden: Sequence[int] = (50,),
-        critic_hidden: Sequence[int] = (50, 50),
-        gamma: float = 0.99,
-        tau: float = 0.01,
-        alpha: float | str = 0.1,
-        learning_rate: float = 1e-3,
-        lr_decay: float = 0.99,
-        lr_decay_steps: int = 10,
-        batch_size: int = 64,
-        memory_size: int = 1000,
-        rng: np.random.Generator,
-        dtype: Any = np.float32,
-        policy: GaussianPolicy | None = None,
-    ) -> None:
-        if isinstance(alpha, str) and alpha != "auto":
-            raise ValueError(f"alpha must be a number or 'auto', got {alpha!r}.")
-        self.gamma = gamma
-        self.tau = tau
-        self.learning_rate = learning_rate
-        self.lr_decay = lr_decay
-        self.lr_decay_steps = lr_decay_steps
-        self.batch_size = batch_size
+    target_entropy = -1.0 - log(2.0)
+
+    def __init__(self, settings, policy: GaussianPolicy, rng: np.random.Generator) -> None:
+        self.settings = settings
+        self.policy = policy
         self.rng = rng
         self.n_updates_ = 0
-        self.target_entropy = -1.0 - log(2.0)
-        self.alpha = 0.1 if isinstance(alpha, str) else float(alpha)
+        self.alpha = 0.1 if settings.alpha == "auto" else float(settings.alpha)
         # The logarithm is what is learned: it keeps the temperature positive.
-        self._log_alpha = np.array([log(self.alpha)]) if alpha == "auto" else None
-        if policy is not None:
-            dtype = policy.network.parameters.dtype
-        self.memory = ReplayMemory(memory_size, state_size, dtype)
-        if policy is None:
-            policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
-        self.policy = policy
+        self._log_alpha = np.array([log(self.alpha)]) if settings.alpha == "auto" else None
+        state_size, dtype = policy.network.sizes[0], policy.network.parameters.dtype
+        self.memory = ReplayMemory(settings.memory_size, state_size, dtype)
         self.actor = Actor(policy)
-        sizes = (state_size + 1, *layer_sizes(critic_hidden, "critic_hidden_layer_sizes"), 1)
+        hidden = layer_sizes(settings.critic_hidden_layer_sizes, "critic_hidden_layer_sizes")
+        sizes = (state_size + 1, *hidden, 1)
         self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
         self.target_critics = MLP(sizes, copies=2, dtype=dtype)
         self.target_critics.parameters[:] = self.critics.parameters
-        self._adam, self._alpha_adam = Adam(), Adam()
+        # Adam treats each parameter alone, so one optimiser can serve both networks.
+        n_parameters = self.critics.parameters.size + policy.network.parameters.size
+        self._adam = Adam(n_parameters, dtype)
+        self._alpha_adam = Adam(1, np.float64)
 
     @property
     def current_learning_rate(self) -> float:
         """Return the step size of the next update."""
-        return self.learning_rate * self.lr_decay ** (self.n_updates_ // self.lr_decay_steps)
-
-    def remember(
-        self,
-        state: np.ndarray,
-        action: float,
-        reward: float,
-        next_state: np.ndarray,
-        done: bool,
-    ) -> None:
-        """Store one transition; ``done`` says that the next state has no value."""
-        self.memory.add(state, action, reward, next_state, done)
+        steps = self.n_updates_ // self.settings.lr_decay_steps
+        return self.settings.learning_rate * self.settings.lr_decay**steps
 
     def update(self) -> None:
         """Do one gradient step on a random batch of the memory."""
-        batch = self.memory.sample(self.batch_size, self.rng)
-        noise = self.rng.standard_normal(2 * self.batch_size, dtype=self.memory.rows.dtype)
-        self.learn(batch, noise)
+        n = self.settings.batch_size
+        batch = self.memory.sample(n, self.rng)
+        self.learn(batch, self.rng.standard_normal(2 * n, dtype=self.memory.rows.dtype))
 
     def learn(self, batch: Batch, noise: np.ndarray) -> None:
         """Do one gradient step on a given batch, with given noise.
@@ -173,23 +115,22 @@ class SAC:
         The noise is standard normal, twice as long as the batch: the first half is for the states,
         the second for the next states.
         """
-        rate = self.current_learning_rate
+        rate, number = self.current_learning_rate, self.n_updates_ + 1
         log_prob = self.compute_gradients(batch, noise)
-        # Adam treats each parameter alone, so one optimiser can serve both networks.
-        gradients = (self.critics.gradient, self.actor.network.gradient)
-        step = self._adam.step(np.concatenate(gradients), rate)
+        gradient = np.concatenate((self.critics.gradient, self.actor.network.gradient))
+        step = self._adam.step(gradient, rate, number)
         split = self.critics.parameters.size
         self.critics.parameters -= step[:split]
         self.policy.network.parameters -= step[split:]
         if self._log_alpha is not None:
             # The loss is -log alpha (log pi + target entropy): too little entropy raises alpha.
             slope = -(log_prob.mean(dtype=np.float64, keepdims=True) + self.target_entropy)
-            self._log_alpha -= self._alpha_adam.step(slope, rate)
+            self._log_alpha -= self._alpha_adam.step(slope, rate, number)
             self.alpha = exp(self._log_alpha[0])
         target = self.target_critics.parameters
-        target *= 1.0 - self.tau
-        target += self.tau * self.critics.parameters
-        self.n_updates_ += 1
+        target *= 1.0 - self.settings.tau
+        target += self.settings.tau * self.critics.parameters
+        self.n_updates_ = number
 
     def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
         """Write the gradients of both losses; return the log densities of the actions drawn.
@@ -204,7 +145,7 @@ class SAC:
         future = self.target_critics.forward(batch.next_state, draw.action[n:, None])[..., 0]
         targets = np.minimum(*future)
         targets -= self.alpha * draw.log_prob[n:]
-        targets *= self.gamma * (1.0 - batch.done)
+        targets *= self.settings.gamma * (1.0 - batch.done)
         targets += batch.reward
         # The first n rows hold the remembered actions, for the critics' loss; the others hold the
         # drawn ones, for the policy's, and there the smaller value alone has a gradient.
@@ -224,14 +165,10 @@ class SAC:
         return draw.log_prob[:n]
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all that later updates depend on: plain facts, and arrays."""
-        adam_steps, adam_moments = self._adam.get_state()
-        alpha_steps, alpha_moments = self._alpha_adam.get_state()
+        """Return all that later updates depend on: plain facts, and the arrays themselves."""
         facts = {
             "n_updates": self.n_updates_,
             "alpha": self.alpha,
-            "adam_steps": adam_steps,
-            "alpha_adam_steps": alpha_steps,
             "n_remembered": self.memory.n_added,
             "rng": self.rng.bit_generator.state,
         }
@@ -239,12 +176,11 @@ class SAC:
             "policy": self.policy.parameters,
             "critics": self.critics.parameters,
             "target_critics": self.target_critics.parameters,
-            "adam": adam_moments,
-            "alpha_adam": alpha_moments,
+            "adam": self._adam.moments,
             "memory": self.memory.rows[: len(self.memory)],
         }
         if self._log_alpha is not None:
-            arrays["log_alpha"] = self._log_alpha
+            arrays |= {"log_alpha": self._log_alpha, "alpha_adam": self._alpha_adam.moments}
         return facts, arrays
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -253,11 +189,5 @@ class SAC:
         self.alpha = float(facts["alpha"])
         self.memory.n_added = int(facts["n_remembered"])
         self.rng.bit_generator.state = facts["rng"]
-        self.policy.parameters[:] = arrays["policy"]
-        self.critics.parameters[:] = arrays["critics"]
-        self.target_critics.parameters[:] = arrays["target_critics"]
-        self._adam.set_state(facts["adam_steps"], arrays["adam"])
-        self._alpha_adam.set_state(facts["alpha_adam_steps"], arrays["alpha_adam"])
-        self.memory.rows[: len(self.memory)] = arrays["memory"]
-        if self._log_alpha is not None:
-            self._log_alpha[:] = arrays["log_alpha"]
+        for name, own in self.get_state()[1].items():
+            own[...] = arrays[name]

@@ -30,8 +30,6 @@ from metasampler.meta._task import Task, as_tasks
 from metasampler.meta._training import WINDOW, MetaTraining
 from metasampler.policy import SAMPLER_SETTINGS, GaussianPolicy, StateEncoder, layer_sizes
 
-__all__ = ["MetaSampler"]
-
 
 class MetaSampler(FittedSampler):
     """Learned policy that decides how hard the rows of the next member should be.
@@ -347,42 +345,34 @@ class MetaSampler(FittedSampler):
                 raise ValueError(f"Task {task.name!r}: {error}") from error
         data, learners = map(list, zip(*prepared, strict=True))
         names = [task.name for task in tasks]
-        return self._train(data, names, streams, callback, checkpoint, checkpoint_every, learners)
+        return self._train(data, names, streams, learners, callback, checkpoint, checkpoint_every)
 
-    def _train(self, data, names, streams, callback=None, checkpoint=None, every=10, learners=None):
+    def _train(
+        self, data, names, streams, learners=(None,), callback=None, checkpoint=None, every=10
+    ):
         """Play all rounds and take over what was learned."""
         for name, task in zip(names, data, strict=True):
             if getattr(self.learner, "score_on", None) == "test" and "test" not in task.roles:
                 raise ValueError(
                     f"score_on='test' needs X_test and y_test of every task; {name} has none."
                 )
-        own = learners is not None and learners[0] is not None
-        if self.train_ratio < 1 and own:
-            raise ValueError(
-                f"train_ratio={self.train_ratio} is not for {self.estimator!r}: scouts have seen "
-                "all rows. Pass a part of the rows."
-            )
+        own = None if learners[0] is None else learners
         if self.train_ratio < 1:
+            if own:
+                raise ValueError(
+                    f"train_ratio={self.train_ratio} is not for {self.estimator!r}: scouts have "
+                    "seen all rows. Pass a part of the rows."
+                )
             data = [task.thinned(self.train_ratio, streams) for task in data]
         start = self._starting_policy() if self.warm_start and hasattr(self, "policy_") else None
-        training = MetaTraining(self, data, names, streams, start, learners if own else None)
+        training = MetaTraining(self, data, names, streams, start, own)
         if checkpoint is not None:
-            names = {
-                "estimator": repr(self.estimator if own else resolve_kinds(self.estimator)),
-                "scoring": _name_of(self.scoring),
-            }
-            settings = plain_settings(self.get_params()) | names
+            settings = plain_settings(self.get_params()) | self._names()
             checkpoint = Checkpoint.of(training, checkpoint, every, settings)
         interrupted = False
         try:
-            training.run(
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-                callback=callback,
-                # Cloned again, because the training goes on to change what it has.
-                make_sampler=lambda: clone(clone(self)._take_over(training)),
-                checkpoint=checkpoint,
-            )
+            # Cloned again, because the training goes on to change what it has.
+            training.run(callback, lambda: clone(clone(self)._take_over(training)), checkpoint)
         except KeyboardInterrupt:
             interrupted = True
             warnings.warn(
@@ -426,7 +416,7 @@ class MetaSampler(FittedSampler):
                 }
                 for name, task in zip(training.names, training.data, strict=True)
             ],
-            "estimator": _name_of_members(self.estimator, training),
+            **self._names(),
             "seed": training.streams.entropy,
             "n_episodes": len(training.history),
             "n_updates": training.learner.n_updates_done,
@@ -440,7 +430,6 @@ class MetaSampler(FittedSampler):
                 "metasampler": metasampler.__version__,
             },
             "learner": type(training.learner).__name__,
-            "scoring": _name_of(self.scoring),
             "interrupted": interrupted,
             "stopped": training.stopped,
         }
@@ -456,6 +445,14 @@ class MetaSampler(FittedSampler):
         self._trained_with = self.get_params()
         return self
 
+    def _names(self) -> dict[str, str]:
+        """Return what the members and the scoring are called, without places in memory."""
+        made_by_tasks = hasattr(self.estimator, "prepare_task")
+        return {
+            "estimator": repr(self.estimator if made_by_tasks else resolve_kinds(self.estimator)),
+            "scoring": getattr(self.scoring, "__qualname__", None) or str(self.scoring),
+        }
+
     def _validate_params(self):
         super()._validate_params()
         if self.learner is not None:
@@ -465,14 +462,3 @@ class MetaSampler(FittedSampler):
         tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
         tags.target_tags.required = True
         return tags
-
-
-def _name_of_members(estimator, training: MetaTraining) -> str:
-    """Return what the members are called; of those that scouts set each task has its own."""
-    made_by_tasks = hasattr(estimator, "prepare_task")
-    return repr(estimator if made_by_tasks else training.members[0].estimator)
-
-
-def _name_of(scoring) -> str:
-    """Return what a scoring is called; unlike its repr, not where in memory it is."""
-    return getattr(scoring, "__qualname__", None) or str(scoring)

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-__all__ = ["Task", "as_tasks"]
-
 
 @dataclass
 class Task:

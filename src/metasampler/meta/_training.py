@@ -1,8 +1,8 @@
 """Meta-training (Algorithm 3): rounds of episodes, after each of which a learner learns."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -21,60 +21,24 @@ from metasampler.growth import (
     spread_action,
 )
 from metasampler.meta._checkpoint import Checkpoint
-from metasampler.meta._learners import Assignment, Episode, Learner, Problem, SoftActorCritic
+from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.policy import GaussianPolicy, StateEncoder
-
-__all__ = ["WINDOW", "MetaTraining", "TrainingProgress", "play_episode"]
 
 #: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
 WINDOW = 50
-
-
-class Draws(NamedTuple):
-    """Say what actions in [0, 1] mean, as the settings of a sampler do."""
-
-    action: str
-    mu_min: float
-    sigma: float
-
-
-class _Acting:
-    """Act in one episode, at random and then by an actor, and write down what was done."""
-
-    def __init__(self, assignment: Assignment, encoder, rng, *, draws: "Draws"):
-        self.assignment = assignment
-        self.encoder = encoder
-        self.rng = rng
-        self.draws = draws
-        self.states: list[np.ndarray] = []
-        self.actions: list[float] = []
-
-    def __call__(self, growth: Growth):
-        """Return the draw of the next member."""
-        actor = self.assignment.actor
-        state = self.encoder(growth)
-        if growth.n_members <= self.assignment.n_random:
-            action = float(self.rng.random())
-        elif self.assignment.explores:
-            action = actor.sample(state, self.rng)
-        else:
-            action = actor.choose(state)
-        self.states.append(state)
-        self.actions.append(action)
-        kind, mu_min, sigma = self.draws
-        return make_draw(spread_action(action, mu_min, kind), kind, sigma, state)
 
 
 def play_episode(
     assignment: Assignment,
     data: GrowthData,
     members,
-    encoder: StateEncoder,
     streams: RandomStreams,
     *,
+    encoder: StateEncoder,
     n_members: int,
-    draws: "Draws",
-    score_on: str = "valid",
+    mu_min: float,
+    sigma: float,
+    score_on: str,
 ) -> Episode:
     """Grow one ensemble, by random actions at first and then by actions of an actor.
 
@@ -82,16 +46,31 @@ def play_episode(
     names.
     """
     rng = streams.generator(Stream.POLICY)
-    acting: Any = _Acting(assignment, encoder, rng, draws=draws)
+    actor, kind = assignment.actor, encoder.action
+    states: list[np.ndarray] = []
+    actions: list[float] = []
+
+    def act(growth: Growth) -> Any:
+        state = encoder(growth)
+        if growth.n_members <= assignment.n_random:
+            action = float(rng.random())
+        elif assignment.explores:
+            action = actor.sample(state, rng)
+        else:
+            action = actor.choose(state)
+        states.append(state)
+        actions.append(action)
+        return make_draw(spread_action(action, mu_min, kind), kind, sigma, state)
+
     growth = Growth(data, members, streams)
     compared = [
         step.score if score_on == "valid" else growth.score(score_on)
-        for step in growth.grow(acting, n_members)
+        for step in growth.grow(act, n_members)
     ]
     validation = np.array([step.score for step in growth.steps])
     return Episode(
-        states=np.array(acting.states).reshape(len(acting.states), encoder.size),
-        actions=np.array(acting.actions, dtype=float),
+        states=np.array(states).reshape(len(states), encoder.size),
+        actions=np.array(actions, dtype=float),
         rewards=np.diff(validation),
         scores={
             role: float(validation[-1]) if role == "valid" else growth.score(role)
@@ -101,10 +80,10 @@ def play_episode(
     )
 
 
-def _play_in_worker(**job) -> Episode:
+def _in_worker(play: Callable[..., Episode], *job) -> Episode:
     """Play an episode under the limits of the main process, so that its result is the same."""
     with threadpool_limits(1, user_api="blas"):
-        return play_episode(**job)
+        return play(*job)
 
 
 class MetaTraining:
@@ -113,18 +92,7 @@ class MetaTraining:
     ``settings``, a `MetaSampler`, says what the episodes are like and what learns from them;
     ``names`` are those of the tasks in the history. The policy ``start`` is changed; None starts
     from a random one. ``learners`` fit the members of each task; None makes them of the settings'
-    base learner.
-
-    Attributes
-    ----------
-    history : list of dict
-        One entry an episode; it grows while `run` runs.
-    n_rounds_done : int
-        Rounds that were played and learned from.
-    notes : dict
-        What a callback wants to find in a checkpoint.
-    stopped : bool
-        Whether a callback has asked to stop.
+    base learner. ``notes`` are what a callback wants to find in a checkpoint.
     """
 
     def __init__(
@@ -136,47 +104,49 @@ class MetaTraining:
         start: GaussianPolicy | None = None,
         learners: list | None = None,
     ):
+        self.settings = settings
         self.data = data
         self.names = names
         self.streams = streams
-        self.n_members = settings.n_estimators
         self.encoder = StateEncoder(settings.state, settings.n_bins)
-        self.draws = Draws(self.encoder.action, settings.mu_min, settings.sigma)
+        state_size, self.kind = self.encoder.size, self.encoder.action
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.notes: dict[str, Any] = {}
         self.stopped = False
-        state_size = self.encoder.size
         if learners is None:
             estimator = resolve_kinds(settings.estimator)
             learners = [make_learners(estimator, task.tables, task.n_classes) for task in data]
         self.members = learners
         rng = streams.generator(Stream.LEARNER)
         default = settings.learner is None
-        self.learner: Learner = SoftActorCritic() if default else clone(settings.learner)
+        self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
             Problem(
                 state_size,
                 settings.hidden_layer_sizes,
                 n_tasks=len(data),
-                n_actions=self.n_members - 1,
-                mu_min=self.draws.mu_min,
+                n_actions=settings.n_estimators - 1,
+                mu_min=settings.mu_min,
                 rng=rng,
                 start=start,
             )
         )
+        self._play = partial(
+            play_episode,
+            encoder=self.encoder,
+            n_members=settings.n_estimators,
+            mu_min=settings.mu_min,
+            sigma=settings.sigma,
+            score_on=self.learner.score_on,
+        )
 
-    def run(
-        self,
-        *,
-        n_jobs=None,
-        verbose: int = 0,
-        callback: Callable[["TrainingProgress"], None] | None = None,
-        make_sampler: Callable[[], Any] | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        """Play all rounds; an interrupt leaves what was learned by then in the learner."""
-        learner = self.learner
+    def run(self, callback, make_sampler: Callable[[], Any], checkpoint: Checkpoint | None) -> None:
+        """Play all rounds; an interrupt leaves what was learned by then in the learner.
+
+        The callback, if there is one, gets what makes a sampler of the training as it is then.
+        """
+        learner, n_jobs, verbose = self.learner, self.settings.n_jobs, self.settings.verbose
         # Processes pay only where a round has several episodes.
         several = learner.round_size > 1 or learner.n_episodes_a_task > 1
         in_processes = several and effective_n_jobs(n_jobs) > 1
@@ -197,9 +167,9 @@ class MetaTraining:
                 assignments = learner.plan(self.n_rounds_done, tasks)
                 jobs = map(self._job, assignments)
                 if in_processes:
-                    episodes = parallel(delayed(_play_in_worker)(**job) for job in jobs)
+                    episodes = parallel(delayed(_in_worker)(self._play, *job) for job in jobs)
                 else:
-                    episodes = [play_episode(**job) for job in jobs]
+                    episodes = [self._play(*job) for job in jobs]
                 self._record(assignments, episodes)
                 learner.learn(assignments, episodes)
                 self.n_rounds_done += 1
@@ -207,7 +177,7 @@ class MetaTraining:
                 note = f"validation score {np.mean(recent):.3f}"
                 advance(note, steps=len(self.history) - n_before)
                 if callback is not None:
-                    callback(self._progress(n_before, make_sampler))
+                    callback(TrainingProgress(self, self.history[n_before:], make_sampler))
                 if checkpoint is not None:
                     checkpoint.store_if_due(self)
 
@@ -222,22 +192,13 @@ class MetaTraining:
             tasks.append(int(rng.permutation(n_tasks)[card]))
         return tasks
 
-    def _job(self, assignment: Assignment) -> dict[str, Any]:
-        """Return the arguments of `play_episode`."""
-        return {
-            "assignment": assignment,
-            "data": self.data[assignment.task],
-            "members": self.members[assignment.task],
-            "encoder": self.encoder,
-            "streams": self.streams.child(Stream.EPISODE, assignment.number),
-            "n_members": self.n_members,
-            "draws": self.draws,
-            "score_on": self.learner.score_on,
-        }
+    def _job(self, assignment: Assignment) -> tuple:
+        """Return what `play_episode` plays."""
+        task, streams = assignment.task, self.streams.child(Stream.EPISODE, assignment.number)
+        return assignment, self.data[task], self.members[task], streams
 
     def _record(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Add one entry for each number; episodes that share one are recorded by their means."""
-        kind, mu_min, _ = self.draws
         played: dict[int, list[tuple[Assignment, Episode]]] = {}
         for assignment, episode in zip(assignments, episodes, strict=True):
             played.setdefault(assignment.number, []).append((assignment, episode))
@@ -248,6 +209,7 @@ class MetaTraining:
                 for role in pairs[0][1].scores
             }
             actions = np.mean([episode.actions for _, episode in pairs], axis=0)
+            actions = spread_action(actions, self.settings.mu_min, self.kind)
             self.history.append(
                 {
                     "episode": number,
@@ -255,34 +217,16 @@ class MetaTraining:
                     "train_score": scores["train"],
                     "valid_score": scores["valid"],
                     "test_score": scores.get("test"),
-                    "actions": spread_action(actions, mu_min, kind).tolist(),
+                    "actions": actions.tolist(),
                     "n_random_actions": first.n_random,
                 }
             )
-
-    def _progress(self, n_before: int, make_sampler) -> "TrainingProgress":
-        """Return what a callback gets after the round that started with so many entries."""
-        return TrainingProgress(
-            policy=self.learner.policy,
-            encoder=self.encoder,
-            history=self.history,
-            last_round=self.history[n_before:],
-            n_rounds_done=self.n_rounds_done,
-            n_rounds=self.learner.n_rounds,
-            n_episodes_done=len(self.history),
-            n_episodes=self.learner.n_episodes,
-            n_updates_done=self.learner.n_updates_done,
-            notes=self.notes,
-            stop=self.stop,
-            sampler=make_sampler,
-        )
 
     def stop(self) -> None:
         """End the training after this round."""
         self.stopped = True
 
 
-@dataclass(frozen=True)
 class TrainingProgress:
     """Tell a callback of :meth:`MetaSampler.fit_tasks` how far a training is.
 
@@ -312,15 +256,17 @@ class TrainingProgress:
         it is now, for a :class:`~metasampler.MesaClassifier` or to save.
     """
 
-    policy: GaussianPolicy
-    encoder: StateEncoder
-    history: list[dict]
-    last_round: list[dict]
-    n_rounds_done: int
-    n_rounds: int
-    n_episodes_done: int
-    n_episodes: int
-    n_updates_done: int
-    notes: dict[str, Any]
-    stop: Callable[[], None]
-    sampler: Callable[[], Any]
+    def __init__(self, training: MetaTraining, last_round: list[dict], sampler):
+        learner = training.learner
+        self.policy: GaussianPolicy = learner.policy
+        self.encoder = training.encoder
+        self.history = training.history
+        self.last_round = last_round
+        self.n_rounds_done = training.n_rounds_done
+        self.n_rounds: int = learner.n_rounds
+        self.n_episodes_done = len(training.history)
+        self.n_episodes: int = learner.n_episodes
+        self.n_updates_done: int = learner.n_updates_done
+        self.notes = training.notes
+        self.stop = training.stop
+        self.sampler = sampler

@@ -14,9 +14,6 @@ import numpy as np
 
 from metasampler.persistence._trusted import BOOSTERS
 
-__all__ = ["check_booster_text", "check_boosters", "check_trees"]
-
-
 #: What stands behind every name in a tree of LightGBM.
 _NUMBER = rb"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)"
 _NUMBERS = re.compile(rb"(?:" + _NUMBER + rb"(?: +" + _NUMBER + rb")*)? *", re.I)

@@ -16,8 +16,6 @@ from metasampler.persistence._tree_shapes import check_tree_shapes
 from metasampler.persistence._trusted import TRUSTED
 from metasampler.persistence._versions import differences
 
-__all__ = ["load_model"]
-
 
 def load_model(
     path: str | os.PathLike[str],

@@ -15,8 +15,6 @@ import numpy as np
 from metasampler._pipelines import unwrap
 from metasampler.persistence._versions import versions_here
 
-__all__ = ["FORMAT", "METADATA", "save_model"]
-
 #: The number of the format, raised when an older reader could misread a file.
 FORMAT = 1
 

@@ -7,8 +7,6 @@ from zipfile import ZipFile
 
 import numpy as np
 
-__all__ = ["check_sizes"]
-
 # Numbers of trees and texts of settings shrink to a twentieth; a bomb shrinks to a thousandth.
 _MOST_SHRINKING = 100
 _ALWAYS_FINE = 2**26

@@ -7,8 +7,6 @@ from zipfile import ZipFile
 
 import numpy as np
 
-__all__ = ["check_tree_shapes"]
-
 _MOST_CLASSES = 10**5
 
 

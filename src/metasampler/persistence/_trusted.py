@@ -4,8 +4,6 @@ A name stands for one class or function. A prefix such as ``metasampler.`` would
 a file could reach whatever a module of the package imports.
 """
 
-__all__ = ["BOOSTERS", "TREE", "TRUSTED"]
-
 #: Types that hold LightGBM's text of a model, and under which names. The text is checked first.
 BOOSTERS = {
     "metasampler.growth._boosters.BoostedMember": ("model",),

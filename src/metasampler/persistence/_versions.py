@@ -3,8 +3,6 @@
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["differences", "versions_here"]
-
 _PACKAGES = ("metasampler", "numpy", "scipy", "scikit-learn", "lightgbm", "skops")
 
 

@@ -8,8 +8,6 @@ from metasampler._pipelines import unwrap
 from metasampler.plotting.style import COLORS, HATCHES, legend_below, make_panels, tidy
 from metasampler.policy import error_histogram
 
-__all__ = ["ErrorHistogramDisplay"]
-
 _SHOWN = 5
 
 
@@ -36,7 +34,7 @@ class ErrorHistogramDisplay:
     See Also
     --------
     FitSummaryDisplay : Mean errors by class.
-    metasampler.policy.error_histogram : What a meta-sampler reads.
+    metasampler.policy.StateEncoder : What a meta-sampler reads.
 
     Examples
     --------
@@ -102,12 +100,20 @@ class ErrorHistogramDisplay:
         if len(unknown):
             raise ValueError(f"y has labels that the ensemble does not know: {unknown.tolist()}.")
         codes = np.searchsorted(classes, y)
+        if hasattr(estimator, "staged_mean_proba"):
+            # As draws see them: plain, and not calibrated.
+            stages = estimator.staged_mean_proba(X, soft_leaves=False)
+        else:
+            stages = estimator.staged_predict_proba(X)
         found = {}
-        for number, proba in enumerate(_staged_means(estimator, X), start=1):
+        for number, proba in enumerate(stages, start=1):
             if number in members:
                 errors = 1 - proba[np.arange(len(codes)), codes]
+                by_class = [errors[codes == code] for code in range(len(classes))]
+                # A class without rows has no fractions.
                 found[number] = [
-                    _fractions(errors[codes == code], n_bins) for code in range(len(classes))
+                    error_histogram(part, n_bins) if len(part) else np.full(n_bins, np.nan)
+                    for part in by_class
                 ]
         display = cls(
             histograms=np.array([found[number] for number in members]),
@@ -147,17 +153,14 @@ class ErrorHistogramDisplay:
         left_edges = np.arange(n_bins) / n_bins + 0.05 / n_bins
         for place, (panel, number) in enumerate(zip(axes, self.members, strict=True)):
             for code, name in enumerate(self.class_names):
-                panel.bar(
-                    left_edges + code * width,
-                    histograms[place, code],
-                    width,
-                    align="edge",
-                    color=COLORS[code % len(COLORS)],
-                    hatch=HATCHES[code % len(HATCHES)],
-                    edgecolor="white",
-                    linewidth=0,
-                    label=name,
-                )
+                look = {
+                    "color": COLORS[code % len(COLORS)],
+                    "hatch": HATCHES[code % len(HATCHES)],
+                    "edgecolor": "white",
+                    "linewidth": 0,
+                }
+                left, heights = left_edges + code * width, histograms[place, code]
+                panel.bar(left, heights, width, align="edge", label=name, **look)
             panel.set_title(f"{number} member{'s' if number != 1 else ''}", fontsize=10)
             tidy(panel)
             panel.set_xlim(0, 1)
@@ -171,18 +174,5 @@ class ErrorHistogramDisplay:
             axes[0].set_yscale("log")
             axes[0].set_ylim(smallest / 2, 1.5)
         legend_below(figure, axes[:1], title="class")
-        self.figure_ = figure
-        self.axes_ = np.array(axes)
+        self.figure_, self.axes_ = figure, axes
         return self
-
-
-def _fractions(errors, n_bins):
-    """Return the histogram of a class, without fractions if it has no rows."""
-    return error_histogram(errors, n_bins) if len(errors) else np.full(n_bins, np.nan)
-
-
-def _staged_means(estimator, X):
-    """Return the probabilities after each member as draws see them: plain, and not calibrated."""
-    if hasattr(estimator, "staged_mean_proba"):
-        return estimator.staged_mean_proba(X, soft_leaves=False)
-    return estimator.staged_predict_proba(X)

@@ -7,8 +7,6 @@ from metasampler._docs import shared_docs
 from metasampler._pipelines import unwrap
 from metasampler.plotting.style import COLORS, MARKERS, legend_beside, make_panels, tidy
 
-__all__ = ["FitSummaryDisplay"]
-
 _ERROR_OF = "error of "
 
 
@@ -98,54 +96,40 @@ class FitSummaryDisplay:
         axes[0].set_title(self.title, loc="left", fontsize=11, parse_math=False)
         axes[-1].set_xlabel("members")
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
-        self.figure_ = figure
-        self.axes_ = np.array(axes)
+        self.figure_, self.axes_ = figure, axes
         return self
 
     def _panels(self):
         """Return the label of each panel, and the lines in it by name."""
-        panels: dict[str, dict] = {
-            "mu": {},
-            "validation score": {},
-            "score of a team": {},
-            "mean error": {},
-        }
+        labels = ("mu", "validation score", "score of a team", "mean error")
+        panels: dict[str, dict] = {label: {} for label in labels}
         for name in self.rows[0]:
             if name == "mu":
                 panels["mu"][""] = self._column(name)
             elif name == "score":
                 panels["validation score"][""] = self._column(name)
             elif name == "team score":
-                panels["score of a team"] = self._lines_by_team(name)
+                values, teams = self._column(name), np.array([row["team"] for row in self.rows])
+                for team in dict.fromkeys(teams):
+                    line = np.where(teams == team, values, np.nan)
+                    if np.isfinite(line).any():
+                        panels["score of a team"][team] = line
             elif name.startswith(_ERROR_OF):
                 panels["mean error"][name.removeprefix(_ERROR_OF)] = self._column(name)
         return [(label, lines) for label, lines in panels.items() if lines]
 
-    def _lines_by_team(self, name):
-        """Return a column of the summary for each team that has numbers there."""
-        values, teams = self._column(name), np.array([row["team"] for row in self.rows])
-        lines = {team: np.where(teams == team, values, np.nan) for team in dict.fromkeys(teams)}
-        return {team: line for team, line in lines.items() if np.isfinite(line).any()}
-
     def _column(self, name):
-        """Return a column of the summary as floats."""
-        values = [row[name] for row in self.rows]
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
+        """Return a column of the summary as floats; NumPy makes NaN of None."""
+        return np.array([row[name] for row in self.rows], dtype=float)
 
     @staticmethod
     def _draw(panel, members, label, lines):
         """Draw the lines of one panel."""
         for number, (name, values) in enumerate(lines.items()):
-            panel.plot(
-                members,
-                values,
-                color=COLORS[number % len(COLORS)],
-                marker=MARKERS[number % len(MARKERS)],
-                # Many members would be a band of markers.
-                markevery=max(1, len(members) // 25),
-                markersize=4,
-                label=name,
-            )
+            color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+            # Many members would be a band of markers.
+            look = {"markersize": 4, "markevery": max(1, len(members) // 25)}
+            panel.plot(members, values, color=color, marker=marker, label=name, **look)
         panel.set_ylabel(label)
         if label == "mu":
             panel.set_ylim(-0.05, 1.05)

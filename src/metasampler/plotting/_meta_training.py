@@ -4,16 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
-from metasampler.plotting.style import (
-    COLORS,
-    DASHES,
-    MARKERS,
-    legend_below,
-    make_panels,
-    tidy,
-)
-
-__all__ = ["MetaTrainingDisplay"]
+from metasampler.plotting.style import legend_below, line_style, make_panels, tidy
 
 _PARTS = ("train", "valid", "test")
 _COLUMNS = 4
@@ -117,6 +108,7 @@ class MetaTrainingDisplay:
         if unknown:
             raise ValueError(f"references has tasks that curves has not: {unknown}.")
         labels = list(dict.fromkeys(label for marks in references.values() for label in marks))
+        parts = dict.fromkeys(part for parts in self.curves.values() for part in parts)
         n_panels = len(self.curves)
         columns = min(n_panels, _COLUMNS)
         figure, axes = make_panels(
@@ -125,10 +117,7 @@ class MetaTrainingDisplay:
             figure,
             size=(max(2.9, 6.5 / columns), 2.4),
             columns=columns,
-            legend=[
-                *dict.fromkeys(part for parts in self.curves.values() for part in parts),
-                *labels,
-            ],
+            legend=[*parts, *labels],
             title=self.title,
         )
         windows = set()
@@ -137,13 +126,8 @@ class MetaTrainingDisplay:
                 windows.add(self._draw_part(panel, part, scores))
             for label, score in references.get(task, {}).items():
                 number = labels.index(label)
-                panel.axhline(
-                    score,
-                    color=("#000000", "#777777")[number % 2],
-                    linestyle=(0, (1 + 2 * number, 2)),
-                    linewidth=1.2,
-                    label=label,
-                )
+                color, dashes = ("#000000", "#777777")[number % 2], (0, (1 + 2 * number, 2))
+                panel.axhline(score, color=color, linestyle=dashes, linewidth=1.2, label=label)
             panel.set_title(task, fontsize=10, parse_math=False)
             panel.xaxis.get_major_locator().set_params(integer=True, nbins=5)
             tidy(panel)
@@ -153,13 +137,9 @@ class MetaTrainingDisplay:
                 panel.set_xlabel("episode")
         low, high = min(windows), max(windows)
         several = f"{low}" if low == high else f"{low} to {high}"
-        legend_below(
-            figure,
-            axes,
-            title=f"mean of the last {several} episodes" if high > 1 else None,
-        )
-        self.figure_ = figure
-        self.axes_ = np.array(axes)
+        means = f"mean of the last {several} episodes" if high > 1 else None
+        legend_below(figure, axes, title=means)
+        self.figure_, self.axes_ = figure, axes
         return self
 
     def _draw_part(self, panel, part, scores):
@@ -168,14 +148,6 @@ class MetaTrainingDisplay:
         window = min(self.window, max(1, len(scores) // 2))
         number = _PARTS.index(part) if part in _PARTS else len(_PARTS)
         means = np.lib.stride_tricks.sliding_window_view(scores, window).mean(axis=1)
-        panel.plot(
-            np.arange(window, len(scores) + 1),
-            means,
-            color=COLORS[number],
-            linestyle=DASHES[number],
-            marker=MARKERS[number],
-            markersize=4.5,
-            markevery=max(1, len(means) // 8),
-            label=part,
-        )
+        episodes, every = np.arange(window, len(scores) + 1), max(1, len(means) // 8)
+        panel.plot(episodes, means, **line_style(number), markevery=every, label=part)
         return window

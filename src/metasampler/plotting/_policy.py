@@ -3,9 +3,7 @@
 import numpy as np
 
 from metasampler._docs import shared_docs
-from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
-
-__all__ = ["PolicyDisplay"]
+from metasampler.plotting.style import beside_size, finish, line_style, make_axes
 
 # The signals that real tables have.
 _SIGNALS = np.geomspace(5, 320, 100)
@@ -147,19 +145,11 @@ class PolicyDisplay:
         values = np.asarray(self.values, dtype=float)
         self.lines_ = {}
         for number, (name, chosen) in enumerate(self.choices.items()):
-            style = line_style(number)
-            every = max(1, len(values) // 10)
-            (line,) = ax.plot(values, chosen, **style, markevery=every, label=name)
-            self.lines_[name] = line
+            look = {**line_style(number), "markevery": max(1, len(values) // 10)}
+            (self.lines_[name],) = ax.plot(values, chosen, label=name, **look)
         if self.log:
             ax.set_xscale("log", base=2)
             ax.xaxis.set_major_formatter("{x:g}")
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
         ax.set_ylim(bottom=0)
-        ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
-        tidy(ax)
-        if self.choices:
-            legend_beside(ax)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        return finish(self, ax)

@@ -1,13 +1,14 @@
 """What a meta-sampler chose, over the members of an ensemble."""
 
+import warnings
+from itertools import zip_longest
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
 from metasampler._pipelines import unwrap
-from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
-
-__all__ = ["PolicyTraceDisplay"]
+from metasampler.plotting.style import beside_size, finish, line_style, make_axes
 
 
 @shared_docs()
@@ -76,9 +77,10 @@ class PolicyTraceDisplay:
         """
         traces = {}
         for name, fits in estimators.items():
-            fits = list(fits) if isinstance(fits, (list, tuple)) else [fits]
-            fits = [unwrap(fit)[1] for fit in fits]
-            traces[name] = _stack([_actions(fit) for fit in fits])
+            fits = fits if isinstance(fits, (list, tuple)) else [fits]
+            # One row a fit; shorter ones are filled up with NaN.
+            members = zip_longest(*(_actions(unwrap(fit)[1]) for fit in fits), fillvalue=np.nan)
+            traces[name] = np.array(list(members)).T
         return cls(traces=traces, title=title).plot(ax=ax)
 
     @classmethod
@@ -112,39 +114,25 @@ class PolicyTraceDisplay:
         ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
         self.lines_ = {}
         for number, (name, values) in enumerate(self.traces.items()):
-            mean, spread = _mean_and_spread(np.atleast_2d(np.asarray(values, dtype=float)))
+            values = np.atleast_2d(np.asarray(values, dtype=float))
+            with warnings.catch_warnings():
+                # NaN where there are too few fits to say.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
             members = np.arange(2, len(mean) + 2)
             style = line_style(number)
-            (line,) = ax.plot(
-                members,
-                mean,
-                **style,
-                # Many members would be a band of markers.
-                markevery=max(1, len(members) // 20),
-                label=name,
-            )
+            # Many members would be a band of markers.
+            every = max(1, len(members) // 20)
+            (self.lines_[name],) = ax.plot(members, mean, **style, markevery=every, label=name)
             known = ~np.isnan(spread)
             if known.any():
-                ax.fill_between(
-                    members,
-                    # mu lies in [0, 1], and so should what is drawn of it.
-                    np.clip(mean - spread, 0, 1),
-                    np.clip(mean + spread, 0, 1),
-                    where=known,
-                    color=style["color"],
-                    alpha=0.15,
-                    linewidth=0,
-                )
-            self.lines_[name] = line
+                # mu lies in [0, 1], and so should what is drawn of it.
+                band = np.clip([mean - spread, mean + spread], 0, 1)
+                look = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
+                ax.fill_between(members, *band, where=known, **look)
         ax.set(xlabel="member", ylabel="mu", ylim=(-0.05, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
-        tidy(ax)
-        if self.traces:
-            legend_beside(ax)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        return finish(self, ax)
 
 
 def _actions(estimator):
@@ -155,22 +143,3 @@ def _actions(estimator):
             f"{type(estimator).__name__} has no actions_: mu is chosen by a MesaClassifier only."
         )
     return estimator.actions_
-
-
-def _stack(rows):
-    """Return one row a fit; shorter fits are filled up with NaN."""
-    stacked = np.full((len(rows), max((len(row) for row in rows), default=0)), np.nan)
-    for place, row in zip(stacked, rows, strict=True):
-        place[: len(row)] = row
-    return stacked
-
-
-def _mean_and_spread(values):
-    """Return both over the fits that have a member; NaN where there are too few to say."""
-    known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(known, values, 0).sum(axis=0) / counts
-        squares = (np.where(known, values - mean, 0) ** 2).sum(axis=0)
-        spread = np.sqrt(squares / (counts - 1))
-    return mean, spread

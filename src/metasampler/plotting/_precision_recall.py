@@ -5,9 +5,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
-from metasampler.plotting.style import beside_size, legend_beside, line_style, make_axes, tidy
-
-__all__ = ["PrecisionRecallComparisonDisplay"]
+from metasampler.plotting.style import beside_size, finish, line_style, make_axes
 
 
 @shared_docs()
@@ -94,18 +92,15 @@ class PrecisionRecallComparisonDisplay:
         """
         y = np.asarray(y)
         if pos_label is None:
-            pos_label = rarest(y)
+            # Of equally rare ones the last.
+            labels, counts = np.unique(y, return_counts=True)
+            pos_label = labels[np.flatnonzero(counts == counts.min())[-1]]
         found = y == pos_label
         if not found.any():
             raise ValueError(f"No row of y has the label {pos_label!r}.")
-        return cls.from_predictions(
-            {name: class_scores(fitted, X, pos_label) for name, fitted in estimators.items()},
-            found,
-            sample_weight=sample_weight,
-            styles=styles,
-            title=title,
-            ax=ax,
-        )
+        scores = {name: class_scores(fitted, X, pos_label) for name, fitted in estimators.items()}
+        options = {"sample_weight": sample_weight, "styles": styles, "title": title, "ax": ax}
+        return cls.from_predictions(scores, found, **options)
 
     @classmethod
     def from_predictions(cls, scores, found, *, sample_weight=None, styles=None, title="", ax=None):
@@ -126,8 +121,8 @@ class PrecisionRecallComparisonDisplay:
         {drawn}
         """
         curves = {}
+        weights = {"sample_weight": sample_weight}
         for name, values in scores.items():
-            weights = {"sample_weight": sample_weight}
             precision, recall, _ = precision_recall_curve(found, values, **weights)
             average = average_precision_score(found, values, **weights)
             curves[name] = (precision, recall, float(average))
@@ -161,37 +156,15 @@ class PrecisionRecallComparisonDisplay:
                 "markevery": (0.02 * (number % 6), 0.12),
                 **styles.get(name, {}),
             }
-            (line,) = ax.plot(
-                recall,
-                precision,
-                drawstyle="steps-post",
-                label=labels[name],
-                **options,
+            (self.lines_[name],) = ax.plot(
+                recall, precision, drawstyle="steps-post", label=labels[name], **options
             )
-            self.lines_[name] = line
         self.chance_line_ = None
         if self.chance is not None:
-            self.chance_line_ = ax.axhline(
-                self.chance,
-                color="#999999",
-                linestyle=(0, (1, 3)),
-                linewidth=1,
-                zorder=1,
-                label=f"chance: {self.chance:.3f}",
-            )
+            look = {"color": "#999999", "linestyle": (0, (1, 3)), "linewidth": 1, "zorder": 1}
+            self.chance_line_ = ax.axhline(self.chance, label=f"chance: {self.chance:.3f}", **look)
         ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.01), ylim=(0, 1.02))
-        ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
-        tidy(ax)
-        legend_beside(ax, title="average precision")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
-
-
-def rarest(y):
-    """Return the label with the fewest rows; of equal ones the last."""
-    labels, counts = np.unique(y, return_counts=True)
-    return labels[np.flatnonzero(counts == counts.min())[-1]]
+        return finish(self, ax, legend_title="average precision")
 
 
 def class_scores(estimator, X, label):

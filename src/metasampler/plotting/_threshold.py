@@ -9,8 +9,6 @@ from metasampler._pipelines import unwrap
 from metasampler.plotting._precision_recall import class_scores
 from metasampler.plotting.style import COLORS, make_axes, tidy
 
-__all__ = ["ThresholdDisplay"]
-
 
 @shared_docs()
 class ThresholdDisplay:
@@ -82,14 +80,10 @@ class ThresholdDisplay:
                 "package that were fitted on two classes. from_predictions draws any scores."
             )
         rare = final.minority_class_
+        options = {"sample_weight": sample_weight, "scale": scale, "ax": ax}
+        scores = class_scores(estimator, X, rare)
         return cls.from_predictions(
-            y,
-            class_scores(estimator, X, rare),
-            threshold=final.threshold_,
-            pos_label=rare,
-            sample_weight=sample_weight,
-            scale=scale,
-            ax=ax,
+            y, scores, threshold=final.threshold_, pos_label=rare, **options
         )
 
     @classmethod
@@ -158,14 +152,8 @@ class ThresholdDisplay:
             ("recall", self.recall, COLORS[1], "--", "s"),
         ):
             # Between two thresholds everything is as at the higher one.
-            (line,) = ax.plot(
-                self.thresholds[shown],
-                values[shown],
-                color=color,
-                linestyle=dashes,
-                drawstyle="steps-pre",
-                label=name,
-            )
+            look = {"color": color, "linestyle": dashes, "drawstyle": "steps-pre"}
+            (line,) = ax.plot(self.thresholds[shown], values[shown], label=name, **look)
             lines.append(line)
             # Above the highest probability nobody is called, and there is no precision.
             if called is not None and called < len(values):
@@ -175,14 +163,10 @@ class ThresholdDisplay:
         if self.threshold is not None:
             label = f"threshold {self.threshold:.3g}"
             ax.axvline(self.threshold, color="#777777", linestyle=":", zorder=1, label=label)
-        ax.set(
-            xscale=scale,
-            ylim=(-0.02, 1.05),
-            xlabel=f"threshold on the probability of {self.pos_label}",
-        )
+        xlabel = f"threshold on the probability of {self.pos_label}"
+        ax.set(xscale=scale, ylim=(-0.02, 1.05), xlabel=xlabel)
         tidy(ax)
         # Below the axes, where it covers no line.
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -8,6 +8,7 @@ __all__ = [
     "HATCHES",
     "MARKERS",
     "beside_size",
+    "finish",
     "import_pyplot",
     "legend_below",
     "legend_beside",
@@ -100,8 +101,7 @@ def make_panels(
     elif figure.get_layout_engine() is None and hasattr(figure, "set_layout_engine"):
         # Without it nothing keeps the panels away from the legend.
         figure.set_layout_engine("constrained")
-    grid = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
-    axes = list(grid.flat)
+    axes = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False).ravel()
     for ax in axes[n_panels:]:
         ax.remove()
     for ax in axes[n_panels - columns : n_panels]:
@@ -132,14 +132,18 @@ def beside_size(names, width: float, height: float) -> tuple[float, float]:
 
 def legend_beside(ax, *, title=None) -> None:
     """Put a legend to the right of the axes, where it covers no line."""
-    legend = ax.legend(
-        loc="center left",
-        bbox_to_anchor=(1, 0.5),
-        alignment="left",
-        title=title,
-        **_LEGEND,
-    )
-    plain_legend(legend)
+    place = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "alignment": "left"}
+    plain_legend(ax.legend(title=title, **place, **_LEGEND))
+
+
+def finish(display, ax, *, legend_title=None):
+    """Return a display of lines by name, with its title and a legend beside them."""
+    ax.set_title(display.title, loc="left", fontsize=11, parse_math=False)
+    tidy(ax)
+    if display.lines_:
+        legend_beside(ax, title=legend_title)
+    display.ax_, display.figure_ = ax, ax.figure
+    return display
 
 
 def legend_below(figure, axes, *, title=None) -> None:
@@ -149,13 +153,10 @@ def legend_below(figure, axes, *, title=None) -> None:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
+        columns = _legend_columns(list(entries), width_of(figure))
+        place = {"loc": "outside lower center", "ncols": columns}
         legend = figure.legend(
-            list(entries.values()),
-            list(entries),
-            loc="outside lower center",
-            ncols=_legend_columns(list(entries), width_of(figure)),
-            title=title,
-            **_LEGEND,
+            list(entries.values()), list(entries), title=title, **place, **_LEGEND
         )
         plain_legend(legend)
 

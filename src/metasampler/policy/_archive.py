@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from math import isfinite, prod
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from uuid import uuid4
 
 import numpy as np
@@ -25,18 +25,6 @@ from numpy.lib import format as npy
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
 from metasampler.growth import SAMPLING_RATIO
 from metasampler.policy._policies import STATE_KINDS
-
-__all__ = [
-    "LARGEST",
-    "LEARNER_SETTINGS",
-    "SAMPLER_SETTINGS",
-    "check_content",
-    "check_writable",
-    "naming_the_input",
-    "read_archive",
-    "read_arrays",
-    "write_archive",
-]
 
 #: Bytes that an archive may have, unpacked. A sampler has some ten kilobytes. Its history may be a
 #: hundred times as long, and not more.
@@ -48,47 +36,18 @@ _MOST_ARRAYS = 128
 
 
 def check_writable(path, room: int = 0) -> Path:
-    """Return the path of a file that can be written, or raise an error.
+    """Return the path of a file that can be written, or raise an OSError.
 
-    Long work whose result goes to a file calls this first.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; it need not exist, and is not changed.
-    room : int, default=0
-        Bytes that have to be free for it.
-
-    Returns
-    -------
-    path : Path
-
-    Raises
-    ------
-    OSError
-        If there is no folder for it, or one that cannot be written to, or that has no room.
-
-    Examples
-    --------
-    >>> from metasampler.policy import check_writable
-    >>> check_writable("nowhere/sampler.npz")
-    Traceback (most recent call last):
-    FileNotFoundError: There is no folder 'nowhere' to save into.
+    Long work whose result goes to a file calls this first. The file need not exist and is not
+    changed; ``room`` are the bytes that have to be free for it.
     """
     path = Path(path)
     if not os.path.isdir(path.parent):
         raise FileNotFoundError(f"There is no folder {os.fspath(path.parent)!r} to save into.")
     if os.path.isdir(path):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; name a file in it.")
-    temporary = _beside(path)
-    with _naming_the_output(path):
-        try:
-            with open(temporary, "xb") as file:
-                file.write(bytes(room))
-                file.flush()
-                os.fsync(file.fileno())
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _temporary(path) as file:
+        file.write(bytes(room))
     return path
 
 
@@ -102,33 +61,30 @@ def write_archive(
     path = check_writable(path)
     text = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
     named: dict[str, Any] = {"header": json.dumps(header), "content": text, **arrays}
-    # Into a file beside it first: an interrupted write must not leave half a file.
-    temporary = _beside(path)
-    try:
-        with _naming_the_output(path):
-            with open(temporary, "xb") as file:
-                np.savez(file, **named)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _beside(path: Path) -> Path:
-    """Return a name in the same folder that nobody else uses."""
-    return path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
+    with _temporary(path, replaces=True) as file:
+        np.savez(file, **named)
 
 
 @contextmanager
-def _naming_the_output(path: Path) -> Iterator[None]:
-    """Let errors of the operating system say which file could not be written."""
+def _temporary(path: Path, *, replaces: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file beside a path; it replaces the path once it is whole, or it goes.
+
+    Errors of the operating system say which path could not be written.
+    """
+    # A name in the same folder that nobody else uses.
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
     try:
-        yield
+        try:
+            with open(temporary, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if replaces:
+                os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
-        reason = error.strerror or error
-        message = f"{os.fspath(path)!r} could not be written: {reason}."
+        message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
         # With its number the error stays of its own kind, for instance a PermissionError.
         arguments = (message,) if error.errno is None else (error.errno, message)
         raise OSError(*arguments) from error
@@ -182,38 +138,10 @@ def read_archive(
 def read_arrays(
     path, names: Iterable[str], *, what: str = "file of arrays", largest: int
 ) -> dict[str, np.ndarray]:
-    """Read some arrays of an `.npz` file from anywhere; what else is in it is not touched.
+    """Read some arrays, of numbers or texts, of an `.npz` file from anywhere, and nothing else.
 
-    Parameters
-    ----------
-    path : str or path
-    names : iterable of str
-        The arrays that it must hold: numbers or texts.
-    what : str, default="file of arrays"
-        What the file should be, for the error.
-    largest : int
-        Bytes that these arrays may have together, unpacked.
-
-    Returns
-    -------
-    arrays : dict of ndarray
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, too large or something else. It names the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from metasampler.policy import read_arrays
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "two.npz"
-    ...     np.savez(path, data=np.arange(3.0), label=["a", "b", "b"])
-    ...     read_arrays(path, ["data"], largest=1000)
-    {'data': array([0., 1., 2.])}
+    They may have ``largest`` bytes together, unpacked; ``what`` says what the file should be. A
+    file that is damaged, too large or something else is a ValueError that names it.
     """
     # Opened here: zipfile leaves a damaged file open.
     with naming_the_input(path, what), open(path, "rb") as file, zipfile.ZipFile(file) as archive:
@@ -225,6 +153,7 @@ def read_arrays(
 
 
 def _require(names: set[str], members: Mapping[str, zipfile.ZipInfo]) -> None:
+    """Raise a ValueError if a member is not there."""
     missing = sorted(names - members.keys())
     if missing:
         held = ", ".join(sorted(members))[:200]
@@ -443,12 +372,10 @@ def _check_entry(number: int, entry: Any) -> None:
         raise ValueError(f"entry {number} of its history is not a table")
     for name, kind in _ENTRY.items():
         value = entry.get(name)
-        if not isinstance(value, kind) or isinstance(value, bool):
+        parts = value if isinstance(value, list) else [value]
+        are_numbers = all(
+            isinstance(part, Real) and not isinstance(part, bool) and isfinite(part)
+            for part in parts
+        )
+        if not isinstance(value, kind) or not (are_numbers or isinstance(value, str | None)):
             raise ValueError(f"entry {number} of its history has no usable {name}")
-        numbers = value if isinstance(value, list) else [value]
-        if isinstance(value, (Real, list)) and not all(_is_number(each) for each in numbers):
-            raise ValueError(f"entry {number} of its history has no usable {name}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)

@@ -20,15 +20,6 @@ from metasampler.policy._archive import (
 from metasampler.policy._network import GaussianPolicy
 from metasampler.policy._policies import LearnedPolicy, StateEncoder
 
-__all__ = [
-    "FORMAT",
-    "find_sampler",
-    "load_policy",
-    "pretrained_names",
-    "read_sampler",
-    "write_sampler",
-]
-
 #: Name and version in each file. A change of the layout counts the version up, and
 #: `read_sampler` keeps reading the older ones.
 FORMAT = "metasampler.MetaSampler"
@@ -60,21 +51,7 @@ def pretrained_names() -> list[str]:
 def find_sampler(path_or_name) -> Path:
     """Return the file of a sampler, by its path or by its name in the package.
 
-    Parameters
-    ----------
-    path_or_name : str or path
-        A string that is a name means that sampler, whatever files lie around; ``"./name"`` is a
-        file.
-
-    Returns
-    -------
-    path : Path
-
-    Examples
-    --------
-    >>> from metasampler.policy import find_sampler
-    >>> find_sampler("universal").name
-    'universal.npz'
+    A string that is a name means that sampler, whatever files lie around; ``"./name"`` is a file.
     """
     names = pretrained_names()
     if path_or_name in names:
@@ -91,15 +68,10 @@ def find_sampler(path_or_name) -> Path:
 
 
 def write_sampler(path, policy: GaussianPolicy, content: Mapping[str, Any]) -> None:
-    """Write a policy and its settings, whole or not at all.
+    """Write a policy and its content, whole or not at all.
 
-    Parameters
-    ----------
-    path : str or path
-        The file; it is replaced if it exists.
-    policy : GaussianPolicy
-    content : dict
-        ``settings``, ``history``, ``summary`` and ``n_updates``, in types that JSON knows.
+    The content has ``settings``, ``history``, ``summary`` and ``n_updates``, in types that JSON
+    knows.
     """
     if len(json.dumps(content)) > LARGEST // 2:
         raise ValueError(
@@ -115,22 +87,9 @@ def write_sampler(path, policy: GaussianPolicy, content: Mapping[str, Any]) -> N
 
 
 def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
-    """Read what `write_sampler` wrote, now or in the first release.
+    """Read what `write_sampler` wrote, now or in the first release; all of it is checked.
 
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    policy : GaussianPolicy
-    content : dict
-        Of the form that `write_sampler` takes, with all that is in it checked.
-
-    Raises
-    ------
-    ValueError
-        If the file is no sampler, is damaged, or was written by a later version.
+    A file that is no sampler, is damaged or was written by a later version is a ValueError.
     """
     header, content, arrays = read_archive(path, FORMAT, (1, 2), _LAYERS, what=_SAMPLER_FILE)
     with naming_the_input(path, _SAMPLER_FILE):

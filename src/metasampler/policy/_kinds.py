@@ -3,8 +3,6 @@
 import re
 import warnings
 
-__all__ = ["kind_of_members", "warn_of_other_kind"]
-
 _KINDS = {
     "Boosters": "boosters",
     "LGBMClassifier": "boosters",
@@ -16,20 +14,7 @@ _KINDS = {
 def kind_of_members(estimator) -> str:
     """Return the kind of members: "trees", "boosters", or the names of their classes.
 
-    Parameters
-    ----------
-    estimator : classifier, list of classifier or str
-        The base learner, or how it prints, as the summary of a sampler has it.
-
-    Returns
-    -------
-    kind : str
-
-    Examples
-    --------
-    >>> from metasampler.policy import kind_of_members
-    >>> kind_of_members("[DecisionTreeClassifier(), ExtraTreeClassifier()]")
-    'trees'
+    A base learner may also be given by how it prints, as the summary of a sampler has it.
     """
     text = estimator if isinstance(estimator, str) else repr(estimator)
     # A pipeline is what its last step is.
@@ -46,14 +31,9 @@ def kind_of_members(estimator) -> str:
 
 
 def warn_of_other_kind(policy, estimator) -> None:
-    """Warn if a sampler was meta-trained with members of another kind.
+    """Warn if a sampler was meta-trained with other members than those it is to draw rows for.
 
-    Parameters
-    ----------
-    policy : policy
-        One without a `summary` of its training is not judged.
-    estimator : classifier or list of classifier
-        The members that it is to draw rows for.
+    A policy without a summary of its training is not judged.
     """
     summary = getattr(policy, "summary_", None) or getattr(policy, "summary", None)
     trained = summary.get("estimator") if isinstance(summary, dict) else None

@@ -8,13 +8,12 @@ by tanh, here moved to the unit interval: mu = (tanh(u) + 1) / 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import exp, prod, sqrt, tanh
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-
-__all__ = ["LOG_STD_RANGE", "GaussianPolicy", "Layers", "layer_sizes"]
 
 #: Limits of the logarithm of the standard deviation.
 LOG_STD_RANGE = (-20.0, 2.0)
@@ -40,25 +39,9 @@ class Layers:
     """Hold the parameters of a fully connected ReLU network, or of a stack of equal ones.
 
     Every layer is one matrix of shape ``(n_in + 1, n_out)`` whose last row is the bias, and every
-    layer is a view into ``parameters``. A stack holds ``copies`` networks of one shape.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Widths of the layers, from the input to the output.
-    copies : int or None, default=None
-        Number of stacked networks. ``None`` is a single network without a leading axis.
-    rng : numpy.random.Generator or None, default=None
-        Source of the initial weights. ``None`` leaves all parameters at zero.
-    dtype : dtype, default=numpy.float32
-        Type of the parameters and of every computation.
-    parameters : ndarray or None, default=None
-        A vector to look at, of another network of these sizes; ``None`` makes one.
-
-    Attributes
-    ----------
-    parameters : ndarray of shape (n_parameters,)
-        All weights and biases. Write into it, do not replace it: the layers are views.
+    layer is a view into ``parameters``: write into it, do not replace it. ``sizes`` are the widths
+    from the input to the output. A stack holds ``copies`` networks, along a leading axis. Without
+    ``rng`` all parameters are zero. ``parameters`` may be those of another network, to look at.
     """
 
     def __init__(
@@ -89,10 +72,7 @@ class Layers:
         return () if self.copies is None else (self.copies,)
 
     def _shapes(self) -> list[tuple[int, ...]]:
-        return [
-            (*self._lead, n_in + 1, n_out)
-            for n_in, n_out in zip(self.sizes[:-1], self.sizes[1:], strict=True)
-        ]
+        return [(*self._lead, n_in + 1, n_out) for n_in, n_out in pairwise(self.sizes)]
 
     def _views(self, flat: np.ndarray) -> list[np.ndarray]:
         shapes = self._shapes()
@@ -116,20 +96,9 @@ class Layers:
 class GaussianPolicy:
     """Choose actions in [0, 1] by a Gaussian that is squashed: the actor.
 
-    A ReLU network gives the mean and the log standard deviation of a Gaussian. The action is a
-    draw u of it, or its mean, mapped by (tanh(u) + 1) / 2.
-
-    Parameters
-    ----------
-    state_size : int
-        Length of the meta-state.
-    hidden : tuple of int, default=(50,)
-        Widths of the hidden layers.
-    rng : numpy.random.Generator or None, default=None
-        Source of the initial weights: Glorot uniform, with zero biases, so that the untrained
-        policy has mean and log-std near 0 and its draws cover [0, 1].
-    dtype : dtype, default=numpy.float32
-        Type of the parameters.
+    A ReLU network with layers of the widths ``hidden`` gives the mean and the log standard
+    deviation of a Gaussian. The action is a draw u of it, or its mean, mapped by (tanh(u) + 1) / 2.
+    It starts with mean and log-std near 0, so that its draws cover [0, 1].
 
     Examples
     --------
@@ -159,24 +128,10 @@ class GaussianPolicy:
     def from_layers(
         cls, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]
     ) -> GaussianPolicy:
-        """Build a policy from the arrays of its layers.
+        """Build a policy from copies of its layers' arrays, in their common floating type.
 
-        Parameters
-        ----------
-        weights : sequence of array of shape (n_in, n_out)
-            From the input layer to the output; the last has the two columns mean and log-std.
-        biases : sequence of array of shape (n_out,)
-            One per weight matrix.
-
-        Returns
-        -------
-        GaussianPolicy
-            With copies of the arrays, in their common floating type (at least float32).
-
-        Raises
-        ------
-        ValueError
-            If the shapes do not form a network, or a value is not finite.
+        The last matrix has the two columns mean and log-std. Shapes that form no network, and
+        values that are not finite, are a ValueError.
         """
         weights = [np.asarray(w) for w in weights]
         biases = [np.asarray(b) for b in biases]
@@ -230,19 +185,6 @@ class GaussianPolicy:
         return self.network.parameters
 
     @property
-    def decides_mean(self) -> np.ndarray:
-        """Return for each parameter whether the mean action depends on it."""
-        # The last layer has the columns mean and log-std; the second has no part in the mean.
-        mask = np.ones(self.parameters.size, dtype=bool)
-        mask[-2 * (self.network.sizes[-2] + 1) :][1::2] = False
-        return mask
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Return the type of the parameters."""
-        return self.network.parameters.dtype
-
-    @property
     def layers(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return weights (n_in, n_out) and biases (n_out,) of each layer, as views."""
         return [(layer[:-1], layer[-1]) for layer in self.network.layers]
@@ -260,35 +202,11 @@ class GaussianPolicy:
         return x
 
     def choose(self, state: np.ndarray) -> float:
-        """Return the action at the mean of the Gaussian.
-
-        Parameters
-        ----------
-        state : ndarray of shape (state_size,)
-            Not validated.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-        """
+        """Return the action at the mean of the Gaussian; the state is not validated."""
         return 0.5 * tanh(self._heads(state)[0]) + 0.5
 
     def sample(self, state: np.ndarray, rng: np.random.Generator) -> float:
-        """Return a random action, to explore with.
-
-        Parameters
-        ----------
-        state : ndarray of shape (state_size,)
-            Not validated.
-        rng : numpy.random.Generator
-            Gives one standard normal number.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-        """
+        """Return a random action, to explore with; the state is not validated."""
         mean, log_std = self._heads(state).tolist()
         std = exp(min(max(log_std, LOG_STD_RANGE[0]), LOG_STD_RANGE[1]))
         return 0.5 * tanh(mean + std * rng.standard_normal()) + 0.5

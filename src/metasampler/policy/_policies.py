@@ -21,19 +21,6 @@ from metasampler.growth import (
 )
 from metasampler.policy._network import GaussianPolicy
 
-__all__ = [
-    "STATE_KINDS",
-    "ConstantPolicy",
-    "LearnedPolicy",
-    "PowerPolicy",
-    "StateEncoder",
-    "UniformPolicy",
-    "check_mu",
-    "error_histogram",
-    "observe",
-    "signal_state",
-]
-
 # ---------------------------------------------------------------------- states
 
 # An ensemble of trees with pure leaves has errors that are multiples of 1/k and so fall right
@@ -70,26 +57,6 @@ def error_histogram(
     """Return the fraction of the errors in each of ``n_bins`` equal bins on [0, 1] (Eq. 1).
 
     Bins are closed on the left and open on the right, except the last, which includes 1.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (n_rows,)
-        Errors in [0, 1].
-    n_bins : int
-        Number of bins.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    fractions : ndarray of shape (n_bins,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.policy import error_histogram
-    >>> error_histogram(np.array([0.0, 0.2, 0.5, 1.0]), n_bins=5)
-    array([0.25, 0.25, 0.25, 0.  , 0.25])
     """
     # By hand because numpy.histogram takes ten times as long on these sizes.
     counts = np.zeros(n_bins + 1)
@@ -132,24 +99,7 @@ def _summary(growth) -> np.ndarray:
 
 
 def signal_state(signal: float) -> np.ndarray:
-    """Return the state of kind "signal".
-
-    Parameters
-    ----------
-    signal : float
-        Rounds after which scouts stop.
-
-    Returns
-    -------
-    state : ndarray of shape (1,)
-        In [-1, 1].
-
-    Examples
-    --------
-    >>> from metasampler.policy import signal_state
-    >>> signal_state(80.0)
-    array([0.25])
-    """
+    """Return the state of kind "signal": one number in [-1, 1] of the rounds that scouts take."""
     return np.clip([np.log2(signal / _MIDDLE_SIGNAL) / _LOG2_SIGNAL], -1.0, 1.0)
 
 
@@ -223,17 +173,7 @@ class StateEncoder:
         return -1.0 if self.kind in _SIZES else 0.0
 
     def __call__(self, growth) -> np.ndarray:
-        """Return the state of a growing ensemble.
-
-        Parameters
-        ----------
-        growth : Growth
-            An ensemble with at least one member.
-
-        Returns
-        -------
-        state : ndarray of shape (size,)
-        """
+        """Return the state of a growing ensemble with at least one member, of length `size`."""
         if self.kind == "summary":
             return _summary(growth)
         if self.kind == "signal":

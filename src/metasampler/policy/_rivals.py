@@ -9,8 +9,6 @@ import numpy as np
 from metasampler.growth import GaussianDraw, Growth, GrowthData, PowerDraw, Stream, make_draw
 from metasampler.policy._policies import ConstantPolicy, StateEncoder, check_mu, observe
 
-__all__ = ["Drawn", "WithRivals"]
-
 
 class _Around:
     """A policy around another one, whose states and draws are its own."""
@@ -161,10 +159,17 @@ class WithRivals(_Around):
         if not self.rivals_:
             return self.policy
         constants = [ConstantPolicy(mu, self.sigma, self.encoder) for mu in self.rivals_]
-        begun = [self._begin(growth, policy) for policy in (self.policy, *constants)]
+        begun = []
+        for policy in (self.policy, *constants):
+            # The first member depends on no mu: all share it.
+            begun.append(growth.fork())
+            begun[-1].run(policy, self._N_MEMBERS)
         own, *others = np.array([twin.steps[-1].score for twin in begun], dtype=float)
         best = int(np.argmax(others))
-        if others[best] - own <= self._MARGIN * _standard_error(own, growth.data):
+        # That of a share of the positives among the validation rows; 0 outside of [0, 1].
+        n_positives = int(growth.data.role_counts("valid")[growth.data.minority])
+        standard_error = float(np.sqrt(max(own * (1 - own), 0.0) / max(n_positives, 1)))
+        if others[best] - own <= self._MARGIN * standard_error:
             growth.adopt(begun[0])
             return self.policy
         growth.adopt(begun[best + 1])
@@ -183,15 +188,3 @@ class WithRivals(_Around):
             )
         counts = data.role_counts("valid")
         return () if is_default and counts.min() < self._FEWEST_ROWS else self.rivals
-
-    def _begin(self, growth: Growth, policy) -> Growth:
-        # The first member depends on no mu: all share it.
-        twin = growth.fork()
-        twin.run(policy, self._N_MEMBERS)
-        return twin
-
-
-def _standard_error(score: float, data: GrowthData) -> float:
-    """Return that of a share of the positives among the validation rows; 0 outside of [0, 1]."""
-    n_positives = int(data.role_counts("valid")[data.minority])
-    return float(np.sqrt(max(score * (1 - score), 0.0) / max(n_positives, 1)))

@@ -8,8 +8,6 @@ import numpy as np
 
 from metasampler.tables import inspect_columns, is_frame
 
-__all__ = ["column_facts", "column_names"]
-
 
 def column_names(X: Any) -> list[str]:
     """Return the names of the columns; those of an array are numbers."""

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MOST_CUTS", "Cuts", "make_cuts"]
-
 #: Cut points of a report, at most.
 MOST_CUTS = 1000
 

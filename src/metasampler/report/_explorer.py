@@ -17,8 +17,6 @@ from metasampler.report._findings import (
 )
 from metasampler.report._markup import Markup, element, join, shorten
 
-__all__ = ["explorer", "figure", "head", "headline", "script_data"]
-
 
 def sentence_parts(found: Findings) -> list[str | None]:
     """Return what the model does at its threshold; None stands for what is found."""

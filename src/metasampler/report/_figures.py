@@ -16,8 +16,6 @@ import numpy as np
 
 from metasampler.report._markup import Markup, element
 
-__all__ = ["FRAME", "HEIGHT", "WIDTH", "Axes", "bar", "logit_scale", "nice_ticks", "percent_ticks"]
-
 WIDTH, HEIGHT = 360, 264
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 12, 46
 

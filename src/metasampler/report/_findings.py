@@ -17,8 +17,6 @@ _EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 #: What stands where there is no number.
 NOTHING = "\N{EN DASH}"
 
-__all__ = ["NOTHING", "Findings", "amount", "interval", "out_of", "percent", "significant"]
-
 
 @dataclass
 class Findings:

@@ -10,8 +10,6 @@ from sklearn.metrics import average_precision_score
 from metasampler._sklearn_compat import take_rows
 from metasampler.report._model import score_rows
 
-__all__ = ["importances", "n_steps"]
-
 #: Rows that are shuffled and scored, at most, over all columns and repeats together.
 _MOST_SCORED = 300_000
 _FEWEST_ROWS, _MOST_ROWS = 1000, 10_000

@@ -11,8 +11,6 @@ from sklearn.utils.validation import check_consistent_length
 
 from metasampler.report._model import Rule
 
-__all__ = ["check_numbers", "check_rows", "class_to_find", "classes_of"]
-
 #: Rows that can be listed; a report is not a data file.
 MOST_TOP_ROWS = 1000
 

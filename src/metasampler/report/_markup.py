@@ -7,8 +7,6 @@ import unicodedata
 from html import escape
 from typing import Any
 
-__all__ = ["Markup", "as_json", "element", "join", "name", "shorten"]
-
 #: Letters of a name that are shown: a column or class may be called anything.
 MOST_LETTERS = 60
 

@@ -15,16 +15,6 @@ from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_s
 
 from metasampler.report._cuts import Cuts
 
-__all__ = [
-    "Calibration",
-    "Measure",
-    "Quality",
-    "calibration",
-    "first_rows",
-    "judge",
-    "per_class",
-]
-
 #: Rows times resamples of a bootstrap with weights, which has to look at every row.
 _MOST_DRAWS = 200_000_000
 _FEWEST_RESAMPLES = 100

@@ -13,22 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from metasampler._sklearn_compat import take_rows
 
-__all__ = [
-    "Rule",
-    "Scored",
-    "check_classifier",
-    "decided",
-    "find_rule",
-    "follows",
-    "innermost",
-    "n_chunks",
-    "predict_rows",
-    "score_rows",
-    "seeds",
-    "turned_to",
-    "versions",
-]
-
 #: Rows that are scored at once, so that memory does not grow with the table.
 _CHUNK = 100_000
 

@@ -11,8 +11,6 @@ from metasampler.report._findings import Findings
 from metasampler.report._markup import Markup, as_json, element, join
 from metasampler.report._sections import SECTIONS
 
-__all__ = ["page"]
-
 
 def _asset(filename: str) -> Markup:
     """Return the text of a file of this package that goes into every page."""

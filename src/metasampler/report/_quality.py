@@ -17,8 +17,6 @@ from metasampler.report._findings import (
 from metasampler.report._markup import Markup, element, join, name, shorten
 from metasampler.report._tables import folded, table
 
-__all__ = ["quality"]
-
 #: Classes of a confusion matrix, at most.
 MOST_CLASSES = 12
 

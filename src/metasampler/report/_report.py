@@ -36,8 +36,6 @@ from metasampler.report._model import (
 from metasampler.report._page import page
 from metasampler.report._sections import MOST_COLUMNS
 
-__all__ = ["Report", "make_report"]
-
 #: With fewer rows of the class to find nothing about it can be trusted.
 _ENOUGH = 10
 

@@ -21,8 +21,6 @@ from metasampler.report._measures import Measure
 from metasampler.report._quality import quality
 from metasampler.report._tables import folded, pairs, table
 
-__all__ = ["SECTIONS"]
-
 #: Columns, bars and members that are shown.
 MOST_COLUMNS, MOST_BARS, MOST_POINTS = 100, 15, 200
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from metasampler.report._markup import Markup, element
 
-__all__ = ["folded", "pairs", "table"]
-
 
 def table(caption: Any, header: Sequence, rows: Iterable[Sequence], *, words: int = 1) -> Markup:
     """Return a table that can be scrolled by itself where it is wider than the page.

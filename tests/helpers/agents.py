@@ -1,0 +1,12 @@
+"""Agents of soft actor-critic without a training around them."""
+
+import numpy as np
+
+from metasampler.meta import GaussianPolicy, SoftActorCritic
+from metasampler.meta._sac import SAC
+
+
+def make_agent(state_size, *, rng, hidden=(50,), dtype=np.float32, **settings):
+    """Return an agent with a random policy."""
+    policy = GaussianPolicy(state_size, hidden, rng=rng, dtype=dtype)
+    return SAC(SoftActorCritic(**settings), policy, rng)
