@@ -43,7 +43,7 @@ from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
 from metasampler.growth._memory import Memory, RowsInMemory, fingerprint, join_tables
 from metasampler.growth._parted import make_parted_data
-from metasampler.growth._places import FileTable
+from metasampler.growth._places import FileTable, load_cell, store_cell
 from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
@@ -108,6 +108,7 @@ __all__ = [
     "join_choices",
     "join_tables",
     "kinds_of",
+    "load_cell",
     "looked_at",
     "make_draw",
     "make_growth_data",
@@ -125,6 +126,7 @@ __all__ = [
     "running_mean",
     "side_by_side",
     "spread_action",
+    "store_cell",
     "unchanged_on_error",
     "weight_argument",
     "without_spare_memory",

@@ -167,6 +167,9 @@ class Growth:
             advance("" if step.score is None else f"validation score {step.score:.3f}")
             if stopped is not None and stopped.is_set():
                 return
+        if self.data.n_folds:
+            # With rotation only draws ask for the sums of all rows, and there are no more draws.
+            self._sums, self._n_scored = None, 0
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
