@@ -3,7 +3,7 @@
 import threading
 import time
 import weakref
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -41,15 +41,16 @@ class _InFiles:
     worker does the next task.
     """
 
-    def __init__(self, function: Callable, path: Path | None = None):
+    def __init__(self, function: Callable, path: Path | None, large: int):
         self.function = function
         self.path = path
+        self.large = large
         self.__name__ = function.__name__
 
     def __call__(self, *args):
         made = self.function(*map(load_cell, args))
         is_part = hasattr(made, "rows_of")
-        if self.path is None or _size_of(vars(made) if is_part else made) < _LARGE:
+        if self.path is None or _size_of(vars(made) if is_part else made) < self.large:
             return made
         return store_cell(self.path, made)
 
@@ -120,18 +121,18 @@ class Cluster(Memory):
 
         arguments = [self._argument(arg) for arg in args]
         made: list = []
-        readers: list[tuple] = []
+        reading: list = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
             if not any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
                 made.append(self._submit_task(function, (*each, *arguments), key, makes))
                 continue
-            worker = self._free_worker(readers) if makes else None
+            if makes:
+                self._wait_for_thread(reading)
             # Read where it is used, and not kept.
             task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
-            where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-            made.append(self.client.compute(task, **where))
-            readers.append((worker, made[-1]))
+            made.append(self.client.compute(task))
+            reading.append(made[-1])
         return made
 
     def _submit_task(self, function: Callable, arguments: tuple, key: str, makes: bool):
@@ -139,7 +140,7 @@ class Cluster(Memory):
         if self.folder is None:
             return self.client.submit(function, *arguments, key=key)
         path = self.folder / f"cell-{key}" if makes else None
-        future = self.client.submit(_InFiles(function, path), *arguments, key=key)
+        future = self.client.submit(_InFiles(function, path, _LARGE), *arguments, key=key)
         with self._lock:
             self._readers[next(self._numbers)] = future
         if path is not None:
@@ -165,21 +166,18 @@ class Cluster(Memory):
             else:
                 self._dropped.append((number, path))
 
-    def _free_worker(self, readers: list[tuple]) -> str | None:
-        """Return a worker with a thread that reads nothing; wait for one if there is none.
+    def _wait_for_thread(self, reading: list) -> None:
+        """Wait until a thread of the cluster reads nothing.
 
-        Of rows that stay in the memory of workers Dask knows best where they are: None.
+        The next task then goes to its worker, which is the least busy one. Nothing is tied to a
+        worker: if all workers are lost at once, Dask waits for ever for one with the same address.
         """
         while True:
-            threads = self.client.nthreads()
-            running = [(worker, future) for worker, future in readers if not future.done()]
-            if not threads or len(running) < sum(threads.values()):
-                break
-            self._wait([future for _, future in running], return_when="FIRST_COMPLETED")
-        if self.folder is None or not threads:
-            return None
-        busy = Counter(worker for worker, _ in running)
-        return max(threads, key=lambda worker: threads[worker] - busy[worker])
+            running = [future for future in reading if not future.done()]
+            n_threads = self.n_threads()
+            if not n_threads or len(running) < n_threads:
+                return
+            self._wait(running, return_when="FIRST_COMPLETED")
 
     def _key(self, function: Callable) -> str:
         # The dashboard groups tasks by what stands before the token.
