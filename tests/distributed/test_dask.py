@@ -23,7 +23,7 @@ import dask.dataframe as dd
 from distributed import Client, LocalCluster
 
 from metasampler import MesaClassifier, ensemble
-from metasampler.distributed import DaskMesaClassifier
+from metasampler.distributed import DaskMesaClassifier, _place, _source
 from metasampler.growth import Growth
 
 pytestmark = [
@@ -79,7 +79,9 @@ def assert_same(in_memory, on_cluster, X, ddf):
 
 
 @pytest.mark.parametrize("n_parts", [1, 4, 17])
-def test_partitions_do_not_matter(client, n_parts):
+def test_partitions_do_not_matter(client, n_parts, monkeypatch):
+    # As many parts as there are partitions: else so few rows would be joined to two.
+    monkeypatch.setattr(_source, "_PARTS_A_THREAD", n_parts)
     frame = make_frame().drop(columns="weight")
     ddf = partitioned(frame, n_parts, empty=n_parts == 4)
     # All defaults; with many partitions fewer members, which take less long.
@@ -209,8 +211,10 @@ def kill_worker(client):
     os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("n_kills", [1, 2])
-def test_a_lost_worker_changes_nothing(client, monkeypatch, n_kills):
+@pytest.mark.parametrize(("n_kills", "in_files"), [(1, False), (2, False), (2, True)])
+def test_a_lost_worker_changes_nothing(client, monkeypatch, tmp_path, n_kills, in_files):
+    monkeypatch.setattr(_place, "_LARGE", 0)
+    monkeypatch.setattr(_source, "_PARTS_A_THREAD", 2)
     frame = make_frame().drop(columns="weight")
     ddf = partitioned(frame, 4)
     clf = MesaClassifier(n_estimators=5, random_state=0)
@@ -225,9 +229,29 @@ def test_a_lost_worker_changes_nothing(client, monkeypatch, n_kills):
             kill_worker(client)
 
     monkeypatch.setattr(Growth, "add", add_and_kill)
-    on_cluster = DaskMesaClassifier(clf, client=client, label="label", timeout=120).fit(ddf)
+    options = {"timeout": 120, "folder": tmp_path if in_files else None}
+    on_cluster = DaskMesaClassifier(clf, client=client, label="label", **options).fit(ddf)
     assert len(added) == len(in_memory.estimators_)
     assert_same_fit(in_memory, on_cluster.to_local(), X)
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_nobody_needs_are_removed(client, monkeypatch, tmp_path):
+    monkeypatch.setattr(_place, "_LARGE", 0)
+    frame = make_frame().drop(columns="weight")
+    clf = MesaClassifier(n_estimators=12, random_state=0)
+    n_files, add = [], Growth.add
+
+    def add_and_count(self, *args):
+        add(self, *args)
+        if hasattr(self.data.place, "folder"):
+            n_files.append(len(list(self.data.place.folder.iterdir())))
+
+    monkeypatch.setattr(Growth, "add", add_and_count)
+    in_memory, on_cluster, X = fit_both(frame, clf, client, partitioned(frame, 4), folder=tmp_path)
+    assert_same_fit(in_memory, on_cluster.to_local(), X)
+    # A member needs ten files or more, and leaves none of them behind.
+    assert max(n_files[-6:]) <= max(n_files[:6]) + 6
 
 
 DRIVER = """

@@ -332,13 +332,17 @@ def cut(codes, n_parts, seed, **vectors):
 @pytest.mark.parametrize("n_parts", [2, 7, 40])
 @pytest.mark.parametrize("spread", [0.0, 1.0, 300.0])
 @pytest.mark.parametrize("size", [1, 37, 499])
-def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
-    """Also where keys are tied, equal in all parts, or beyond the bins."""
+@pytest.mark.parametrize("known", ["nothing", "count", "count, parts differ"])
+def test_the_smallest_keys_of_all_parts(n_parts, spread, size, known):
+    """Also where keys are tied, equal in all parts, or beyond the bins; and if parts differ."""
     rng = np.random.default_rng(n_parts)
     codes = rng.integers(0, 2, 1200)
     key = RandomStreams(0).row_key(0)
-    request = Request(1, None, "train", key, 3)
+    count = None if known == "nothing" else int(codes.sum())
+    request = Request(1, None, "train", key, 3, count=count)
     own = np.round(rng.normal(0, spread, len(codes)))
+    if "differ" in known:
+        own.sort()
 
     def adjust(keys, errors, tied):
         return np.round(errors * 1e6) if tied else keys + errors * 1e6
@@ -360,6 +364,26 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size):
         keys = adjust(race_keys(key, 3, 0, len(codes))[rows], errors, tied)
         expected = rows[np.sort(np.argsort(keys, kind="stable")[:size])]
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("alike", "n_questions"), [(True, 1), (False, 3)])
+def test_one_question_finds_the_last_key_if_parts_are_alike(alike, n_questions):
+    asked = []
+
+    class Counting(Memory):
+        def ask(self, function, *cells, args=()):
+            asked.append(function.__name__)
+            return self.make(function, *cells, args=args)
+
+    codes = np.zeros(40_000, dtype=int)
+    parts = cut(codes, 4, 0)
+    rows = np.arange(len(codes))
+    sums = [Sums(rows[part.start :][: part.n_rows] / len(rows), {}) for part in parts]
+    request = Request(0, None, "train", RandomStreams(0).row_key(0), 0, 1, count=len(codes))
+    candidates = Candidates(Counting(), parts, request, lambda: sums)
+    power = 0.0 if alike else 20.0
+    candidates.smallest(2000, lambda keys, errors: keys - power * errors)
+    assert len(asked) == n_questions
 
 
 @settings(deadline=None)

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections import Counter, OrderedDict
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -11,15 +12,19 @@ from uuid import uuid4
 
 import numpy as np
 
-from metasampler.growth import Memory
+from metasampler.growth import Memory, load_cell, store_cell
 
 __all__ = ["Cluster"]
 
 # Seconds between looks at whether anything goes on.
 _LOOK_AGAIN = 2.0
 
-# Things that were sent to the cluster and may be needed again.
-_N_SHARED = 16
+# Things that were sent to the cluster and may be needed again: learners, and the newest members. Of
+# large data a tree takes some megabytes, in every worker.
+_N_SHARED = 6
+
+# From so many bytes on a cell is worth a file, where there is a folder for files.
+_LARGE = 1 << 16
 
 _SMALL = (type(None), bool, int, float, str, tuple, np.ndarray, np.generic, np.dtype, type)
 
@@ -29,10 +34,33 @@ def _give(thing):
     return thing
 
 
+class _InFiles:
+    """A question to cells that may be in files; what it makes is written to a file if it is large.
+
+    So a worker needs no memory for the rows that nobody asks for, and nothing is sent when another
+    worker does the next task.
+    """
+
+    def __init__(self, function: Callable, path: Path | None, large: int):
+        self.function = function
+        self.path = path
+        self.large = large
+        self.__name__ = function.__name__
+
+    def __call__(self, *args):
+        made = self.function(*map(load_cell, args))
+        is_part = hasattr(made, "rows_of")
+        if self.path is None or _size_of(vars(made) if is_part else made) < self.large:
+            return made
+        return store_cell(self.path, made)
+
+
 class Cluster(Memory):
     """Parts on the workers of a cluster; a cell is a future.
 
-    Every question is a pure task, so that Dask computes again what a lost worker held.
+    Every question is a pure task, so that Dask computes again what a lost worker held. With a
+    folder large cells are files there. A file is removed when nobody needs its cell any more; if a
+    task is computed again that needs it, Dask computes the cell again too.
 
     Parameters
     ----------
@@ -41,7 +69,8 @@ class Cluster(Memory):
     timeout : float
         Seconds without any progress after which an error is raised.
     folder : path, default=None
-        A folder that all workers share, for the tables of the parts; None keeps them in memory.
+        A folder that all workers share, for the tables of the parts and for large cells; None
+        keeps them in memory.
     journal : Journal, default=None
         Remembers the members that were fitted.
     """
@@ -60,6 +89,10 @@ class Cluster(Memory):
         self._numbers = count()
         self._token = uuid4().hex[:8]
         self._shared: OrderedDict[int, tuple] = OrderedDict()
+        # Tasks that may read files, and files that nobody needs once the tasks before them are
+        # done; both by numbers that grow.
+        self._readers: dict[int, Any] = {}
+        self._dropped: list[tuple[int, Path]] = []
         # Teams grow side by side and ask from their own threads.
         self._lock = threading.Lock()
 
@@ -72,51 +105,79 @@ class Cluster(Memory):
 
     def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return a future for each part."""
-        return self._submit(function, cells, args, in_turn=True)
+        return self._submit(function, cells, args, makes=True)
 
     def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return the answer of each part."""
         return self._answers(self._submit(function, cells, args))
 
-    def _submit(self, function: Callable, cells: tuple, args: tuple, *, in_turn=False) -> list:
+    def _submit(self, function: Callable, cells: tuple, args: tuple, *, makes=False) -> list:
         """Return a future for each part.
 
-        In turn every thread reads the blocks of one part at a time: otherwise a worker would read
-        the next ones before it is done with these, and hold both.
+        Where cells are made, every thread reads the blocks of one part at a time: otherwise a
+        worker would read the next ones before it is done with these, and hold both.
         """
         from dask.delayed import Delayed, delayed
 
         arguments = [self._argument(arg) for arg in args]
         made: list = []
-        readers: list[tuple] = []
+        reading: list = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
             if not any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
-                made.append(self.client.submit(function, *each, *arguments, key=key))
+                made.append(self._submit_task(function, (*each, *arguments), key, makes))
                 continue
-            worker = self._free_worker(readers) if in_turn else None
+            if makes:
+                self._wait_for_thread(reading)
             # Read where it is used, and not kept.
             task = delayed(function, pure=False)(*each, *arguments, dask_key_name=key)
-            where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-            made.append(self.client.compute(task, **where))
-            readers.append((worker, made[-1]))
+            made.append(self.client.compute(task))
+            reading.append(made[-1])
         return made
 
-    def _free_worker(self, readers: list[tuple]) -> str | None:
-        """Return a worker with a thread that reads nothing; wait for one if there is none.
+    def _submit_task(self, function: Callable, arguments: tuple, key: str, makes: bool):
+        """Return the future of one task; with a folder its cells may be files."""
+        if self.folder is None:
+            return self.client.submit(function, *arguments, key=key)
+        path = self.folder / f"cell-{key}" if makes else None
+        future = self.client.submit(_InFiles(function, path, _LARGE), *arguments, key=key)
+        with self._lock:
+            self._readers[next(self._numbers)] = future
+        if path is not None:
+            weakref.finalize(future, self._drop, path).atexit = False
+        return future
 
-        Of rows that stay in the memory of workers Dask knows best where they are: None.
+    def _drop(self, path: Path) -> None:
+        """Note that the loop has no more use for a cell; tasks may have."""
+        self._dropped.append((next(self._numbers), path))
+
+    def _remove_dropped(self) -> None:
+        """Remove the files of cells that neither the loop nor any task needs."""
+        with self._lock:
+            done = [number for number, future in self._readers.items() if future.done()]
+            # Futures go when the lock is free: they may note a file.
+            gone = [self._readers.pop(number) for number in done]
+            oldest = min(self._readers, default=next(self._numbers))
+            dropped, self._dropped = self._dropped, []
+        del gone
+        for number, path in dropped:
+            if number < oldest:
+                path.unlink(missing_ok=True)
+            else:
+                self._dropped.append((number, path))
+
+    def _wait_for_thread(self, reading: list) -> None:
+        """Wait until a thread of the cluster reads nothing.
+
+        The next task then goes to its worker, which is the least busy one. Nothing is tied to a
+        worker: if all workers are lost at once, Dask waits for ever for one with the same address.
         """
         while True:
-            threads = self.client.nthreads()
-            running = [(worker, future) for worker, future in readers if not future.done()]
-            if not threads or len(running) < sum(threads.values()):
-                break
-            self._wait([future for _, future in running], return_when="FIRST_COMPLETED")
-        if self.folder is None or not threads:
-            return None
-        busy = Counter(worker for worker, _ in running)
-        return max(threads, key=lambda worker: threads[worker] - busy[worker])
+            running = [future for future in reading if not future.done()]
+            n_threads = self.n_threads()
+            if not n_threads or len(running) < n_threads:
+                return
+            self._wait(running, return_when="FIRST_COMPLETED")
 
     def _key(self, function: Callable) -> str:
         # The dashboard groups tasks by what stands before the token.
@@ -167,6 +228,7 @@ class Cluster(Memory):
                 "a folder that workers share."
             ) from error
         self.n_bytes += sum(map(_size_of, answers))
+        self._remove_dropped()
         return answers
 
     def _n_processing(self) -> float:

@@ -12,8 +12,9 @@ __all__ = ["DaskRows", "is_dask"]
 # What a worker's memory may be filled with; Dask itself needs the rest.
 _USABLE = 0.6
 
-# Parts a thread of the cluster: with one the others would wait for the slowest.
-_PARTS_A_THREAD = 2
+# Parts a thread of the cluster. Every question costs a task for each part, some milliseconds of the
+# scheduler's and the worker's time, and a draw takes the same time for all parts of one size.
+_PARTS_A_THREAD = 1
 
 # The most bytes of a table that become one part, by where the tables are kept. What is read from
 # a file, and then written, is in the memory of a worker several times.

@@ -38,6 +38,7 @@ from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
 from metasampler.growth._memory import Memory, RowsInMemory, fingerprint, join_tables
 from metasampler.growth._parted import make_parted_data
+from metasampler.growth._places import load_cell, store_cell
 from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
@@ -98,6 +99,7 @@ __all__ = [
     "join_choices",
     "join_tables",
     "kinds_of",
+    "load_cell",
     "looked_at",
     "make_draw",
     "make_growth_data",
@@ -112,6 +114,7 @@ __all__ = [
     "resolve_source",
     "running_mean",
     "spread_action",
+    "store_cell",
     "unchanged_on_error",
     "weight_argument",
     "without_spare_memory",

@@ -76,12 +76,16 @@ class Part:
         if (role, k, fold) in self._known:
             return self._known[role, k, fold]
         which = slice(None) if role == "all" else self.roles.get(role, slice(0))
-        if fold is not None:
+        if isinstance(which, slice) and which == slice(None) and k is not None:
+            chosen = self.codes == k
+            if fold is not None:
+                assert self.folds is not None
+                chosen &= self.folds != fold
+            rows = np.flatnonzero(chosen)
+        elif fold is not None:
             rows = self.rows_of(k, None, role)
             assert self.folds is not None
             rows = rows[self.folds[rows] != fold]
-        elif isinstance(which, slice) and which == slice(None) and k is not None:
-            rows = np.flatnonzero(self.codes == k)
         else:
             rows = np.arange(self.n_rows)[which]
             rows = rows if k is None else rows[self.codes[rows] == k]
@@ -254,7 +258,7 @@ class GrowthData(ABC):
             scales = np.maximum(counts, 1) / np.clip(counts, 1, MAX_WATCHED)
             of_class = []
             for k, count in enumerate(counts):
-                request = Request(k, None, role, key, number, weighted=False)
+                request = Request(k, None, role, key, number, weighted=False, count=int(count))
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
@@ -300,7 +304,8 @@ class GrowthData(ABC):
             chosen = place.make(_role_rows, parts, args=("all",))
         else:
             key = self.streams.row_key(Stream.EDGES)
-            request = Request(None, None, "all", key, 0, weighted=False)
+            n_all = self.n_train_table
+            request = Request(None, None, "all", key, 0, weighted=False, count=n_all)
             chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from metasampler.growth._merging import groups_of_all, last_of_smallest, least_of_all, up_to
+from metasampler.growth._merging import (
+    SmallKeys,
+    groups_of_all,
+    last_of_smallest,
+    least_of_all,
+    up_to,
+)
 
 if TYPE_CHECKING:
     from metasampler.growth._data import GrowthData, Part
@@ -268,6 +274,8 @@ class Request(NamedTuple):
     number: int
     n_members: int = 0
     weighted: bool = True
+    #: How many rows these are, if that is known.
+    count: int | None = None
 
 
 class Choice(NamedTuple):
@@ -311,7 +319,7 @@ def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, gro
     n_members, sums = (0, None) if growth is None else (growth.n_members, growth.sums)
     chosen = []
     for k, (count, limit) in enumerate(zip(counts, data.limits(counts), strict=True)):
-        request = Request(k, fold, "train", key, number, n_members)
+        request = Request(k, fold, "train", key, number, n_members, count=int(count))
         candidates = Candidates(place, parts, request, sums, whole)
         if count <= limit:
             chosen.append(candidates.all())
@@ -348,7 +356,8 @@ class Candidates:
 
     def among(self, parts: list) -> "Candidates":
         """Return those candidates that are training rows of other parts, cut as these are."""
-        return Candidates(self.place, parts, self.request, self._sums, self._whole)
+        request = self.request._replace(count=None)
+        return Candidates(self.place, parts, request, self._sums, self._whole)
 
     def sums(self) -> list:
         """Return the sums over the members, of each part."""
@@ -379,9 +388,9 @@ class Candidates:
         cells = (parts, sums, self._whole)
         if not self.are_parted:
             return Choice.of(place.make(_smallest_of, *cells, args=(size, *arguments)))
-        keys = place.make(_class_keys, *cells, args=arguments)
-        last = last_of_smallest(place, parts, keys, request, size)
-        return Choice((keys,), ((up_to, 1, (request, *last)),))
+        smallest = place.make(_smallest_keys, *cells, args=(size, *arguments))
+        last = last_of_smallest(place, smallest, size, request.count)
+        return Choice((smallest,), ((up_to, 1, last),))
 
     def pick(self, pick: Callable, *args) -> Choice:
         """Choose the rows that ``pick(rows, keys, errors, *args)`` chooses by their positions.
@@ -405,8 +414,8 @@ def _all_keys(part: "Part", key: np.ndarray, number: int) -> np.ndarray:
     return race_keys(key, number, part.start, part.start + part.n_rows)
 
 
-def _class_keys(part: "Part", sums, whole, request: Request, adjust=None, args=()) -> np.ndarray:
-    """Return the keys of the rows of a request; ``adjust`` changes them by the errors."""
+def _class_keys(part: "Part", sums, whole, request: Request, adjust=None, args=()) -> tuple:
+    """Return the rows of a request and their keys; ``adjust`` changes these by the errors."""
     rows = part.rows_of(request.k, request.fold, request.role)
     if whole is None:
         numbers = rows + part.start if part.start else rows
@@ -417,18 +426,24 @@ def _class_keys(part: "Part", sums, whole, request: Request, adjust=None, args=(
         keys -= np.log(part.weights[rows])
     if adjust is not None and len(rows):
         keys = adjust(keys, sums.class_errors(rows, request.k, request.n_members), *args)
-    return keys
+    return rows, keys
 
 
 def _smallest_of(part: "Part", sums, whole, size: int, request: Request, *how) -> np.ndarray:
     """Return the positions of the rows with the smallest keys of the only part."""
-    keys = _class_keys(part, sums, whole, request, *how)
-    return part.rows_of(request.k, request.fold, request.role)[draw_rows(keys, size)]
+    rows, keys = _class_keys(part, sums, whole, request, *how)
+    return rows[draw_rows(keys, size)]
+
+
+def _smallest_keys(part: "Part", sums, whole, size: int, request: Request, *how) -> SmallKeys:
+    """Return the smallest keys of one of several parts; no others can be among those of all."""
+    rows, keys = _class_keys(part, sums, whole, request, *how)
+    few = draw_rows(keys, size)
+    return SmallKeys(part.start, rows[few], keys[few], len(keys))
 
 
 def _pick_of(part: "Part", sums, whole, request: Request, pick, args) -> np.ndarray:
     """Return the positions that ``pick(rows, keys, errors)`` chooses of the only part."""
-    rows = part.rows_of(request.k, request.fold, request.role)
-    keys = _class_keys(part, sums, whole, request)
+    rows, keys = _class_keys(part, sums, whole, request)
     errors = None if sums is None else sums.class_errors(rows, request.k, request.n_members)
     return rows[pick(rows, keys, errors, *args)]

@@ -129,6 +129,9 @@ class Growth:
             advance("" if step.score is None else f"validation score {step.score:.3f}")
             if stopped is not None and stopped.is_set():
                 return
+        if self.data.n_folds:
+            # With rotation only draws ask for the sums of all rows, and there are no more draws.
+            self._sums, self._n_scored = None, 0
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
@@ -153,9 +156,12 @@ class Growth:
             journal.add(key, fitted)
         return fitted
 
-    def add(self, member, drawn: Drawn, rule: Rule | None = None) -> None:
-        """Add a fitted member and record the step."""
-        self._add_unseen(member)
+    def add(self, member, drawn: Drawn, rule: Rule | None = None, unseen=None) -> None:
+        """Add a fitted member and record the step.
+
+        ``unseen`` are its scores of the rows that it leaves out, if somebody has them.
+        """
+        self._add_unseen(member, unseen)
         self.members.append(member)
         self.subsets.append(drawn.rows)
         # With rotation the score waits until every row was left out by some member.
@@ -176,14 +182,22 @@ class Growth:
             )
         )
 
-    def _add_unseen(self, member) -> None:
+    def _unseen_scores(self, number: int, member) -> np.ndarray | None:
+        """Return a member's probabilities of the rows it leaves out, with rotation."""
+        data = self.data
+        if self._unseen_total is None:
+            return None
+        arguments = (self._learner_of(number), member, number % data.n_folds)
+        answers = data.place.ask(_scores_of_fold, data.parts, data.watches, args=arguments)
+        return join_arrays(answers)
+
+    def _add_unseen(self, member, unseen: np.ndarray | None = None) -> None:
         """Add a new member's probabilities of the rows it leaves out in rotation."""
-        data, number = self.data, self.n_members
         if self._unseen_total is not None:
-            fold = number % data.n_folds
-            arguments = (self._learner_of(number), member, fold)
-            answers = data.place.ask(_scores_of_fold, data.parts, data.watches, args=arguments)
-            self._unseen_total[data.watched("valid").folds == fold] += join_arrays(answers)
+            if unseen is None:
+                unseen = self._unseen_scores(self.n_members, member)
+            fold = self.n_members % self.data.n_folds
+            self._unseen_total[self.data.watched("valid").folds == fold] += unseen
             self._n_unseen[fold] += 1
         self._errors = {}
 
@@ -229,15 +243,20 @@ class Growth:
         else:
             parallel = Parallel(n_jobs, return_as="generator")
             fitted = parallel(delayed(self._fit_members)(batch) for batch in batches)
-        for pairs in fitted:
-            for member, subset in pairs:
-                self.add(member, subset)
+        for of_batch in fitted:
+            for member, subset, unseen in of_batch:
+                self.add(member, subset, None, unseen)
                 yield self.steps[-1]
 
     def _fit_members(self, numbers: np.ndarray) -> list[tuple]:
         twin = copy(self)
         twin.learners = [learner.own_copy() for learner in self.learners]
-        return [twin.fit_member(int(number)) for number in numbers]
+        fitted = []
+        for number in numbers.tolist():
+            member, subset = twin.fit_member(number)
+            # Scored here, where other members are fitted meanwhile.
+            fitted.append((member, subset, twin._unseen_scores(number, member)))
+        return fitted
 
     # ------------------------------------------------------------------ copies
 

@@ -1,11 +1,13 @@
 """Draws from rows in several parts: what parts answer is merged exactly.
 
-From counts of keys in bins follows the bin of the last row that is drawn, and from the keys in that
-bin the last row itself; ties go by row number. So a draw does not depend on how rows are cut.
+Of every part as many keys are kept as are drawn of all. Where each part has its share of the rows
+that are drawn, the last of them is among the keys near this rank. Otherwise counts of keys in bins
+tell the bin of the last row, and the keys in that bin the row itself. Ties go by row number. So a
+draw does not depend on how rows are cut.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,13 +16,44 @@ from metasampler.growth._weights import MANY_ROWS, exact_group_sums, group_sums
 if TYPE_CHECKING:
     from metasampler.growth._data import Part
 
-__all__ = ["groups_of_all", "last_of_largest", "last_of_smallest", "least_of_all", "up_to"]
+__all__ = [
+    "SmallKeys",
+    "groups_of_all",
+    "last_of_largest",
+    "last_of_smallest",
+    "least_of_all",
+    "up_to",
+]
 
 # Bins of keys have this width, from -64 to 64: a bin holds about a 64th of what is drawn.
 _BINS_A_UNIT, _FARTHEST = 64, 64
 
+# How far from its expected rank the last key may be in a part: so many standard deviations.
+_N_DEVIATIONS = 4
+
 # How far the bits of an error are shifted to the right: 13 more of the 64 are known each time.
 _SHIFTS = (51, 38, 25, 12, 0)
+
+
+class SmallKeys(NamedTuple):
+    """The smallest keys of one part: the others cannot be drawn.
+
+    Attributes
+    ----------
+    start : int
+        The number of the part's first row.
+    rows : ndarray of int
+        Positions of rows, in ascending order.
+    keys : ndarray
+        Their keys.
+    n_all : int
+        How many rows the part has of those that could be drawn.
+    """
+
+    start: int
+    rows: np.ndarray
+    keys: np.ndarray
+    n_all: int
 
 
 def least_of_all(place, parts: list, sums: list, request, function: Callable, args: tuple) -> float:
@@ -45,14 +78,36 @@ def groups_of_all(
     return counts, np.array([float(sum(of)) for of in zip(*exact, strict=True)])
 
 
-def last_of_smallest(place, parts: list, keys: list, request, size: int) -> tuple[float, int]:
-    """Return the last of the smallest keys of a request, and the number of its row."""
-    which, n_below = _bin_of_last(place.ask(_count_keys, parts, keys), size)
-    near = place.ask(_keys_in_bin, parts, keys, args=(request, which))
-    near_keys, near_rows = (np.concatenate(arrays) for arrays in zip(*near, strict=True))
-    order = np.lexsort((near_rows, near_keys))
-    last = order[size - n_below - 1]
-    return float(near_keys[last]), int(near_rows[last])
+def last_of_smallest(place, smallest: list, size: int, count: int | None) -> tuple[float, int]:
+    """Return the last of the smallest keys, and the number of its row.
+
+    ``smallest`` are the `SmallKeys` of each part. ``count`` are the rows of all parts that could be
+    drawn, if somebody knows.
+    """
+    if count is not None:
+        last = _last_near_rank(place.ask(_keys_near_rank, smallest, args=(size / count,)), size)
+        if last is not None:
+            return last
+    which, n_below = _bin_of_last(place.ask(_count_keys, smallest), size)
+    return _at_rank(place.ask(_keys_in_bin, smallest, args=(which,)), size - n_below)
+
+
+def _last_near_rank(answers: Sequence[tuple], size: int) -> tuple[float, int] | None:
+    """Return the last key and its row, if it is among the keys that all parts have told."""
+    n_below, below, above, *near = zip(*answers, strict=True)
+    rank = size - sum(n_below)
+    if not 0 < rank <= sum(map(len, near[0])):
+        return None
+    last = _at_rank(list(zip(*near, strict=True)), rank)
+    # Then no part has a smaller key that it counted as larger, nor the other way round.
+    return last if max(below) < last[0] < min(above) else None
+
+
+def _at_rank(near: Sequence[tuple], rank: int) -> tuple[float, int]:
+    """Return the key at a rank, and the number of its row."""
+    keys, rows = (np.concatenate(arrays) for arrays in zip(*near, strict=True))
+    last = np.lexsort((rows, keys))[rank - 1]
+    return float(keys[last]), int(rows[last])
 
 
 def last_of_largest(place, parts: list, sums: list, request, size: int) -> tuple[float, int]:
@@ -148,25 +203,42 @@ def _bins(keys: np.ndarray) -> np.ndarray:
     return ((bounded + _FARTHEST) * _BINS_A_UNIT).astype(np.int16)
 
 
-def _count_keys(part: "Part", keys: np.ndarray) -> tuple[int, np.ndarray]:
+def _keys_near_rank(smallest: SmallKeys, share: float) -> tuple:
+    """Return the keys near the rank that the last one has if this part has its share of the rows.
+
+    Before them: how many are smaller, the largest of these, and the smallest of the larger ones.
+    """
+    start, rows, keys, n_all = smallest
+    expected = share * n_all
+    width = _N_DEVIATIONS * expected**0.5 + _N_DEVIATIONS**2
+    first, stop = max(0, int(expected - width)), min(len(keys), int(expected + width) + 1)
+    order = np.arange(len(keys))
+    if first > 0 or stop < len(keys):
+        order = np.argpartition(keys, sorted({first, stop - 1}))
+    near = order[first:stop]
+    below = keys[order[:first]].max(initial=-np.inf)
+    above = keys[order[stop:]].min(initial=np.inf)
+    return first, below, above, keys[near], rows[near] + start
+
+
+def _count_keys(smallest: SmallKeys) -> tuple[int, np.ndarray]:
     """Return the number of keys in each bin, from the first bin that has any."""
-    if not len(keys):
+    if not len(smallest.keys):
         return 0, np.zeros(0, dtype=np.int64)
-    bins = _bins(keys)
+    bins = _bins(smallest.keys)
     first = int(bins.min())
     return first, np.bincount(bins - first)
 
 
-def _keys_in_bin(part: "Part", keys: np.ndarray, request, which: int) -> tuple:
+def _keys_in_bin(smallest: SmallKeys, which: int) -> tuple:
     """Return the keys in one bin and the numbers of their rows."""
-    near = np.flatnonzero(_bins(keys) == which)
-    rows = part.rows_of(request.k, request.fold, request.role)
-    return keys[near], rows[near] + part.start
+    near = np.flatnonzero(_bins(smallest.keys) == which)
+    return smallest.keys[near], smallest.rows[near] + smallest.start
 
 
-def up_to(part: "Part", keys: np.ndarray, request, last: float, last_row: int) -> np.ndarray:
+def up_to(part: "Part", smallest: SmallKeys, last: float, last_row: int) -> np.ndarray:
     """Return the positions of rows with keys up to the last one, of equal ones by their number."""
-    rows = part.rows_of(request.k, request.fold, request.role)
+    start, rows, keys, _ = smallest
     chosen = keys < last
-    chosen |= (keys == last) & (rows + part.start <= last_row)
+    chosen |= (keys == last) & (rows <= last_row - start)
     return rows[chosen]

@@ -19,7 +19,15 @@ from metasampler.growth._memory import Memory
 from metasampler.growth._stacked import join_frames, rows_only
 from metasampler.tables import is_frame
 
-__all__ = ["FileTable", "Files", "FrameTable", "write_table"]
+__all__ = [
+    "FileTable",
+    "Files",
+    "FrameTable",
+    "StoredCell",
+    "load_cell",
+    "store_cell",
+    "write_table",
+]
 
 
 class Files(Memory):
@@ -54,12 +62,12 @@ class Files(Memory):
         """Return a cell for each part; what is large is written to a file."""
         made = []
         for each in zip(*cells, strict=True):
-            made.append(self._stored(function(*map(_loaded, each), *args)))
+            made.append(self._stored(function(*map(load_cell, each), *args)))
         return made
 
     def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
         """Return the answer of each part."""
-        return [function(*map(_loaded, each), *args) for each in zip(*cells, strict=True)]
+        return [function(*map(load_cell, each), *args) for each in zip(*cells, strict=True)]
 
     def _stored(self, made):
         if made is None:
@@ -68,17 +76,23 @@ class Files(Memory):
         if hasattr(made, "rows_of") and made.table is not None:
             made.table.remove_when_unused()
             return made
-        cell = _Stored(self.folder / f"cell-{next(self._numbers)}")
-        joblib.dump(made, cell.path)
+        cell = store_cell(self.folder / f"cell-{next(self._numbers)}", made)
+        weakref.finalize(cell, _remove_file, cell.path)
         return cell
 
 
-class _Stored:
-    """Something in a file, which goes when this object does."""
+class StoredCell:
+    """Something in a file; any process that sees the file can load it."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: str):
         self.path = path
-        self._remove = weakref.finalize(self, _remove_file, str(path))
+
+
+def store_cell(path: str | os.PathLike, made) -> StoredCell:
+    """Write something to a file and return the cell that stands for it."""
+    with _whole_file(path) as file:
+        joblib.dump(made, file)
+    return StoredCell(os.fspath(path))
 
 
 def _remove_file(path: str) -> None:
@@ -86,11 +100,11 @@ def _remove_file(path: str) -> None:
     Path(path).unlink(missing_ok=True)
 
 
-def _loaded(cell):
+def load_cell(cell):
     """Return what a cell holds; its arrays are mapped, and what is written to them is not kept."""
     if isinstance(cell, list):
-        return [_loaded(each) for each in cell]
-    return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, _Stored) else cell
+        return [load_cell(each) for each in cell]
+    return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, StoredCell) else cell
 
 
 class TableInFile:
