@@ -226,17 +226,18 @@ def _promise(ensemble) -> str:
     if len(ensemble.classes_) != 2:
         return ""
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
-    reach = f"where its probability is {ensemble.threshold_:.4f} or more"
+    reach = f"if its probability is {ensemble.threshold_:.4f} or more"
     rule = ensemble.threshold
     if isinstance(rule, (tuple, list)) and rule[0] == "top" and isinstance(rule[1], Integral):
         reach = (
-            f"for the {rule[1]:,} most probable of the rows it gets; of as many rows as fit saw, "
-            f"{ensemble.class_counts_.sum():,}, those with {ensemble.threshold_:.4f} or more"
+            f"for the {rule[1]:,} most probable of the rows it gets. If it gets as many rows as "
+            f"fit saw, {ensemble.class_counts_.sum():,}, their probability is "
+            f"{ensemble.threshold_:.4f} or more"
         )
     text = f"predict returns {label!r} {reach}."
     if ensemble.expected_recall_ is not None:
-        text += f" On the held-out rows that has a recall of {ensemble.expected_recall_:.0%}"
+        text += f" On held-out rows the recall is {ensemble.expected_recall_:.0%}"
         if ensemble.expected_precision_ is not None:
-            text += f" and a precision of {ensemble.expected_precision_:.0%}"
+            text += f" and the precision {ensemble.expected_precision_:.0%}"
         text += "."
     return text

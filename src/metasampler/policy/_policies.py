@@ -157,9 +157,9 @@ def _signal(growth) -> np.ndarray:
     """Return the signal that scouts found."""
     if growth.learner.signal is None:
         raise ValueError(
-            "A state of kind 'signal' is of members that scouts went before: the boosters of "
-            "MesaClassifier's recipes, for tables with at least 25 rows of the smallest class. "
-            "For other members take another sampler."
+            "This sampler reads the signal, and only the boosters of MesaClassifier's presets have "
+            "one. They grow if the smallest class has at least 25 rows. For other members take "
+            "another sampler."
         )
     return signal_state(growth.learner.signal)
 
