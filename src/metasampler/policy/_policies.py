@@ -367,8 +367,8 @@ class UniformPolicy:
 class LearnedPolicy:
     """Choose how to draw by an actor that reads the state of the ensemble.
 
-    It acts by the mean of the actor, which scores the same as a draw and can be repeated; for
-    draws see :class:`Drawn`.
+    It acts by the mean of the actor. The mean gives the same result each time, and scores the same
+    as draws. For draws see :class:`Drawn`.
 
     Parameters
     ----------
