@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from metasampler import MesaClassifier
 from metasampler_bench import ResultStore, list_specs, load_spec
 from metasampler_bench._look import short
 from metasampler_bench._rows import per_set_means
@@ -50,7 +51,7 @@ def test_the_guide_to_decisions_has_the_measured_scores():
 def test_costs_that_the_pages_say_in_words_are_measured():
     rows = ResultStore(RESULTS / "tables.jsonl").rows()
     costs = {}
-    for method in ("mesa", "mesa-fast"):
+    for method in ("mesa", "mesa-fast", "mesa-best"):
         _, cpu = per_set_means(rows, [method, "lightgbm"], "cpu")
         costs[method] = geometric_mean(cpu[:, 0] / cpu[:, 1])
     assert "`MesaClassifier()`: about three times the CPU time" in prose("coming-from.md")
@@ -58,3 +59,7 @@ def test_costs_that_the_pages_say_in_words_are_measured():
     assert '`MesaClassifier.from_preset("fast")` takes about the same' in prose("coming-from.md")
     assert "about the cost of one LightGBM fit" in prose("guide/how-it-works.md")
     assert round(costs["mesa-fast"], 1) == 1
+    text = " ".join(MesaClassifier.__doc__.split())
+    assert "None takes about three times the CPU time of LightGBM" in text
+    assert '``"best"`` about eleven times as much' in text
+    assert round(costs["mesa-best"]) == 11

@@ -437,11 +437,11 @@ def test_fit_says_which_of_its_figures_to_believe(imbalanced):
 
     X, y = imbalanced
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
-    assert "expect what the cross-validation says" in _promise(clf, cross_validated=True)
-    assert "expect a little less of new ones" in _promise(clf, cross_validated=False)
+    assert "For new rows trust the cross-validation" in _promise(clf, cross_validated=True)
+    assert "Expect a little less of new rows" in _promise(clf, cross_validated=False)
     # Nothing is said of held-out rows that there are none of.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
-    assert "expect" not in _promise(clf, cross_validated=True)
+    assert "new rows" not in _promise(clf, cross_validated=True)
 
 
 def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):

@@ -36,16 +36,11 @@ def policies(look: Look) -> str:
         if ahead:
             text += f" Ahead of it: {listed(f'{title_of(m)} ({ranks[m]:.2f})' for m in ahead)}."
         texts.append(text)
-    gains = []
-    for k in look.values("k"):
-        sets, means = per_set_means(select(look.rows, {"k": k}), ["mesa-fit", "spe"])
-        if len(sets) > 1:
-            gain, error = paired(means[:, 0], means[:, 1])
-            gains.append(f"{gain:+.3f} ± {error:.3f} with {k} members ({len(sets)} sets)")
-    if gains:
-        texts.append(f"MESA, meta-trained on the task, minus SPE: {listed(gains)}.")
-    texts += _on_the_task(look)
-    found = [bullets(texts), *_of_constants(look, "mesa-universal", "mesa-alone", "constant-")]
+    found = [
+        " ".join(texts),
+        *_on_the_task(look),
+        *_of_constants(look, "mesa-universal", "mesa-alone", "constant-"),
+    ]
     return "\n\n".join(text for text in found if text)
 
 
@@ -55,21 +50,34 @@ def policies_default(look: Look) -> str:
 
 
 def _on_the_task(look: Look) -> list[str]:
-    """Say what samplers gain that learn from the task itself."""
-    reports = [r for r in look.spec.reports if r.get("reference") == "mesa-universal"]
-    texts = []
+    """Show what samplers gain that learn from the task itself."""
+    sizes = look.values("k")
+    spe: dict[int, tuple[float, float]] = {}
+    n_sets = 0
+    for k in sizes:
+        sets, means = per_set_means(select(look.rows, {"k": k}), ["mesa-fit", "spe"])
+        if len(sets) > 1:
+            n_sets = max(n_sets, len(sets))
+            spe[k] = paired(means[:, 0], means[:, 1])
+    rows = {f"meta-trained on the task, minus SPE ({n_sets} sets)": spe}
+    report = next((r for r in look.spec.reports if r.get("reference") == "mesa-universal"), None)
     for method, name in (("mesa-fit", "meta-trained on"), ("mesa-adapt", "adapted to")):
-        for report in reports:
-            gains = [
-                f"{gain:+.3f} ± {error:.3f} with {k} members"
-                for k, (gain, error) in _gaps(look, report, method, "mesa-universal").items()
-            ]
-            if gains:
-                texts.append(
-                    f"A sampler that was {name} the task, minus the universal sampler: "
-                    f"{listed(gains)}."
-                )
-    return texts
+        if report is not None:
+            gaps = _gaps(look, report, method, "mesa-universal")
+            rows[f"{name} the task, minus the universal sampler"] = gaps
+    table = _table_of_gaps(rows, sizes)
+    return ["Samplers that learn from the task itself:", table] if table else []
+
+
+def _table_of_gaps(rows: dict[str, dict[int, tuple[float, float]]], sizes: list[int]) -> str:
+    """Write differences and their errors, with a column for each number of members."""
+    lines = [
+        [name, *(f"{gaps[k][0]:+.4f} ± {gaps[k][1]:.4f}" if k in gaps else "" for k in sizes)]
+        for name, gaps in rows.items()
+        if gaps
+    ]
+    header = ["difference in average precision", *(f"{k} members" for k in sizes)]
+    return text_table(header, lines) if lines else ""
 
 
 def _shown(look: Look, report: dict[str, Any]) -> list[Row]:
@@ -127,20 +135,16 @@ def _of_constants(look: Look, own: str, alone: str, family: str) -> list[str]:
                 )
     if not lines:
         return []
-    gains = []
-    for said, name in (
-        ("The universal sampler minus the constant mu 0.9", own),
-        ("The same sampler without rivals", alone),
-    ):
-        gaps = _gaps(look, report, name, held).items()
-        parts = [f"{gain:+.4f} ± {error:.4f} with {k} members" for k, (gain, error) in gaps]
-        gains.append(f"{said}: {listed(parts)}.")
+    gains = {
+        "universal sampler, minus the constant mu 0.9": _gaps(look, report, own, held),
+        "the same without rivals": _gaps(look, report, alone, held),
+    }
     others = list(columns)
     return [
         f"Mean average precision over {n_sets} sets. The best constant is known with hindsight "
         "only:",
         text_table(["members", others[0], "best constant", *others[1:]], lines),
-        bullets(gains),
+        _table_of_gaps(gains, look.values("k")),
         "What a policy loses on a set against the best constant of this set:",
         text_table(["members", "policy", "mean loss", "worst loss"], losses),
     ]

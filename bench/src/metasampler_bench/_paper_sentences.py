@@ -237,30 +237,32 @@ def noise(look: Look) -> str:
 
 
 def transfer(look: Look) -> str:
-    texts = []
+    lines, columns = [], [f"{part:.0%} of its rows" for part in (0.5, 0.1)]
+    tasks = ("optical_digits", "spectrometer")
     for name in look.values("dataset", method=OWN):
         ks = [k for k in look.values("k", dataset=name) if look.has(dataset=name, method=OWN, k=k)]
         losses: dict[str, list[float]] = {}
         for k in ks:
-            own = look.mean(dataset=name, method=OWN, k=k)
-            for part in (0.5, 0.1):
-                if look.has(dataset=name, method=OWN, k=k, meta_fraction=part):
-                    value = look.mean(dataset=name, method=OWN, k=k, meta_fraction=part)
-                    losses.setdefault(f"{part:.0%} of the rows", []).append(value / own - 1)
-            for task in ("optical_digits", "spectrometer"):
-                if look.has(dataset=name, method=OWN, k=k, meta_task=task):
-                    value = look.mean(dataset=name, method=OWN, k=k, meta_task=task)
-                    losses.setdefault(f"{task}", []).append(value / own - 1)
+            place = {"dataset": name, "method": OWN, "k": k}
+            others = {f"{part:.0%} of its rows": {"meta_fraction": part} for part in (0.5, 0.1)}
+            others |= {task: {"meta_task": task} for task in tasks}
+            for title, more in others.items():
+                if look.has(**place, **more):
+                    loss = look.mean(**place, **more) / look.mean(**place) - 1
+                    losses.setdefault(title, []).append(loss)
         if losses:
-            parts = [f"{key} {min(v):+.1%} to {max(v):+.1%}" for key, v in losses.items()]
             n = look.fits(dataset=name, method=OWN, k=ks[0])
-            texts.append(f"On {name} ({n} fits): {listed(parts)}.")
-    if not texts:
+            spans = [
+                f"{min(losses[title]):+.1%} to {max(losses[title]):+.1%}" if title in losses else ""
+                for title in (*columns, *tasks)
+            ]
+            lines.append([name, *spans, f"{n}"])
+    if not lines:
         return ""
     head = "How the score changes if the sampler was meta-trained on a part of the rows, or on "
     head += "another task. We compare it with a sampler of all rows of the task itself. The two "
     head += "numbers are the lowest and the highest over the numbers of members:"
-    return f"{head}\n\n{bullets(texts)}"
+    return f"{head}\n\n{text_table(['used on', *columns, *tasks, 'fits'], lines)}"
 
 
 def resampling(look: Look) -> str:

@@ -148,7 +148,9 @@ def _save_figures(
 
 def _head(spec: Spec, summary: str) -> list[str]:
     """Return the title, and in a sentence or two what the rows say."""
-    in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
+    in_paper = "This benchmark is not in the paper."
+    if spec.paper:
+        in_paper = f"In the paper: {spec.paper}."
     return [f"# {spec.title}", *([summary] if summary else []), in_paper]
 
 
