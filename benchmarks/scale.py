@@ -314,8 +314,8 @@ def extrapolate(rows: list[dict]) -> list[str]:
             continue
         small, large = (tasks[n, recipe, 1_000_000] for n in sizes[-2:])
         lines += [
-            f"By a line through the fits of {sizes[-2]:,} and {sizes[-1]:,} rows with `{recipe}`, "
-            "in CPU seconds of all processes:",
+            f"An estimate for more rows with `{recipe}`, in CPU seconds of all processes. It is a "
+            f"line through the fits of {sizes[-2]:,} and {sizes[-1]:,} rows:",
             "",
             "| rows are | a million rows more cost | 100,000,000 rows | 1,000,000,000 rows |",
             "|---|---|---|---|",
@@ -389,9 +389,9 @@ def render_limits(rows: list[dict]) -> list[str]:
         limits = sorted({limit for each in found.values() for limit in each}, reverse=True)
         names = ["no limit", *(f"{limit:,}" for limit in limits[1:])]
         lines += [
-            f"Real tables, `{recipe}`, {N_SPLITS} splits: average precision by the most rows of a "
-            "class that a member gets, and in brackets the CPU time as a part of that without a "
-            "limit:",
+            f"Real tables, `{recipe}`, {N_SPLITS} splits. The column says how many rows of a class "
+            "a member gets at most. A cell has the average precision. In brackets is the CPU time, "
+            "as a part of the time without a limit:",
             "",
             f"| table | rows of the largest class | {' | '.join(names)} |",
             f"|{'---|' * (len(names) + 2)}",

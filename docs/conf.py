@@ -63,6 +63,8 @@ html_theme_options = {
     # Nothing is fetched from elsewhere: the site opens from disk.
     "use_edit_page_button": False,
 }
+# These pages have no section: without the empty bar programs have the whole width.
+html_sidebars = {"index": [], "start": []}
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 

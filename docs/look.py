@@ -1,4 +1,4 @@
-"""Photograph pages of the built site at desktop and phone width, and find what does not fit.
+"""Photograph pages of the built site, light and dark, at desktop and phone width.
 
     make docs
     python docs/look.py               # the pages below
@@ -27,6 +27,11 @@ PAGES = (
     "results/tables",
     "results/under-sampling",
 )
+LOOKS = tuple(
+    (f"{name}{'-dark' * dark}", size, dark)
+    for name, size in (("desktop", DESKTOP), ("phone", PHONE))
+    for dark in (False, True)
+)
 #: Longer pages are cut: what is below looks like what is above.
 MOST = 6000
 
@@ -37,8 +42,8 @@ def main(names: list[str]) -> int:
     too_wide = 0
     with open_browser() as browser:
         for name in names or PAGES:
-            for label, size in (("desktop", DESKTOP), ("phone", PHONE)):
-                look_like(browser, size)
+            for label, size, dark in LOOKS:
+                look_like(browser, size, dark=dark)
                 browser.get((SITE / f"{name}.html").as_uri())
                 width, height = browser.execute_script(
                     "const page = document.documentElement;"

@@ -26,8 +26,8 @@ print(f"signal {clf.signal_:.0f}")
 print(clf.summary())
 
 # %%
-# The same fit, member by member. Here each team is scored alone, so the scores are below that of
-# the whole ensemble.
+# The same fit, member by member. Here each team is scored alone. The score of the whole ensemble is
+# in the table above.
 FitSummaryDisplay.from_estimator(clf)
 
 # %%

@@ -19,6 +19,7 @@ from metasampler_bench._claims import (
 from metasampler_bench._look import Look
 from metasampler_bench._paired import Difference, paired
 from metasampler_bench._paper_sentences import transfer_losses
+from metasampler_bench._sampler_sentences import SAMPLER_SENTENCES
 from metasampler_bench._sentences import SENTENCES, say
 from metasampler_bench._spec import list_specs
 from metasampler_bench._statistics import holm
@@ -80,6 +81,20 @@ def test_what_the_sampler_for_boosters_buys_is_written_from_rows():
     )
     # Scores are written from rows; what else is said has no figures with a decimal point.
     assert not re.search(r"\d?\.\d", free), re.findall(r".*\d?\.\d.*", free)
+
+
+def test_what_the_sampler_for_trees_buys_is_written_from_rows():
+    text = (RESULTS / "sampler.md").read_text(encoding="utf-8")
+    part = text[text.index("# The sampler for trees") : text.index("## How the universal sampler")]
+    assert set(SAMPLER_SENTENCES) <= set(re.findall(r"<!-- rows: ([\w-]+) -->", part))
+    free = re.sub(r"<!-- rows: .*?<!-- end -->", "", part, flags=re.S)
+    # A mu is no measurement.
+    free = re.sub(r"constants? 0\.\d( and 1)?", "", " ".join(free.split()))
+    rivals = (RESULTS / "rivals.md").read_text(encoding="utf-8")
+    measured = re.findall(r"\d*\.\d+ ± \d*\.\d+", free)
+    assert len(measured) == 3
+    assert all(figures in rivals for figures in measured)
+    assert len(re.findall(r"\d?\.\d", free)) == 2 * len(measured)
 
 
 def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
@@ -258,6 +273,6 @@ def test_costs_of_the_families_are_said_with_meta_training_and_networks():
     ):
         rows.append({**row(0.5, method=method, **place), **more})
     said = say(load_spec("methods"), rows)
-    assert "MESA's draws take 0.1 CPU seconds, SMOTE 3." in said
+    assert "MESA's draws take 0.1 CPU seconds. The slowest method, SMOTE, takes 3." in said
     assert "takes 61." in said
     assert "L2RW 7.5." in said

@@ -332,6 +332,12 @@ class TestSummaries:
             ["MESA, default", "2.00", "0.5000"],
         ]
 
+    def test_leaderboard_ranks_all_methods_on_common_sets(self):
+        rows = [row(0.5, "mesa", "a"), row(0.6, "spe", "a"), row(0.9, "mesa", "b")]
+        table = SUMMARIES["leaderboard"](make_spec(head=MANY), rows, {"common_sets": True})
+        assert [line[:2] for line in texts(table)] == [["SPE", "1.00"], ["MESA, default", "2.00"]]
+        assert "Ranks of 2 methods on 1 data sets" in table.note
+
     def test_growth(self):
         rows = [
             row(0.5, method, fraction=part, more={"resampling_cpu": seconds, "rows": 1000 * part})
@@ -502,6 +508,15 @@ def test_figures_are_files_that_the_same_rows_give_again(tmp_path, monkeypatch, 
     again = write_report(spec, rows, tmp_path / "again")
     for one, two in zip(first, again, strict=True):
         assert one.read_bytes() == two.read_bytes(), one.name
+
+
+def test_a_picture_of_a_folded_table_stands_below_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("metasampler_bench._report._DPI", 20)  # for speed
+    more = '[[report]]\nkind = "critical-difference"\nk = 10\nfold = true\nname = "-more"\n'
+    text = write_report(make_spec(TABLE + TABLE + more, head=MANY), many_rows(), tmp_path)[0]
+    first, _, rest = text.read_text(encoding="utf-8").partition("## How it was done")
+    assert "critical-difference" not in first
+    assert "](small-critical-difference-more.png)\n\n</details>" in rest
 
 
 def test_ranks_of_two_methods_make_no_figure(tmp_path):

@@ -16,6 +16,7 @@ import metasampler_bench
 from metasampler import MesaClassifier
 from metasampler.cli import app
 from metasampler.ensemble.teams import Blend
+from metasampler_bench._statistics import paired, set_means
 from metasampler_bench._tables import ResultTable
 from metasampler_bench.studies import STUDIES, Options, Study, find_study, write_study_page
 from metasampler_bench.studies import _pages as pages
@@ -300,3 +301,20 @@ def test_random_tasks(number):
 
 def test_every_page_has_studies():
     assert set(pages.PAGES) <= {study.page_name for study in STUDIES.values()}
+
+
+def test_early_stopping_cost_what_its_page_says():
+    rows = read_rows(RESULTS / "decisions-stopping.json")["rows"]
+    page = (RESULTS / "decisions-stopping.md").read_text(encoding="utf-8")
+    none = set_means(rows, "average precision", n_iter_no_change=None)
+    for patience in (5, 10, 20):
+        own = set_means(rows, "average precision", n_iter_no_change=patience)
+        members = set_means(rows, "members", n_iter_no_change=patience).mean()
+        difference, error = paired(own, none)
+        assert f"| {patience} | {members:.1f} | " in page
+        assert f"| {own.mean():.4f} | {difference:+.4f} ± {error:.4f} |" in page
+        assert re.search(
+            rf"- after {patience}( members without improvement)?: "
+            rf"{-difference:.3f}, with {round(members)} members",
+            page,
+        )

@@ -325,9 +325,9 @@ def test_the_page_begins_with_sentences_that_follow_from_the_rows(tmp_path):
     page = (tmp_path / "tables.md").read_text(encoding="utf-8")
     first = page.split("\n\n")[1]
     assert "first of the 4 methods that have all splits of 6 tables" in first
-    assert "ahead of LightGBM on 5 of 6 tables and behind on 1" in first
-    assert "tuned in the same CPU time on 5 of 6" in first
-    assert "takes 2.0 times LightGBM's CPU time" in first
+    assert "Against LightGBM: ahead on 5 of 6 tables, behind on 1." in first
+    assert "tuned in the same CPU time: ahead on 5 of 6" in first
+    assert "CPU time of a fit: 2.0 times LightGBM's" in first
     assert "2.0 times at the most" in first
 
 

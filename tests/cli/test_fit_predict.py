@@ -133,7 +133,7 @@ def test_what_fit_prints_and_keeps(run, claims, tmp_path):
     assert "record id identifier left out" in text
     assert "MESA" in text
     assert "LightGBM" in text
-    assert "Threshold: predict returns 'yes' where its probability is" in text
+    assert "Threshold: predict returns 'yes' if its probability is" in text
     assert "model.skops" in text
     model, metadata = load_model("model.skops")
     assert metadata["target"] == "bad"
@@ -175,7 +175,7 @@ def test_a_folder_is_read_part_by_part(run, claims, tmp_path, positive):
         (("rows",), "name the column of the classes"),
         (("rows", "--target", "bad", "--memory", "much"), "must be a number of bytes"),
         (("empty", "--target", "bad"), "holds no file that ends in .parquet"),
-        (("claims.csv", "--target", "bad", "--memory", "1 GB"), "is no Parquet file"),
+        (("claims.csv", "--target", "bad", "--memory", "1 GB"), "is not a Parquet file"),
     ],
 )
 def test_bad_requests_for_parts(run, claims, tmp_path, arguments, message):
@@ -392,7 +392,7 @@ def test_models_made_in_python(run, claims, tmp_path):
         (["MODEL", "words.csv"], "'age' held a number in every row that fit saw"),
         (["MODEL", "twice.csv"], "several columns 'age'"),
         (["MODEL", "new.csv", "--columns", "agee"], "no column 'agee'. Did you mean 'age'"),
-        (["MODEL", "ranked.csv", "--columns", "all"], "has a column 'rank', as the output will"),
+        (["MODEL", "ranked.csv", "--columns", "all"], "has a column 'rank', and so has the output"),
         (["MODEL", "new.csv", "--output", "scores.xlsx"], "must end in .csv, .csv.gz, .parquet"),
         (["MODEL", "new.csv", "--output", "new.csv"], "would overwrite the file it is made from"),
         (["MODEL", "new.csv", "--output", "no/s.csv"], "no directory 'no'"),
@@ -437,11 +437,11 @@ def test_fit_says_which_of_its_figures_to_believe(imbalanced):
 
     X, y = imbalanced
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
-    assert "expect what the cross-validation says" in _promise(clf, cross_validated=True)
-    assert "expect a little less of new ones" in _promise(clf, cross_validated=False)
+    assert "For new rows trust the cross-validation" in _promise(clf, cross_validated=True)
+    assert "Expect a little less of new rows" in _promise(clf, cross_validated=False)
     # Nothing is said of held-out rows that there are none of.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
-    assert "expect" not in _promise(clf, cross_validated=True)
+    assert "new rows" not in _promise(clf, cross_validated=True)
 
 
 def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):

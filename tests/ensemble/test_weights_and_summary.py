@@ -209,7 +209,7 @@ def test_summary(imbalanced):
     text = str(summary)
     assert "error of fraud" in text
     assert "Calibration: sigmoid" in text
-    assert f"predict returns 'fraud' where its probability is {clf.threshold_:.4f} or more" in text
+    assert f"predict returns 'fraud' if its probability is {clf.threshold_:.4f} or more" in text
 
 
 def test_labels_with_brackets(imbalanced):

@@ -114,11 +114,12 @@ def page(rows: list[dict]) -> str:
     lines = [
         "# Versions of scikit-learn",
         "",
-        "`make test-versions`: what touches scikit-learn most, with every supported version of it, "
-        "each in a venv of its own. *Waived* are checks of scikit-learn that do not apply, each "
-        "with its reason in the tests. *Public names only* takes nothing private of scikit-learn "
-        "(`METASAMPLER_PUBLIC_SKLEARN=1`): the twins of `metasampler._sklearn_public`, and trees "
-        "through their own `fit`. *Newest* takes releases to come too (`pip install --pre`).",
+        "`make test-versions` runs the tests that depend most on scikit-learn, with every "
+        "supported version of it, each in its own venv. *Waived* are checks of scikit-learn that "
+        "do not apply; the tests give the reason of each. *Public names only* uses nothing private "
+        "of scikit-learn (`METASAMPLER_PUBLIC_SKLEARN=1`). It uses the functions of "
+        "`metasampler._sklearn_public` instead, and builds trees by their own `fit`. *Newest* also "
+        "takes pre-releases (`pip install --pre`).",
         "",
         "| scikit-learn | with | passed | skipped | waived | failed | run at |",
         "|---|---|---:|---:|---:|---:|---|",

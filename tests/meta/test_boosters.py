@@ -98,7 +98,7 @@ def test_scouts_are_needed(sampler, imbalanced):
     clf = MesaClassifier(DecisionTreeClassifier(), 3, meta_sampler=sampler, random_state=0)
     with (
         pytest.warns(UserWarning, match="meta-trained with boosters, and the members are trees"),
-        pytest.raises(ValueError, match="of members that scouts went before"),
+        pytest.raises(ValueError, match="reads the signal, and only the boosters"),
     ):
         clf.fit(*imbalanced)
 
@@ -115,5 +115,5 @@ def test_the_signal_is_asked_for_before_any_member_is_fitted(imbalanced, monkeyp
         raise AssertionError("a member was fitted")
 
     monkeypatch.setattr("metasampler.growth._trees.TreeBuilder.fit", fit)
-    with pytest.raises(ValueError, match=r"state='signal' is for the boosters of a recipe"):
+    with pytest.raises(ValueError, match=r"state='signal' is for boosters only"):
         MetaSampler(state="signal").fit(*imbalanced)

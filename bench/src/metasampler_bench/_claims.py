@@ -18,6 +18,7 @@ from metasampler_bench._review_sentences import (
     members_ahead,
 )
 from metasampler_bench._rows import finished, last_rows, per_set_means, row_value, select
+from metasampler_bench._sampler_sentences import SAMPLER_SENTENCES
 from metasampler_bench._sentences import say
 from metasampler_bench._spec import AXES, list_specs, load_spec
 from metasampler_bench._spread import spreads
@@ -663,11 +664,12 @@ def write_claims(folder: str | Path) -> list[Path]:
     counts = [line[2].text for line in verdicts.rows]
     parts = [
         "# What we could and could not confirm",
-        f"Of {len(counts)} claims of the paper, or that it leaves to be understood, "
-        f"{counts.count(YES)} are confirmed, {counts.count(PARTLY)} partly, {counts.count(NO)} not"
-        + (f", {counts.count(OPEN)} are open" if OPEN in counts else "")
-        + ". Every verdict follows from stored rows by the rule beside it, and is written by "
-        "`metasampler bench claims --output docs/results`.",
+        f"We judge {len(counts)} claims. The paper makes them, or lets its readers assume them. "
+        f"{counts.count(YES)} are confirmed, {counts.count(PARTLY)} partly, and {counts.count(NO)} "
+        "are not"
+        + (f". {counts.count(OPEN)} are open" if OPEN in counts else "")
+        + ". Every verdict follows from stored rows, by the rule beside it. "
+        "`metasampler bench claims --output docs/results` writes this page.",
         verdicts.markdown("##").strip(),
         count_fits(looks).markdown("##").strip(),
         say_what_is_left(looks),
@@ -683,13 +685,18 @@ def write_claims(folder: str | Path) -> list[Path]:
 def with_sentences(text: str, looks: Looks) -> str:
     """Return a page with what rows say in its marked places.
 
-    A place begins with ``<!-- rows: NAME -->`` and goes to ``<!-- end -->``.
+    A place begins with ``<!-- rows: NAME -->`` and goes to ``<!-- end -->``. The name is that of a
+    spec, or one of ``SAMPLER_SENTENCES``.
     """
     parts = text.split("<!-- rows: ")
     written = [parts[0]]
     for part in parts[1:]:
         name, _, rest = part.partition(" -->")
         _, _, after = rest.partition("<!-- end -->")
-        said = say(looks[name].spec, looks[name].rows) if name in looks else NO_ROWS
+        spec, write = SAMPLER_SENTENCES.get(name, (name, None))
+        said = NO_ROWS
+        if spec in looks:
+            look = looks[spec]
+            said = write(look) if write else say(look.spec, look.rows)
         written.append(f"{name} -->\n{said}\n<!-- end -->{after}")
     return "<!-- rows: ".join(written)

@@ -66,11 +66,11 @@ def ceiling(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: what could be had",
         ["draws", *splits, *(["perfect knowledge"] if most else [])],
         lines,
-        "Relative score on splits that were not used to choose. The draw is the best one of some "
-        "other splits of the same table, which takes a fit of each draw on each of them. Perfect "
-        "knowledge of the truly best draw lies between what all splits but one tell, and halfway "
-        "from there to hindsight. Scores are parts of the table's best with hindsight, and no "
-        "choice that is made beforehand reaches 1.",
+        "Relative scores on splits that were not used to choose. The draw is the best one on some "
+        "other splits of the same table. To find it takes a fit of each draw on each of these "
+        "splits. Perfect knowledge is a range: from what all splits but one tell, to halfway from "
+        "there to hindsight. A relative score of 1 needs hindsight. No choice that is made before "
+        "reaches it.",
     )
 
 
@@ -126,9 +126,9 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         f"{spec.title}: ways of learning",
         ["learned", *header],
         lines,
-        f"All {len(lines)} that were tried with these rows, each on families that it has not "
-        "learned from; what is chosen is chosen by cross-validation within the other families. "
-        "Sides and p are against the best constant of all, with hindsight, of the same column. "
+        f"All {len(lines)} ways that were tried with these rows. Each is tested on families that "
+        "it has not learned from. Choices are made by cross-validation within the other families. "
+        "Sides and p are against the best constant of the same column, with hindsight. "
         f"* Families are held apart in {_N_GROUPS} groups, not one by one.",
     )
 
@@ -191,9 +191,10 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
             *("worst seed", "seeds", "episodes", "CPU hours"),
         ],
         lines,
-        "Trained on ensembles of boosters, on one table of every family of a half (at most 4,000 "
-        "rows), and tested on the stored scores of the other half. As one policy: the mean of what "
-        "the seeds choose, before it is squashed. Episodes and CPU hours (with scouts) are of all "
+        "A learner is trained on ensembles of boosters. It gets one table of every family of one "
+        "half, at most 4,000 rows. It is tested on the stored scores of the other half. *As one "
+        "policy* is the mean of the seeds' choices, before it is squashed. Episodes and CPU hours "
+        "(with scouts) are of all "
         "seeds and both halves together. The threshold is learned from all stored rows of other "
         "families.",
     )

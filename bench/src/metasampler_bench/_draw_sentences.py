@@ -43,16 +43,16 @@ def policies_tables(look: Look) -> str:
     low, high = perfect_knowledge(clean, CONSTANTS)
     texts = [
         f"We tested the shipped policy on {len(set(clean.tables.tolist()))} tables with "
-        f"{splits_of(clean)} each. For each table it learned from other families only. With clean "
-        f"labels:\n\n{_goal(clean, clean, known)}",
+        f"{splits_of(clean)} each. For each table it learned from other families only. A relative "
+        "score of 1 is the best constant for a table, known with hindsight. On new splits this "
+        f"constant, the best of {len(CONSTANTS)}, would score {low:.4f} to {high:.4f}.",
+        "Here are the goals, and in brackets what the policy reached. With clean labels:\n\n"
+        + _goal(clean, clean, known),
         f"With {NOISE:.0%} flipped training labels, {splits_of(flipped)}:\n\n"
         + _goal(flipped, clean, known)
         if len(flipped)
         else "",
         _new_splits(look.rows),
-        f"A relative score of 1 is the best constant with hindsight. The best of {len(CONSTANTS)} "
-        f"constants for each table, if it were known, would score {low:.4f} to {high:.4f} on new "
-        "splits.",
         _all_places(look.rows, clean, known),
         _where_it_matters(clean),
         _costs(look.rows, clean, known),
@@ -143,9 +143,9 @@ def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
         count = f"{len(set(cases.tables.tolist()))} {noun}"
         own = mean_of(cases, found["own"])
         texts.append(
-            f"{title} ({count}, {splits_of(cases)}) the shipped policy has {own:.4f}. The "
-            f"others, with the number of {noun} on which the policy is ahead : behind:"
-            f"\n\n{bullets(compared)}"
+            f"{title} ({count}, {splits_of(cases)}) the shipped policy scores {own:.4f}. Below are "
+            f"the scores of others. After them is the number of {noun} on which the policy is "
+            f"ahead : behind.\n\n{bullets(compared)}"
         )
     return "\n\n".join(texts)
 
@@ -181,15 +181,15 @@ def _costs(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
             else "It has one seed."
         )
         texts.append(
-            f"- {name}: {mean}, worst table {worst}. It won {sides} against the best mu (p = {p}), "
-            f"and {sides_threshold} against a learned threshold (p = {p_threshold}). {seeds} It "
-            f"took {found.n_episodes} episodes and {found.cpu:.2f} CPU hours."
+            f"- {name}: {mean}, worst table {worst}. Ahead : behind is {sides} against the best mu "
+            f"(p = {p}), and {sides_threshold} against a learned threshold (p = {p_threshold}). "
+            f"{seeds} It took {found.n_episodes} episodes and {found.cpu:.2f} CPU hours."
         )
     if not texts:
         return ""
     head = (
-        "These learners act on ensembles themselves. They learn from one half of the families, and "
-        "are tested on the other, with clean labels. The seeds of a learner become one policy:"
+        "Three learners act on ensembles themselves. They learn from one half of the families. We "
+        "test them on the other half, with clean labels. The seeds of a learner become one policy:"
     )
     return "\n".join([head, "", *texts])
 

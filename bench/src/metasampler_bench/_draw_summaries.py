@@ -124,9 +124,10 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: in short",
         header,
         lines,
-        f"Relative score: average precision as a part of what the best of {len(CONSTANTS)} "
-        "constants has on the same table with hindsight. What is learned is tested on families it "
-        "has not learned from; constants are the best in hindsight of the clean tables. p is "
+        "A relative score is average precision, divided by that of the best of "
+        f"{len(CONSTANTS)} constants on the same table with hindsight. Learned policies are tested "
+        "on families that they have not learned from. The two constants are the best on the clean "
+        "tables, with hindsight. p is "
         f"Wilcoxon's. How many: {counts}.",
     )
 
@@ -207,14 +208,14 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
         f"{spec.title}{labels}",
         [*header, "cost"],
         lines,
-        f"Average precision as a part of each table's own best constant, in the mean over "
-        f"{splits_of(cases)} of {len(set(cases.tables.tolist()))} tables; whatever is chosen or "
-        "learned comes from the tables of other families, with clean and with flipped labels and "
+        "Average precision, divided by that of each table's own best constant: the mean over "
+        f"{splits_of(cases)} of {len(set(cases.tables.tolist()))} tables. All that is chosen or "
+        "learned comes from tables of other families: with clean labels, with flipped labels, and "
         "with fewer positives. p is Wilcoxon's over the tables. Cost: members that are fitted, a "
         "constant is 1."
         + (
-            " * Measured on fewer splits, and compared on those: its differences can be read "
-            "beside the others, its score cannot."
+            " * Measured and compared on fewer splits. Compare its differences with the others, "
+            "but not its score."
             if any(map(len, tried))
             else ""
         ),
@@ -273,7 +274,8 @@ def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: by signal",
         ["draws", *header],
         lines,
-        "Mean relative score on the tables whose signal is in these limits, with their number.",
+        "Mean relative score on the tables with a signal in these limits. The number of tables is "
+        "in brackets.",
     )
 
 
@@ -305,8 +307,9 @@ def state(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: the state",
         ["state", "rank correlation", "relative score", "worst", "on"],
         lines,
-        "Rank correlation over the tables of the last number with what the hardest draw gains over "
-        "uniform ones; and the learned policy on states that hold it, tested on other families.",
+        "The rank correlation is that of the last number of the state with the gain of the hardest "
+        "draw over uniform draws. The scores are those of a policy that reads this state, tested "
+        "on other families.",
     )
 
 

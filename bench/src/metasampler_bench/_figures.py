@@ -290,10 +290,11 @@ def critical_difference(
     if len(methods) < 3 or len(datasets) < 2:
         return
     names = [title_of(method) for method in methods]
+    title = spec.title + report.get("suffix", "")
     yield (
-        "critical-difference",
+        f"critical-difference{report.get('name', '')}",
         CriticalDifferenceDisplay(
-            scores=means, names=names, title=f"{spec.title}: {len(datasets)} sets"
+            scores=means, names=names, title=f"{title}: {len(datasets)} sets"
         ).plot(),
     )
 

@@ -10,7 +10,7 @@ from metasampler_bench._paired import Difference, at, by_split, compare
 from metasampler_bench._rows import Row, axis_order, axis_value, finished, paper_value
 from metasampler_bench._spec import Spec
 
-__all__ = ["Look", "bullets", "count", "listed", "sentence", "short"]
+__all__ = ["Look", "bullets", "count", "listed", "short", "text_table"]
 
 
 class Look:
@@ -99,17 +99,19 @@ def listed(values: Any) -> str:
     return ", ".join(texts[:-1]) + " and " + texts[-1]
 
 
-def sentence(parts: list[str]) -> str:
-    """Join parts by semicolons, with a capital at the beginning and a full stop at the end.
+def text_table(header: list[str], lines: list[list[str]]) -> str:
+    """Write a table in Markdown; the first column is on the left, all others on the right.
 
     Examples
     --------
-    >>> from metasampler_bench._look import sentence
-    >>> sentence(["on isolet MESA is first", "on ecoli SPE"]), sentence([])
-    ('On isolet MESA is first; on ecoli SPE.', '')
+    >>> from metasampler_bench._look import text_table
+    >>> print(text_table(["set", "score"], [["ecoli", ".7"]]))
+    | set | score |
+    |---|---:|
+    | ecoli | .7 |
     """
-    text = "; ".join(parts)
-    return text[:1].upper() + text[1:] + "." if text else ""
+    first, *others = (f"| {' | '.join(line)} |" for line in [header, *lines])
+    return "\n".join([first, "|---|" + "---:|" * (len(header) - 1), *others])
 
 
 def count(part: int, whole: int) -> str:

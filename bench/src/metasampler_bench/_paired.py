@@ -19,11 +19,10 @@ __all__ = ["Difference", "by_split", "compare", "paired"]
 Place = tuple[int, int]
 
 NOTE = (
-    "Differences on the same run and fold, ± their standard error. The training rows of folds "
-    "overlap, so the error is that of Nadeau and Bengio, with the ratio of test to training rows; "
-    "on "
-    "the fixed split, where only seeds differ, it is the plain one. p is that of the t test, "
-    "corrected by Holm for all differences of this table; bold is below .05."
+    "Differences on the same run and fold, ± their standard error. Bold differences are "
+    "significant: p is below .05 in a t test, with Holm's correction for this table. Training rows "
+    "of folds overlap, so the error is corrected as by Nadeau and Bengio. On the authors' fixed "
+    "split only seeds differ, and the error is the plain one."
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from metasampler_bench._look import Look, bullets, count, listed, sentence, short
+from metasampler_bench._look import Look, bullets, count, listed, short, text_table
 from metasampler_bench._methods import title_of
 from metasampler_bench._paired import Difference, at, by_split
 from metasampler_bench._rows import row_value, select
@@ -29,12 +29,13 @@ def _cells(look: Look, axis: str = "k", method: str = OWN) -> list[dict[str, Any
     ]
 
 
-def _places(cells: list[dict[str, Any]], axis: str = "k") -> str:
-    """Name places: data set by data set, with the values of an axis."""
+def _places(cells: list[dict[str, Any]]) -> str:
+    """Name places: data set by data set, with the numbers of members."""
     named: dict[str, list[Any]] = {}
     for cell in cells:
-        named.setdefault(cell["dataset"], []).append(cell[axis])
-    return "; ".join(f"{name} at {listed(values)}" for name, values in named.items()) or "none"
+        named.setdefault(cell["dataset"], []).append(cell["k"])
+    texts = (f"{name} with {listed(values)} members" for name, values in named.items())
+    return "; ".join(texts) or "none"
 
 
 def _few_fits(look: Look, cells: list[dict[str, Any]], method: str = OWN) -> str:
@@ -45,8 +46,8 @@ def _few_fits(look: Look, cells: list[dict[str, Any]], method: str = OWN) -> str
             few[cell["dataset"]] = min(n, few.get(cell["dataset"], n))
     if not few:
         return ""
-    texts = [f"{name} ({n} fit{'s' if n > 1 else ''})" for name, n in few.items()]
-    return f" Few fits stand behind {listed(texts)}."
+    texts = [f"{name} has {n} fit{'s' if n > 1 else ''} in a cell" for name, n in few.items()]
+    return f"Few fits: {listed(texts)}."
 
 
 def _against_paper(look: Look, cells: list[dict[str, Any]], method: str = OWN) -> str:
@@ -57,12 +58,13 @@ def _against_paper(look: Look, cells: list[dict[str, Any]], method: str = OWN) -
             gaps.append((round(look.mean(method=method, **cell), 3) - paper, cell))
     above = sum(gap >= -1e-9 for gap, _ in gaps)
     text = (
-        f"{title_of(method)} is at or above the paper's figure in {count(above, len(gaps))} cells"
+        f"{title_of(method)}, reaches the paper's figure, or more, in {count(above, len(gaps))} "
+        "cells."
     )
     low, cell = min(gaps, key=lambda item: item[0])
     if low < 0:
-        text += f"; the largest gap below it is {short(-low)} ({_places([cell])})"
-    return text + "."
+        text += f" The largest gap below it is {short(-low)} ({_places([cell])})."
+    return text
 
 
 def under_sampling(look: Look) -> str:
@@ -79,7 +81,7 @@ def under_sampling(look: Look) -> str:
         if round(own, 3) >= round(others[best], 3):
             first += 1
         else:
-            behind.append(f"{title_of(best)} by {short(others[best] - own)} ({_places([cell])})")
+            behind.append(f"{short(others[best] - own)} ({title_of(best)}; {_places([cell])})")
         for name in others:
             difference = look.compare({"method": OWN, **cell}, {"method": name, **cell})
             p_values.append(difference.p)
@@ -88,25 +90,26 @@ def under_sampling(look: Look) -> str:
         tested += 1
         ahead += p < 0.05 and gain > 0
     worse = sum(p < 0.05 and g < 0 for p, g in zip(holm(p_values), gains, strict=True))
-    text = "Against the four baselines on the same training rows it is first or level with the "
-    text += f"first in {count(first, len(cells))} cells"
-    text += f"; ahead of it are {listed(behind)}." if behind else "."
+    text = "Beside the four baselines on the same training rows it is first, or level with the "
+    text += f"first, in {count(first, len(cells))} cells."
+    if behind:
+        text += f" Elsewhere the first is ahead of it by {listed(behind)}."
     texts.append(text)
     texts.append(
-        f"Of the {tested} differences to a baseline {ahead} are significantly positive and {worse} "
-        f"significantly negative (t test, Holm's correction over all of them)."
+        f"Of the {tested} differences to a baseline {ahead} are significantly positive, and "
+        f"{worse} significantly negative (t test, Holm's correction)."
     )
     for name in ("constant-0.9", "constant-1"):
         there = [cell for cell in cells if look.has(method=name, **cell)]
         gaps = [look.mean(method=name, **cell) - look.mean(method=OWN, **cell) for cell in there]
         wins = sum(gap > 0 for gap in gaps)
         texts.append(
-            f"The {title_of(name)}, which the paper does not show, is ahead of the learned policy "
-            "in "
-            f"{count(wins, len(there))} cells (mean difference {np.mean(gaps):+.3f})."
+            f"The {title_of(name)} is ahead of the learned policy in {count(wins, len(there))} "
+            f"cells (mean difference {np.mean(gaps):+.3f}). The paper does not show it."
         )
     texts += _same_rights(look, cells)
-    return " ".join(texts) + _few_fits(look, cells)
+    few = _few_fits(look, cells)
+    return bullets([*texts, few] if few else texts)
 
 
 def _same_rights(look: Look, cells: list[dict[str, Any]]) -> list[str]:
@@ -131,17 +134,17 @@ def _same_rights(look: Look, cells: list[dict[str, Any]]) -> list[str]:
             refit += 1
         else:
             lost.append(cell)
-    texts = [
-        'With the validation rows to train on ("train + valid") the best baseline is ahead of '
-        "MESA in "
-        f"{count(n_plain - plain, n_plain)} cells."
-    ]
-    text = f"MESA with the same right (refitted) is ahead of it in {count(refit, n_refit)} cells"
+    text = "MESA, refitted, trains on these rows too. It is ahead of the best of these baselines "
+    text += f"in {count(refit, n_refit)} cells."
     if lost:
-        text += f", and behind on {_places(lost)}"
+        text += f" It is behind on {_places(lost)}."
     if missing:
-        text += f"; there are no refitted rows of {listed(sorted({c['dataset'] for c in missing}))}"
-    return [*texts, text + "."]
+        text += f" There are no refitted rows of {listed(sorted({c['dataset'] for c in missing}))}."
+    return [
+        'If baselines train on the validation rows too ("train + valid"), the best of them is '
+        f"ahead of MESA in {count(n_plain - plain, n_plain)} cells.",
+        text,
+    ]
 
 
 def ablation(look: Look) -> str:
@@ -159,12 +162,10 @@ def ablation(look: Look) -> str:
                 theirs.append(paper / own_paper - 1)
         if there:
             texts.append(
-                f"{title_of(name).capitalize()}: {np.mean(losses):+.1%} against the learned "
-                "policy in "
-                f"the mean of {len(there)} cells (the paper {np.mean(theirs):+.1%}); ours minus "
-                "the "
-                f"paper's score is {np.mean(gaps):+.3f} in the mean, {min(gaps):+.3f} at the "
-                "lowest."
+                f"{title_of(name).capitalize()}: {np.mean(losses):+.1%} against the learned policy "
+                f"in the mean of {len(there)} cells; in the paper {np.mean(theirs):+.1%}. Our "
+                f"score minus the paper's is {np.mean(gaps):+.3f} in the mean, and "
+                f"{min(gaps):+.3f} at the lowest."
             )
     drawn = [cell for cell in cells if look.has(method="mesa-sampled", **cell)]
     if drawn:
@@ -172,51 +173,53 @@ def ablation(look: Look) -> str:
             look.compare({"method": "mesa-sampled", **c}, {"method": OWN, **c}).mean for c in drawn
         ]
         texts.append(
-            f"Drawn actions in place of the mean change the learned policy's score by "
-            f"{np.mean(gaps):+.3f} in the mean of {len(drawn)} cells."
+            f"Drawn actions: the learned policy's score changes by {np.mean(gaps):+.3f} in the "
+            f"mean of {len(drawn)} cells, if its actions are drawn and not their mean."
         )
     for name in ("constant-0.9", "constant-1"):
         there = [cell for cell in cells if look.has(method=name, **cell)]
         if there:
             gaps = [look.mean(method=name, **c) - look.mean(method=OWN, **c) for c in there]
             texts.append(
-                f"The {title_of(name)}, which the paper's table does not have, is "
-                f"{np.mean(gaps):+.3f} from the learned policy."
+                f"{title_of(name).capitalize()}: {np.mean(gaps):+.3f} against the learned policy. "
+                "The paper's table does not have it."
             )
-    return " ".join(texts) + _few_fits(look, cells)
+    few = _few_fits(look, cells)
+    return bullets([*texts, few] if few else texts)
+
+
+_LEVELS = (0.0, 0.1, 0.25, 0.4)
 
 
 def noise(look: Look) -> str:
-    texts = []
-    groups = [("mammography-authors", "authors", "With the labels that the authors flipped")]
+    texts, lines = [], []
+    groups = [("mammography-authors", "authors", "the authors' flips")]
     groups += [
-        (name, "both", f"With flips drawn anew, on {name}")
-        for name in look.values("dataset", method=OWN)
+        (name, "both", f"{name}, flips drawn anew") for name in look.values("dataset", method=OWN)
     ]
-    for dataset, flips, opening in groups:
-        levels = [
-            level
-            for level in (0.0, 0.1, 0.25, 0.4)
+    for dataset, flips, title in groups:
+        places = [
+            {"dataset": dataset, "noise": level, "flips": flips}
+            for level in _LEVELS
             if look.has(dataset=dataset, noise=level, flips=flips, method=OWN)
         ]
-        if len(levels) < 2:
+        if len(places) < 2:
             continue
-        places = [{"dataset": dataset, "noise": level, "flips": flips} for level in levels]
         own = [look.mean(method=OWN, **place) for place in places]
-        best, leads = [], 0
-        for place, score in zip(places, own, strict=True):
-            others = [look.mean(method=m, **place) for m in BASELINES]
-            best.append(max(others))
-            leads += score >= max(others)
+        best = [max(look.mean(method=m, **place) for m in BASELINES) for place in places]
+        leads = sum(score >= other for score, other in zip(own, best, strict=True))
         paper = [look.paper(method=OWN, **place) for place in places]
-        text = f"{opening}, at {'/'.join(f'{level:.0%}' for level in levels)} noise: "
-        text += f"MESA has {'/'.join(short(v) for v in own)}"
-        if all(value is not None for value in paper):
-            text += f" (the paper {'/'.join(short(v) for v in paper if v is not None)})"
-        text += f", and the best of the four baselines has {'/'.join(short(v) for v in best)}. "
         fits = min(look.fits(method=OWN, **place) for place in places)
-        text += f"MESA is ahead at {count(leads, len(levels))} levels ({fits} "
-        text += f"fit{'s' if fits > 1 else ''} each)."
+        levels = [place["noise"] for place in places]
+        rows = {"MESA": own, "the best baseline": best}
+        if all(value is not None for value in paper):
+            rows["MESA in the paper"] = [value for value in paper if value is not None]
+        for name, values in rows.items():
+            found = dict(zip(levels, values, strict=True))
+            scores = [short(found[level]) if level in found else "" for level in _LEVELS]
+            lines.append([title, name, *scores])
+        text = f"{title[0].upper()}{title[1:]}: MESA is ahead at {count(leads, len(levels))} "
+        text += f"levels ({fits} fit{'s' if fits > 1 else ''} each)."
         constants = {
             name: [look.mean(method=name, **place) for place in places]
             for name in ("constant-0.5", "constant-0.8", "constant-0.9", "constant-1")
@@ -227,31 +230,39 @@ def noise(look: Look) -> str:
             text += f"{title_of(winner).removeprefix('constant ')} "
             text += f"({short(constants[winner][-1])})."
         texts.append(text)
-    return bullets(texts)
+    if not texts:
+        return ""
+    header = ["labels", "score of", *(f"{level:.0%} noise" for level in _LEVELS)]
+    return f"{bullets(texts)}\n\n{text_table(header, lines)}"
 
 
 def transfer(look: Look) -> str:
-    texts = []
+    lines, columns = [], [f"{part:.0%} of its rows" for part in (0.5, 0.1)]
+    tasks = ("optical_digits", "spectrometer")
     for name in look.values("dataset", method=OWN):
         ks = [k for k in look.values("k", dataset=name) if look.has(dataset=name, method=OWN, k=k)]
         losses: dict[str, list[float]] = {}
         for k in ks:
-            own = look.mean(dataset=name, method=OWN, k=k)
-            for part in (0.5, 0.1):
-                if look.has(dataset=name, method=OWN, k=k, meta_fraction=part):
-                    value = look.mean(dataset=name, method=OWN, k=k, meta_fraction=part)
-                    losses.setdefault(f"{part:.0%} of the rows", []).append(value / own - 1)
-            for task in ("optical_digits", "spectrometer"):
-                if look.has(dataset=name, method=OWN, k=k, meta_task=task):
-                    value = look.mean(dataset=name, method=OWN, k=k, meta_task=task)
-                    losses.setdefault(f"from {task}", []).append(value / own - 1)
+            place = {"dataset": name, "method": OWN, "k": k}
+            others = {f"{part:.0%} of its rows": {"meta_fraction": part} for part in (0.5, 0.1)}
+            others |= {task: {"meta_task": task} for task in tasks}
+            for title, more in others.items():
+                if look.has(**place, **more):
+                    loss = look.mean(**place, **more) / look.mean(**place) - 1
+                    losses.setdefault(title, []).append(loss)
         if losses:
-            parts = [f"{key} {min(v):+.1%} to {max(v):+.1%}" for key, v in losses.items()]
             n = look.fits(dataset=name, method=OWN, k=ks[0])
-            texts.append(f"On {name} ({n} fits): {listed(parts)}.")
-    if not texts:
+            spans = [
+                f"{min(losses[title]):+.1%} to {max(losses[title]):+.1%}" if title in losses else ""
+                for title in (*columns, *tasks)
+            ]
+            lines.append([name, *spans, f"{n}"])
+    if not lines:
         return ""
-    return f"Scores relative to a sampler of the task itself:\n\n{bullets(texts)}"
+    head = "How the score changes if the sampler was meta-trained on a part of the rows, or on "
+    head += "another task. We compare it with a sampler of all rows of the task itself. The two "
+    head += "numbers are the lowest and the highest over the numbers of members:"
+    return f"{head}\n\n{text_table(['used on', *columns, *tasks, 'fits'], lines)}"
 
 
 def resampling(look: Look) -> str:
@@ -276,10 +287,8 @@ def resampling(look: Look) -> str:
     }
     fits = f"{min(n)}" if min(n) == max(n) else f"{min(n)} to {max(n)}"
     return (
-        f"MESA is ahead of all resamplers with {count(first, len(bases))} classifiers; ours minus "
-        "the "
-        f"paper's figure for it is {min(gaps):+.3f} to {max(gaps):+.3f}. Folds behind a cell: "
-        f"{fits}."
+        f"MESA is ahead of all resamplers with {count(first, len(bases))} classifiers. Its score "
+        f"minus the paper's is {min(gaps):+.3f} to {max(gaps):+.3f}. Folds behind a cell: {fits}."
     )
 
 
@@ -292,15 +301,15 @@ def networks(look: Look) -> str:
         scores |= {h: look.mean(hidden=list(h), **where) for h in map(tuple, hidden)}
         low, high = (f(scores, key=lambda h: scores[h]) for f in (min, max))
         texts.append(
-            f"k = {k}: {short(scores[low])} ({_layers(low)}) to {short(scores[high])} "
-            f"({_layers(high)})"
+            f"with {k} members from {short(scores[low])} ({_layers(low)}) to "
+            f"{short(scores[high])} ({_layers(high)})"
         )
     if not texts:
         return ""
     n = look.fits(dataset=look.values("dataset")[0], method=OWN, k=look.values("k")[0])
-    return f"Lowest and highest of {len(scores)} architectures, {n} fits each. " + (
-        "; ".join(texts) + "."
-    )
+    head = f"Scores of {len(scores)} architectures, {n} fits each, from the lowest to the highest. "
+    head += "The hidden layers are in brackets:"
+    return f"{head}\n\n{bullets(texts)}"
 
 
 def _layers(hidden: tuple[int, ...]) -> str:
@@ -314,10 +323,13 @@ def synthetic(look: Look) -> str:
         scores = {m: look.mean(dataset=name, method=m, k=5) for m in look.values("method")}
         best = max(scores, key=lambda m: scores[m])
         wins += best == OWN
-        texts.append(f"{name}: MESA {short(scores[OWN])}, first {title_of(best)}")
+        text = f"{name}: MESA has {short(scores[OWN])}"
+        if best != OWN:
+            text += f". The first has {short(scores[best])} ({title_of(best)})"
+        texts.append(text)
     n = look.fits(dataset=names[0], method=OWN, k=5) if names else 0
     first = f"MESA is first on {count(wins, len(names))} overlaps"
-    return f"{first} ({n} splits of each; {'; '.join(texts)})."
+    return f"{first}, with {n} splits of each:\n\n{bullets(texts)}"
 
 
 def over_sampling(look: Look) -> str:
@@ -344,7 +356,8 @@ def over_sampling(look: Look) -> str:
         ]
         n = look.fits(dataset=name, method=OWN, k=5)
         text = f"{name} ({n} fit{'s' if n > 1 else ''}): the best of the three over-sampling "
-        text += f"ensembles has {short(score)} ({title_of(best_rival)}, {used:,.0f} rows). MESA "
+        text += f"ensembles is {title_of(best_rival)}. It has {short(score)} with {used:,.0f} "
+        text += "rows. MESA "
         if enough:
             own = look.mean("rows", dataset=name, method=OWN, k=enough[0])
             text += f"reaches it with {own:,.0f} rows, {own / used:.0%} of them."
@@ -384,10 +397,10 @@ def transfer_matrix(look: Look) -> str:
             small = sum(loss > -0.01 for loss, *_ in found[kind])
             worst = min(found[kind])
             texts.append(
-                f"Of the {len(found[kind])} {what} {small} lose less than 1% (the paper: {said} of "
-                f"20); the largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
+                f"Of the {len(found[kind])} {what}, {small} lose less than 1% (the paper: {said} "
+                f"of 20). The largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
             )
-    return " ".join(texts)
+    return bullets(texts)
 
 
 def cross_task(look: Look) -> str:
@@ -406,7 +419,7 @@ def cross_task(look: Look) -> str:
             if look.has(dataset=name, method=m, k=10)
         }
         best = max(baselines, key=lambda m: baselines[m])
-        kind = "trained on" if name in trained else "unseen"
+        kind = "meta-trained on" if name in trained else "unseen"
         ends = {
             (row["cell"]["run"], row["cell"]["fold"]): float(np.mean(row["curves"][name][-half:]))
             for row in joint
@@ -414,14 +427,14 @@ def cross_task(look: Look) -> str:
         gap = Difference(ends, by_split(at(look.rows, {"dataset": name, "method": best, "k": 10})))
         error = f" ± {gap.error:.3f}" if gap.n > 1 else ""
         texts.append(
-            f"{name} ({kind}) {short(start)} to {short(end)}, {gap.mean:+.3f}{error} from "
+            f"{name} ({kind}): from {short(start)} to {short(end)}, {gap.mean:+.3f}{error} against "
             f"{title_of(best)}"
         )
     n = len(joint)
     return (
-        f"Means of the first and of the last {half} rounds, over {n} "
-        f"split{'s' if n > 1 else ''}, and how far the last are from the best baseline: "
-        f"{'; '.join(texts)}."
+        f"Mean scores of the first {half} and of the last {half} rounds, over {n} "
+        f"split{'s' if n > 1 else ''}. The last number is the difference of the last rounds to the "
+        f"best baseline:\n\n{bullets(texts)}"
     )
 
 
@@ -438,11 +451,13 @@ def subset_cost(look: Look) -> str:
             look.mean("meta_cpu", meta_fraction=parts[-1], **where),
         )
         texts.append(
-            f"on {name} {min(losses):+.1%} to {max(losses):+.1%}, at {least / cpu:.0%} of the CPU "
-            "time "
-            f"with {parts[-1]:.0%} of the rows"
+            f"{name}: the score changes by {min(losses):+.1%} to {max(losses):+.1%}. With "
+            f"{parts[-1]:.0%} of the rows meta-training takes {least / cpu:.0%} of the CPU time."
         )
-    return f"Relative to all rows: {'; '.join(texts)}." if texts else ""
+    if not texts:
+        return ""
+    head = "A sampler that was meta-trained on a part of the rows, against one of all rows:"
+    return f"{head}\n\n{bullets(texts)}"
 
 
 def policy_under_noise(look: Look) -> str:
@@ -457,11 +472,12 @@ def policy_under_noise(look: Look) -> str:
         mus = [row_value(row, "mu_mean") or 0.0 for row in rows]
         hard = sum(mu >= 0.93 for mu in mus)
         texts.append(
-            f"{level:.0%} noise: mean mu {np.mean(mus):.2f}, {count(hard, len(mus))} policies at "
-            ".93 or "
-            "more"
+            f"{level:.0%} noise: {np.mean(mus):.2f}; {count(hard, len(mus))} policies choose .93 "
+            "or more"
         )
-    return sentence(texts)
+    if not texts:
+        return ""
+    return f"The mean mu of the learned policies, by noise:\n\n{bullets(texts)}"
 
 
 def meta_training(look: Look) -> str:
@@ -530,23 +546,28 @@ def methods(look: Look) -> str:
         - {title_of(row["cell"]["method"]) for row in rows}
     )
     text = (
-        f"At {largest:.0%} of the training rows MESA's draws take {cost[own]:.2g} CPU seconds, "
-        f"{title_of(slowest)} {cost[slowest]:.3g}."
+        f"With {largest:.0%} of the training rows MESA's draws take {cost[own]:.2g} CPU seconds. "
+        f"The slowest method, {title_of(slowest)}, takes {cost[slowest]:.3g}."
     )
     training = [row["meta_cpu"] for row in select(rows, {"method": OWN}) if "meta_cpu" in row]
     if training:
-        text += f" Meta-training comes before them and takes {np.mean(training):.3g}."
+        text += f" Before its draws MESA's meta-training takes {np.mean(training):.3g}."
     fits = {
         m: row_value(row, "cpu")
         for row in rows
         if (m := row["cell"]["method"]).startswith("network")
     }
     if fits:
-        parts = [f"{title_of(m)} {seconds:.3g}" for m, seconds in fits.items()]
-        text += f" Fits of networks take, in CPU seconds: {listed(parts)}."
+        parts = [f"{_kind(m)} {seconds:.3g}" for m, seconds in fits.items()]
+        text += f" A fit of a network takes, by the way it is trained: {listed(parts)}."
     if smaller:
-        text += f" {listed(smaller)} did not finish that part and show a smaller one."
+        text += f" {listed(smaller)} did not finish this part. Their lines show a smaller one."
     return text
+
+
+def _kind(network: str) -> str:
+    """Name the way a network is trained."""
+    return title_of(network).removeprefix("network").lstrip(", ") or "plain"
 
 
 #: By the name of the spec.

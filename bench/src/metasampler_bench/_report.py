@@ -87,7 +87,12 @@ def write_report(
         if kind in FIGURES:
             for path in _save_figures(spec, shown, report, folder):
                 figures += [path, path.with_suffix(".svg")]
-                parts.append(f"![{spec.title}]({path.name})")
+                picture = f"![{spec.title}{report.get('suffix', '')}]({path.name})"
+                if report.get("fold"):
+                    # It belongs to the folded table before it.
+                    folded[-1] = _fold_in(folded[-1], picture)
+                else:
+                    parts.append(picture)
             continue
         if kind in _SEVERAL:
             made = _SEVERAL[kind](spec, shown, report)
@@ -143,7 +148,9 @@ def _save_figures(
 
 def _head(spec: Spec, summary: str) -> list[str]:
     """Return the title, and in a sentence or two what the rows say."""
-    in_paper = f"In the paper: {spec.paper}." if spec.paper else "Not in the paper."
+    in_paper = "This benchmark is not in the paper."
+    if spec.paper:
+        in_paper = f"In the paper: {spec.paper}."
     return [f"# {spec.title}", *([summary] if summary else []), in_paper]
 
 
@@ -156,6 +163,11 @@ def _within(spec: Spec, title: str) -> str:
 def _fold(title: str, text: str) -> str:
     """Return Markdown that a reader has to unfold."""
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def _fold_in(text: str, more: str) -> str:
+    """Return a folded text with more at its end."""
+    return f"{text.removesuffix('</details>')}{more}\n\n</details>"
 
 
 def _how(spec: Spec, rows: list[dict[str, Any]]) -> list[str]:

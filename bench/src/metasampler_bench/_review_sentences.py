@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
-from metasampler_bench._look import Look, bullets, count, listed, sentence, short
+from metasampler_bench._look import Look, bullets, count, listed, short
 from metasampler_bench._methods import METHODS, title_of
 from metasampler_bench._paired import Difference, by_split
 from metasampler_bench._protocol import n_folds_of
@@ -41,15 +41,17 @@ def states(look: Look) -> str:
     for view in VIEWS:
         mean, low, n = _over_sets([look.compare({**o, "view": view}, o) for o in own])
         if n:
-            texts.append(f"{VIEWS[view]} {mean:+.3f} (lowest {low:+.3f})")
-    blind = [look.compare({**o, "setting": "n_bins=1"}, o) for o in own]
-    mean, low, n = _over_sets(blind)
+            texts.append(f"{VIEWS[view]}: {mean:+.3f} (lowest {low:+.3f})")
     text = ""
     if texts:
-        text = f"How scores change if trained samplers see something else, mean over {len(names)} "
-        text += f"sets: {listed(texts)}."
+        text = "How scores change if trained samplers see something else than the state, in the "
+        text += f"mean over {len(names)} sets:\n\n{bullets(texts)}"
+    blind = [look.compare({**o, "setting": "n_bins=1"}, o) for o in own]
+    mean, low, n = _over_sets(blind)
     if n:
-        text += f" Samplers that were meta-trained without seeing anything: {mean:+.3f} (lowest "
+        text += (
+            f"\n\nFor samplers that were meta-trained without a state it is {mean:+.3f} (lowest "
+        )
         text += f"{low:+.3f})."
     ranges = [row_value(r, "mu_range") for r in look.rows if "view" not in r["cell"]]
     known = [value for value in ranges if value is not None]
@@ -75,14 +77,15 @@ def seeds(look: Look) -> str:
         return ""
     texts = []
     for each in found:
-        between = "" if np.isnan(each.between) else f", over splits {short(each.between)}"
+        between = "" if np.isnan(each.between) else f", and {short(each.between)} over splits"
         mus = ""
         if not np.isnan(each.lowest_mu):
-            mus = f", mean mu {short(each.lowest_mu, 2)} to {short(each.highest_mu, 2)}"
+            mus = f" The mean mu of a meta-training is {short(each.lowest_mu, 2)} to "
+            mus += f"{short(each.highest_mu, 2)}."
         texts.append(
-            f"{each.dataset}: SD over meta-trainings {short(each.within)}{between}{mus}. "
-            f"{count(each.collapsed, each.n_trainings)} meta-trainings are below a fit with random "
-            "mu on the same rows."
+            f"{each.dataset}: the standard deviation is {short(each.within)} over "
+            f"meta-trainings{between}.{mus} {count(each.collapsed, each.n_trainings)} "
+            "meta-trainings score below a fit with random mu on the same rows."
         )
     text, gaps = bullets(texts), []
     for rival in (*SEARCHES, "selected-mu", "constant-0.9", "constant-1"):
@@ -90,7 +93,7 @@ def seeds(look: Look) -> str:
         if parts:
             gaps.append(f"{title_of(rival)}: {listed(parts)}")
     if gaps:
-        text += f"\n\nScore of soft actor-critic minus that of:\n\n{bullets(gaps)}"
+        text += f"\n\nThe score of soft actor-critic minus that of others:\n\n{bullets(gaps)}"
     return text
 
 
@@ -109,11 +112,15 @@ def sensitivity(look: Look) -> str:
     found.sort()
     small = sum(abs(mean) < 0.01 for mean, _ in found)
     worst, best = (f"{name_of('setting', s)} ({m:+.3f})" for m, s in (found[0], found[-1]))
-    return (
-        f"Mean difference to the paper's settings over {len(names)} sets: from {worst} to {best}; "
-        f"{count(small, len(found))} settings change it by less than .01. Of the "
-        f"{len(p_values)} differences on one set {sum(p < 0.05 for p in holm(p_values))} are "
-        "significant (t test, Holm's correction over all of them)."
+    significant = sum(p < 0.05 for p in holm(p_values))
+    return bullets(
+        [
+            f"The mean difference to the paper's settings, over {len(names)} sets, goes from "
+            f"{worst} to {best}.",
+            f"{count(small, len(found))} settings change the score by less than .01.",
+            f"On single sets there are {len(p_values)} differences. {significant} of them are "
+            "significant (t test, Holm's correction).",
+        ]
     )
 
 
@@ -126,13 +133,15 @@ def validation_size(look: Look) -> str:
             gaps = [look.compare({**own, "valid_fraction": p}, own) for p in parts]
             values = "/".join(f"{gap.mean:+.3f}" for gap in gaps)
             sizes = "/".join(f"{p:.0%}" for p in parts)
-            texts.append(f"{name}: {sizes} of the validation rows change MESA's score by {values}")
+            texts.append(
+                f"With {sizes} of the validation rows MESA's score on {name} changes by {values}."
+            )
     noisy = {"dataset": "mammography", "method": OWN, "k": 10, "noise": 0.25}
     if look.has(valid_noise=0.25, **noisy):
         gap = look.compare({**noisy, "valid_noise": 0.25}, noisy)
         texts.append(
-            f"with a quarter of the validation labels flipped as well as of the training labels, "
-            f"{_with_error(gap)}"
+            "With a quarter of the training labels flipped, it changes by "
+            f"{_with_error(gap)} if a quarter of the validation labels is flipped too."
         )
     for flips in ("minority", "majority"):
         place = {"dataset": "mammography", "k": 10, "noise": 0.25, "flips": flips}
@@ -144,11 +153,11 @@ def validation_size(look: Look) -> str:
             }
             best = max(others, key=lambda m: others[m])
             texts.append(
-                f"flips of the {flips} only: MESA {short(look.mean(method=OWN, **place))}, the "
-                "best "
-                f"other {title_of(best)} {short(others[best])}"
+                f"With flips in the {flips} only, MESA has "
+                f"{short(look.mean(method=OWN, **place))}. "
+                f"The best other method, {title_of(best)}, has {short(others[best])}."
             )
-    return sentence(texts)
+    return bullets(texts)
 
 
 def members_ahead(look: Look) -> tuple[int, int]:
@@ -169,18 +178,20 @@ def own_members(look: Look) -> str:
     wins, total = members_ahead(look)
     if not total:
         return ""
-    text = "By a sampler that was meta-trained with trees MESA is ahead of UnderBagging and SPE "
-    text += f"with {count(wins, total)} kinds of members and sets."
+    text = "MESA takes a sampler that was meta-trained with trees. It is ahead of UnderBagging and "
+    text += f"SPE with {count(wins, total)} kinds of members and sets."
     parts = []
     for name in look.values("dataset", method=OWN):
         for base in look.values("meta_base", dataset=name):
             own = {"dataset": name, "method": OWN, "base": base, "k": 10}
             gap = look.compare({**own, "meta_base": base}, own)
             if gap.n:
-                parts.append(f"{base} on {name} {_with_error(gap)}")
+                parts.append(f"{base} on {name}: {_with_error(gap)}")
     if parts:
-        text += " Meta-training with members of the same kind in the place of trees changes the "
-        text += f"score by: {listed(parts)}."
+        text += (
+            "\n\nHow the score changes if the sampler was meta-trained with members of the same "
+        )
+        text += f"kind, not with trees:\n\n{bullets(parts)}"
     return text
 
 
@@ -200,41 +211,38 @@ def deep(look: Look) -> str:
         folds = [len(select(rows, {"dataset": n, "method": networks[0]})) for n in sets]
         fits = f"{min(folds)}" if min(folds) == max(folds) else f"{min(folds)} to {max(folds)}"
         texts.append(
-            f"Mean over {len(sets)} sets, {fits} split{'s' if max(folds) > 1 else ''} of each: "
-            f"MESA of ten trees {short(float(average[0]))}, the best "
-            "of the "
-            f"networks, {name}, {short(float(average[best]))}; MESA is ahead of all networks on "
-            f"{count(wins, len(sets))} sets."
+            f"MESA of ten trees is ahead of all networks on {count(wins, len(sets))} sets, "
+            f"{fits} split{'s' if max(folds) > 1 else ''} of each. Its mean score is "
+            f"{short(float(average[0]))}. The best of the networks has "
+            f"{short(float(average[best]))} ({name})."
         )
         if len(sets) > 1:
-            ahead = means[:, :1] - means[:, 1:]
-            p_values = holm([float(wilcoxon(gap).pvalue) for gap in ahead.T])
-            parts = [
-                f"{title_of(m)} {gap.mean():+.3f} (p {p:.2g})"
-                for m, gap, p in zip(networks, ahead.T, p_values, strict=True)
-            ]
-            texts.append(
-                f"MESA minus each, Wilcoxon test over the sets, Holm's correction: {listed(parts)}."
-            )
-        plain = networks.index("network") + 1 if "network" in networks else None
-        if plain is not None:
-            gaps = {
-                m: float((means[:, n + 1] - means[:, plain]).mean())
-                for n, m in enumerate(networks)
-                if m != "network"
-            }
-            parts = [f"{title_of(m)} {gap:+.3f}" for m, gap in gaps.items()]
-            texts.append(f"Against the plain network: {listed(parts)}.")
+            texts.append(_each_network(networks, means))
     _, cpu = per_set_means(rows, [OWN, *networks], "total_cpu")
     if len(cpu):
         ratio = np.exp(np.log(cpu[:, 1:] / cpu[:, :1]).mean(axis=0))
         slow = int(np.argmax(ratio))
         texts.append(
-            f"A fit of {title_of(networks[slow])} takes {ratio[slow]:.1f} times the CPU time of "
-            "MESA "
-            "with its meta-training."
+            f"The slowest fit takes {ratio[slow]:.1f} times the CPU time of MESA with its "
+            f"meta-training ({title_of(networks[slow])})."
         )
-    return " ".join(texts)
+    return "\n\n".join(texts)
+
+
+def _each_network(networks: list[str], means: np.ndarray) -> str:
+    """Compare MESA, the first column, with each network, and each network with the plain one."""
+    ahead = means[:, :1] - means[:, 1:]
+    p_values = holm([float(wilcoxon(gap).pvalue) for gap in ahead.T])
+    plain = networks.index("network") if "network" in networks else None
+    lines = []
+    for number, (method, p) in enumerate(zip(networks, p_values, strict=True)):
+        text = f"{title_of(method)}: {ahead[:, number].mean():+.3f} (p = {p:.2g})"
+        if plain is not None and number != plain:
+            gap = float((ahead[:, plain] - ahead[:, number]).mean())
+            text += f". It differs from the plain network by {gap:+.3f}"
+        lines.append(text)
+    head = "MESA's mean score minus that of each network (Wilcoxon test over the sets, Holm's "
+    return f"{head}correction):\n\n{bullets(lines)}"
 
 
 #: By the name of the spec.

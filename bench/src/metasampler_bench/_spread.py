@@ -92,7 +92,7 @@ def spread(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: spread",
         header,
         lines,
-        "The first deviation is over meta-trainings on the same rows, pooled over the splits; the "
-        "second is over the means of the splits. Random mu and uniform draws are one fit a split, "
-        "with a chance of their own: where that fit was lucky all meta-trainings are below it.",
+        "The first deviation is over meta-trainings on the same rows, pooled over the splits. The "
+        "second is over the means of the splits. Random mu and uniform draws have one fit on each "
+        "split. If this fit was lucky, all meta-trainings are below it.",
     )

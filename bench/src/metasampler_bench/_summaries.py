@@ -48,8 +48,11 @@ def ranked_methods(spec: Spec, rows: list[Row], report: dict[str, Any]) -> list[
     """Return the methods that are ranked together: those that finished as much as any.
 
     Ranks need the same data sets. With ``all_runs`` in the report they are also means of the same
-    runs and folds: methods that have not all of them are left out.
+    runs and folds: methods that have not all of them are left out. With ``common_sets`` no method
+    is left out: ranks are over the sets that all of them finished.
     """
+    if report.get("common_sets"):
+        return methods_of(spec, rows)
     counts = _count_cells(methods_of(spec, rows), rows, _compared_axes(report))
     return [method for method, count in counts.items() if count == max(counts.values())]
 
@@ -94,8 +97,9 @@ def mean_over_sets(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Resul
         f"{spec.title}: mean over the data sets",
         header,
         list(lines.values()),
-        f"Means over {max(n_sets, default=0)} data sets of the means over runs and folds. The "
-        f"difference is to {title_of(reference)}, paired over the sets, ± its standard error.",
+        f"Means over {max(n_sets, default=0)} data sets. The score of a set is the mean over runs "
+        f"and folds. The difference is to {title_of(reference)}, paired over the sets, ± its "
+        "standard error.",
     )
 
 
@@ -179,8 +183,8 @@ def leaderboard(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTa
         ],
         lines,
         f"Ranks of {len(ranked)} methods on {len(datasets)} data sets; 1 is best. The score of a "
-        f"set is the mean over {over}. CPU is the geometric mean over the sets of the ratio of fit "
-        "times, meta-training included.",
+        f"set is the mean over {over}. CPU is the ratio of fit times, meta-training included: the "
+        "geometric mean over the sets.",
     )
 
 
@@ -223,10 +227,9 @@ def growth(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
             *("meta-training, CPU s", "part"),
         ],
         lines,
-        f"Rows and seconds at the largest of these parts of the training rows: {names}; * is a "
-        "smaller one, because the method did not finish the largest. Growth is the exponent of "
-        "the cost over the number of rows; - where the cost is too small "
-        "to tell.",
+        f"Rows and seconds are those of the largest part of the training rows (of {names}). * is a "
+        "smaller part, because the method did not finish the largest. Growth is the exponent of "
+        "the cost over the number of rows. It is - if the cost is too small to tell.",
     )
 
 

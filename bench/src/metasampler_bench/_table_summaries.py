@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
+from metasampler_bench._look import bullets
 from metasampler_bench._methods import title_of
 from metasampler_bench._rows import Row, finished, per_set_means
 from metasampler_bench._spec import Spec
@@ -73,8 +74,8 @@ def against(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: against {title_of(reference)}",
         [*header, "tables"],
         lines,
-        "Average precision, mean over the runs that both have. p is Wilcoxon's for the differences "
-        "over the tables; Holm's correction is for all lines of this table.",
+        "Average precision, mean over the runs that both have. p is that of Wilcoxon's test on the "
+        "differences over the tables. Holm's correction is for all lines of this table.",
     )
 
 
@@ -113,7 +114,7 @@ def costs(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         ],
         lines,
         "Geometric means over the tables, and the largest ratio of a fit. Other work ran on the "
-        "same cores: wall times are worth less than CPU times.",
+        "same cores, so trust CPU times more than wall times.",
     )
 
 
@@ -159,8 +160,8 @@ def probabilities(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Result
             *("ROC AUC, difference", "tables"),
         ],
         lines,
-        "Geometric means of the ratios over the tables, below 1 is better; p is Wilcoxon's, "
-        "without correction.",
+        "Geometric means of the ratios over the tables. Below 1 is better. p is that of Wilcoxon's "
+        "test, without correction.",
     )
 
 
@@ -193,9 +194,10 @@ def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         f"{spec.title}: by {_NAMES.get(by, by)}",
         header,
         list(lines.values()),
-        f"For each group (with the number of its tables) the mean rank among these "
-        f"{len(methods)} methods, the number of tables on which the method is ahead of "
-        f"{title_of(reference)}, and the geometric mean of the CPU ratios of fits.",
+        "A group of tables has three columns. The first is the mean rank among these "
+        f"{len(methods)} methods; the number of tables is in brackets. *Ahead* counts the tables "
+        f"on which the method is ahead of {title_of(reference)}. CPU is the ratio of fit times, as "
+        "a geometric mean.",
     )
 
 
@@ -209,7 +211,7 @@ def _span(low: float, high: float, by: str) -> str:
 
 
 def sentences(spec: Spec, rows: list[Row]) -> str:
-    """Say in three plain sentences how MESA's default does; nothing but rows enters them."""
+    """Say in a few plain sentences how MESA's default does; nothing but rows enters them."""
     own, reference = "mesa", "lightgbm"
     methods = methods_of(spec, rows)
     if not {own, reference} <= set(methods):
@@ -226,37 +228,42 @@ def sentences(spec: Spec, rows: list[Row]) -> str:
         first = "first" if order[0] == own else f"number {order.index(own) + 1}"
         rank_of = dict(zip(ranked, ranks, strict=True))
         rival = next(name for name in order if name != own)
-        texts.append(
-            f"By mean rank of average precision MESA's default is {first} of the {len(ranked)} "
-            f"methods that have all splits of {len(common)} tables ({rank_of[own]:.2f}; "
-            f"{title_of(rival)} {rank_of[rival]:.2f}"
-            + ("" if rival == reference else f", LightGBM {rank_of.get(reference, np.nan):.2f}")
-            + ")."
+        text = (
+            f"By mean rank MESA's default is {first} of the {len(ranked)} methods that have all "
+            f"splits of {len(common)} tables. Its mean rank is {rank_of[own]:.2f}; "
+            f"{title_of(rival)} has {rank_of[rival]:.2f}"
         )
+        if rival != reference and reference in rank_of:
+            text += f", and LightGBM has {rank_of[reference]:.2f}"
+        texts.append(text + ". 1 is best.")
     difference = score - other
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-    text = f"It is ahead of LightGBM on {wins} of {len(datasets)} tables and behind on {losses} "
-    text += f"(mean difference {difference.mean():+.4f}, Wilcoxon p = {_p_value(difference):.2g})"
+    texts.append(
+        f"Against LightGBM: ahead on {wins} of {len(datasets)} tables, behind on {losses}. The "
+        f"mean difference in average precision is {difference.mean():+.4f} (Wilcoxon p = "
+        f"{_p_value(difference):.2g})."
+    )
     tuned, mine, theirs = _pair(rows, own, "lightgbm-tuned")
     if tuned:
         gain = mine - theirs
-        text += (
-            f", and ahead of LightGBM tuned in the same CPU time on {int((gain > 0).sum())} of "
-            f"{len(tuned)} (p = {_p_value(gain):.2g})"
+        texts.append(
+            f"Against LightGBM, tuned in the same CPU time: ahead on {int((gain > 0).sum())} of "
+            f"{len(tuned)} tables (p = {_p_value(gain):.2g})."
         )
-    texts.append(text + ".")
     _, cpu, other_cpu = _pair(rows, own, reference, "cpu")
     _, brier, other_brier = _pair(rows, own, reference, "brier")
     _, loss, other_loss = _pair(rows, own, reference, "log_loss")
     worst = int((cpu / other_cpu).argmax())
-    text = f"A fit takes {geometric_mean(cpu / other_cpu):.1f} times LightGBM's CPU time in the "
-    text += (
-        f"geometric mean and {(cpu / other_cpu)[worst]:.1f} times at the most ({datasets[worst]})"
+    texts.append(
+        f"CPU time of a fit: {geometric_mean(cpu / other_cpu):.1f} times LightGBM's in the "
+        f"geometric mean, {(cpu / other_cpu)[worst]:.1f} times at the most ({datasets[worst]})."
     )
-    text += f"; its Brier score is {geometric_mean(brier / other_brier):.3f} times and its "
-    text += f"log-loss {geometric_mean(loss / other_loss):.3f} times LightGBM's."
-    texts.append(text)
-    return " ".join(texts)
+    texts.append(
+        f"Probabilities: the Brier score is {geometric_mean(brier / other_brier):.3f} times "
+        f"LightGBM's, and the log-loss {geometric_mean(loss / other_loss):.3f} times. Lower is "
+        "better."
+    )
+    return bullets(texts)
 
 
 #: By the kind of report.

@@ -129,7 +129,7 @@ def _read_in_parts(file: Path, target: str | None, memory: str, options: dict[st
     """Return the task of a Parquet file or folder, of which only a sample is in memory."""
     if not file.is_dir() and file.suffix.lower() not in (".parquet", ".pq"):
         raise typer.BadParameter(
-            f"{file.name} is no Parquet file, and only those are read part by part.",
+            f"{file.name} is not a Parquet file, and only Parquet files are read part by part.",
             param_hint="--memory",
         )
     try:
@@ -147,7 +147,7 @@ def _check_rule(task: Any, rule: Any, positive: str | None) -> None:
     if len(task.labels) == 2 and task.positive != task.smallest:
         raise typer.BadParameter(
             f"class {positive!r} is the larger one, with {int(task.counts[task.positive]):,} of "
-            f"{len(task.y):,} rows: a fit looks for the smaller one.",
+            f"{len(task.y):,} rows: --positive must be the smaller one.",
             param_hint="--positive",
         )
     if len(task.labels) > 2 and rule != "balanced":

@@ -190,11 +190,11 @@ def _promise(clf: Any, *, cross_validated: bool) -> str:
     if not promise:
         return "predict returns the class that is most probable compared with its frequency."
     if clf.expected_recall_ is not None:
-        promise += " The threshold was set on these rows, so expect "
+        promise += " The same rows set the threshold. "
         promise += (
-            "what the cross-validation says: its rows had no part in the fit."
+            "For new rows trust the cross-validation: it scores rows that a fit has not seen."
             if cross_validated
-            else "a little less of new ones."
+            else "Expect a little less of new rows."
         )
     return f"Threshold: {promise}"
 

@@ -37,7 +37,7 @@ def read_in_parts(
         raise typer.BadParameter(str(error), param_hint=hint) from error
     if target is None:
         raise typer.BadParameter(
-            "name the column of the classes: a folder is not read to guess it.",
+            "name the column of the classes: with a folder it is not guessed.",
             param_hint="--target",
         )
     samples, labels, n_of_block = [], [], -(-_SAMPLE // len(blocks))

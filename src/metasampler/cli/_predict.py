@@ -82,8 +82,8 @@ def _check_columns(scorer: Any, table: Any) -> None:
         wanted = scorer.model.n_features_in_
         if len(table.columns) != wanted:
             raise typer.BadParameter(
-                f"{table.name} has {len(table.columns)} columns; the model knows no names, and "
-                f"takes {wanted} columns of numbers.",
+                f"{table.name} has {len(table.columns)} columns; the model was fitted without "
+                f"column names, and takes {wanted} columns of numbers.",
                 param_hint="FILE",
             )
         return
@@ -116,7 +116,7 @@ def _kept_columns(given: list[str] | None, table: Any, scorer: Any) -> list[str]
     taken = [name for name in names if name in own]
     if taken:
         raise typer.BadParameter(
-            f"{table.name} has a column {taken[0]!r}, as the output will: name the others only.",
+            f"{table.name} has a column {taken[0]!r}, and so has the output: name other columns.",
             param_hint="--columns",
         )
     return names

@@ -18,8 +18,8 @@ def make_imbalanced_digits(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Make a rare-digit problem from scikit-learn's digits.
 
-    One digit becomes the positive class and all others the negative one; positive rows are then
-    dropped at random until the wanted ratio is reached.
+    One digit becomes the positive class, and all others become the negative one. Then positive rows
+    are dropped at random until the wanted ratio is reached.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ def make_claims(n_rows=8000, *, random_state=0):
     """Make a table of insurance claims, of which some are fraud.
 
     The table is synthetic. Its columns are of the kinds that real tables have, so that programs and
-    commands can be tried on it without a download. Six of sixty garages, large amounts, an early
-    report and the hour of the night go with fraud; the rest is chance. It needs pandas
+    commands can be tried on it without a download. Four things go with fraud: six of sixty garages,
+    large amounts, an early report, and the hour of the night. The rest is chance. It needs pandas
     (``pip install "metasampler[data]"``).
 
     Parameters

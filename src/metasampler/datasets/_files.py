@@ -171,8 +171,8 @@ def iterate_table(
     columns : collection of str, default=None
         Columns to read; None reads all. Names that the file lacks do not matter.
     texts : collection of str, default=()
-        Columns of a text file that are read as texts: in a part of the rows a column of codes may
-        look like one of numbers, and lose its leading zeros.
+        Columns of a text file that are read as texts. Otherwise a column of codes may look like
+        numbers in some part, and lose its leading zeros.
     raw : bool, default=False
         Whether all values of a text file stay the texts that they are.
 

@@ -161,7 +161,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(classifier.random_state, (int, np.integer)):
             raise ValueError(
                 f"checkpoint={os.fspath(self.checkpoint)!r} needs a classifier whose random_state "
-                f"is a number, got {classifier.random_state!r}: otherwise no fit is like another."
+                f"is a number, got {classifier.random_state!r}: otherwise a fit cannot be resumed."
             )
         columns = list(X.columns) if hasattr(X, "columns") else X.shape[1]
         about = f"{classifier.get_params()} {self.label} {self.weight} {columns}"

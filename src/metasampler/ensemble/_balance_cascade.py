@@ -21,9 +21,9 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that drops the easiest majority rows after each member.
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
-    class, drawn uniformly from that class's pool. At first the pool is the whole class. After
-    each member it is cut to the rows with the largest errors of the ensemble so far, by the same
-    fraction every time, so that the last member gets the hardest rows and no others.
+    class, drawn uniformly from that class's pool. At first the pool is the whole class. After each
+    member only the rows with the largest errors of the ensemble so far stay in it. The fraction
+    that stays is always the same. So the last member gets the hardest rows and no others.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     {members}
 
     pool_sizes_ : ndarray of shape (n_estimators, n_classes)
-        The rows of each class that each member's were drawn from; after a `refit`, of all rows.
+        The number of rows of each class in the pool of each member. After a `refit` the pools are
+        those of the second growth, on all rows.
 
     {decided}
 
@@ -62,10 +63,9 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
     ``(P / N) ** (1 / (k - 1))`` of the pool is kept after each member. The error of a row is 1
     minus the probability of its class; rows with equal errors are kept at random.
 
-    In the paper a member is an AdaBoost ensemble whose threshold is moved until its rate of
-    false positives is that fraction, and the rows it then gets right are dropped. Here, as in
-    later implementations, members may be any classifier and the rows are ranked by the whole
-    ensemble so far.
+    In the paper a member is an AdaBoost ensemble. Its threshold is moved until its rate of false
+    positives is that fraction. Then the rows that it gets right are dropped. Here members may be
+    any classifier, and the whole ensemble so far ranks the rows. Later implementations do the same.
 
     References
     ----------

@@ -73,9 +73,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     Parameters
     ----------
     estimator : None, "fast", "best", classifier or list of classifiers, default=None
-        The members. None, ``"fast"`` and ``"best"`` are recipes of teams. None takes about four
-        times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` some
-        twelve times as much. If you pass a classifier with `predict_proba`, all members are copies
+        The members. None, ``"fast"`` and ``"best"`` are recipes of teams. None takes about three
+        times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about
+        eleven times as much. If you pass a classifier with `predict_proba`, all members are copies
         of it. The classifiers of a list take turns: member i is a copy of
         ``estimator[i % len(estimator)]``. A list has no nested parameters, so a search has to
         replace the whole list. Members see the classes as numbers 0, 1, ..., their positions in

@@ -33,10 +33,10 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that shifts from easy majority rows to hard ones.
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
-    class. These are divided into bins by their hardness, which is computed from the errors of
-    the ensemble so far. At first each bin contributes about the same sum of hardness, so that
-    the many easy rows are represented but do not prevail; member by member this turns into the
-    same number of rows from each bin. The first member is trained on a uniform draw.
+    class. The rows of a larger class are divided into bins by their hardness. Hardness comes from
+    the errors of the ensemble so far. At first each bin contributes about the same sum of hardness:
+    the many easy rows are represented, but do not prevail. Later each bin contributes the same
+    number of rows. The change goes member by member. The first member is trained on a uniform draw.
 
     Parameters
     ----------
@@ -71,11 +71,12 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     -----
     A bin with mean hardness h gets a share of the draw proportional to ``1 / (h + alpha)``. With
     k members the self-paced factor alpha is ``tan(i * pi / (2 * (k - 1)))`` for the i-th member
-    after the first; for the last it is infinite but for rounding.
+    after the first. For the last member it would be infinite; rounding makes it a very large
+    number.
 
-    Where a bin has fewer rows than its share, all of them are taken and the other bins fill the
-    gap in proportion to their shares; the authors' first implementation leaves it open, and its
-    second draws rows repeatedly. So every subset has exactly the size that was asked for.
+    If a bin has fewer rows than its share, all of them are taken. The other bins fill the gap in
+    proportion to their shares. So every subset has exactly the size that was asked for. The
+    authors' first implementation leaves the gap open, and their second draws rows repeatedly.
 
     References
     ----------

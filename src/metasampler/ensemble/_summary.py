@@ -208,16 +208,17 @@ def _promise(ensemble) -> str:
     if len(ensemble.classes_) != 2:
         return ""
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
-    reach = f"where its probability is {ensemble.threshold_:.4f} or more"
+    reach = f"if its probability is {ensemble.threshold_:.4f} or more"
     n_called = rows_to_call(ensemble.threshold)
     if n_called is not None:
         reach = (
-            f"for the {n_called:,} most probable of the rows it gets; of as many rows as fit saw, "
-            f"{ensemble.class_counts_.sum():,}, those with {ensemble.threshold_:.4f} or more"
+            f"for the {n_called:,} most probable of the rows it gets. If it gets as many rows as "
+            f"fit saw, {ensemble.class_counts_.sum():,}, their probability is "
+            f"{ensemble.threshold_:.4f} or more"
         )
     text, recall = f"predict returns {label!r} {reach}.", ensemble.expected_recall_
     if recall is None:
         return text
     precision = ensemble.expected_precision_
-    also = "" if precision is None else f" and a precision of {precision:.0%}"
-    return f"{text} On the held-out rows that has a recall of {recall:.0%}{also}."
+    also = "" if precision is None else f" and the precision {precision:.0%}"
+    return f"{text} On held-out rows the recall is {recall:.0%}{also}."

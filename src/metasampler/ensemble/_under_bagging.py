@@ -32,8 +32,8 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    Every member sees the whole smallest class; :class:`imblearn.ensemble.BalancedBaggingClassifier`
-    draws a bootstrap sample of all rows first, so that its members see some 63% of it.
+    Every member sees the whole smallest class. :class:`imblearn.ensemble.BalancedBaggingClassifier`
+    draws a bootstrap sample of all rows first, so its members see some 63% of this class.
 
     References
     ----------

@@ -41,9 +41,9 @@ def refuse_polars_texts(estimator, X, y) -> None:
         return
     if is_lightgbm(estimator):
         raise TypeError(
-            f"{type(estimator).__name__}, a part of estimator, would get a polars frame whose "
-            "columns are not all numbers, on which LightGBM ends the interpreter. Encode them "
-            "before it, or pass X.to_pandas()."
+            f"{type(estimator).__name__}, a part of estimator, would get a polars frame with "
+            "columns that are not numbers. On such a frame LightGBM ends the interpreter. Encode "
+            "the columns before it, or pass X.to_pandas()."
         )
     if isinstance(estimator, Pipeline):
         if not _holds_lightgbm(estimator.steps[-1][1]):

@@ -93,8 +93,8 @@ def gaussian_log_weights(
     """Return the logarithm of the sampling weight of each row, relative to the largest.
 
     The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
-    (Eq. 3). Its logarithm cannot underflow, however narrow the Gaussian, and the draw needs
-    nothing else.
+    (Eq. 3). Its logarithm cannot underflow, even if the Gaussian is narrow. The draw needs only the
+    logarithm.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ class Checkpoint(NamedTuple):
             raise ValueError(f"checkpoint_every must be an int of at least 1, got {every!r}.")
         if not isinstance(settings.get("random_state"), Integral):
             raise ValueError(
-                "A checkpoint needs an int as random_state, or what is resumed could not be the "
-                f"same training; got {settings.get('random_state')!r}."
+                "A checkpoint needs an int as random_state, so that a resumed training is the same "
+                f"training; got {settings.get('random_state')!r}."
             )
         tasks = [
             # All that an episode reads of a task.

@@ -46,11 +46,11 @@ class _SameAction(NamedTuple):
 
 
 class FitToConstants(Learner):
-    """Fit the policy to how constants score, where soft actor-critic has to explore.
+    """Fit the policy to the scores of constants; soft actor-critic has to explore instead.
 
-    The policy itself never acts. Constants are played on every task, and the policy is fitted to
-    choose, from the states it saw, what did best in the mean over the tasks. It learns most from
-    few episodes, and cannot find more than a mu for each state.
+    The policy itself never acts. Constants are played on every task. Then the policy is fitted: by
+    the state, it has to choose what did best in the mean over the tasks. This learner learns most
+    from few episodes. It cannot find more than a mu for each state.
 
     Parameters
     ----------
@@ -62,15 +62,16 @@ class FitToConstants(Learner):
 
     constant_min : float, default=None
         The smallest constant; None means `mu_min` of the sampler. A smaller one shows more of how
-        the score depends on mu than the policy is free to choose from.
+        the score depends on mu, although the policy cannot choose it.
 
     score_on : {"valid", "test"}, default="valid"
-        The rows by whose scores constants are compared. States tell of the validation rows; with
-        ``"test"`` the policy is learned from the `X_test` of the tasks, which then test it no more.
+        The rows on which constants are compared. States describe the validation rows. With
+        ``"test"`` the policy learns from the `X_test` of the tasks; then these rows no longer test
+        it.
 
     penalty : float, default=1e-3
-        How strongly the policy's weights are drawn to zero, or in a warm start to those it has; on
-        the scale where all entries of a state spread alike.
+        How strongly the policy's weights are drawn to zero, or in a warm start to the weights it
+        has. All entries of a state are scaled to the same spread first.
 
     relative : bool, default=False
         Whether scores count as parts of the best one of their task. Otherwise tasks with large

@@ -317,8 +317,8 @@ class MetaSampler(FittedSampler):
         """Prepare the rows of all tasks and train on them."""
         if self.state == "signal" and not hasattr(self.estimator, "prepare_task"):
             raise ValueError(
-                "state='signal' is for the boosters of a recipe, which scouts go before: pass "
-                f"estimator=Boosters(), got {self.estimator!r}."
+                "state='signal' is for boosters only: pass estimator=Boosters(), got "
+                f"{self.estimator!r}."
             )
         # Boosters of a recipe make rows and learners themselves: scouts go before them.
         makes_rows = hasattr(self.estimator, "prepare_task")

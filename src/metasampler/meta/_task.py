@@ -16,8 +16,8 @@ class Task:
     X_val, y_val : table and array-like, default=None
         Validation rows, whose score is the reward. Without them a part of X is held out.
     X_test, y_test : table and array-like, default=None
-        Rows that are only scored, for `MetaSampler.history_`; or learned from, see `score_on` of
-        :class:`~metasampler.meta.FitToConstants`.
+        Rows that are only scored, for `MetaSampler.history_`. With `score_on` of
+        :class:`~metasampler.meta.FitToConstants` the policy may learn from them.
     name : str, default=None
         What the task is called in `MetaSampler.history_`.
 

@@ -25,10 +25,10 @@ def load_model(
 ) -> tuple[Any, dict[str, Any]]:
     """Read a model that `save_model` wrote; nothing in the file is run.
 
-    Before anything is unpacked the sizes are checked. Then only types are made that are known by
-    name: those of this package, LightGBM's and what skops trusts (scikit-learn's estimators and
-    NumPy's arrays). The numbers in trees and in LightGBM's models are checked too,
-    because both libraries trust them.
+    First the sizes are checked, before anything is unpacked. Then only objects of known types are
+    made: types of this package, of LightGBM, and those that skops trusts (scikit-learn's estimators
+    and NumPy's arrays). The numbers in trees and in LightGBM's models are checked too, because both
+    libraries trust them.
 
     Parameters
     ----------

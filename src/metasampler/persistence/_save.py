@@ -25,20 +25,20 @@ METADATA = "metasampler.json"
 def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dict[str, Any]:
     """Write a fitted model to a file that runs no code when it is read.
 
-    The file is one of skops (``skops.io.load`` reads it too) with one more entry, a text in JSON
-    that says what the model is. It holds no rows of the training table, but it does hold the names
-    of its columns, the levels of its categories and the labels of its classes.
+    The file is a skops file (``skops.io.load`` reads it too) with one more entry: a JSON text that
+    says what the model is. The file holds no rows of the training table. It does hold the names of
+    the columns, the levels of categories and the labels of the classes.
 
     Parameters
     ----------
     model : estimator
         A fitted classifier of this package, or a pipeline or search around one.
     path : str or path
-        Where to write. The name usually ends in ``.skops``. A file that is there is replaced in
-        one step, when the new one is complete.
+        Where to write. The name usually ends in ``.skops``. An existing file is replaced in one
+        step, when the new one is complete.
     **metadata : object
-        What else to keep, as JSON knows it: texts, numbers, lists, dicts. NumPy's numbers and
-        arrays, dates and paths become such. It is added to what is stored for every model:
+        What else to keep: texts, numbers, lists and dicts. NumPy's numbers and arrays, dates and
+        paths are converted. It is added to what is stored for every model:
         ``format``, ``created``, ``versions``, ``model`` (its class), ``settings``, ``classes``,
         ``columns`` and ``column_kinds`` (where the training table had names), ``class_counts`` and
         ``summary`` (where the classifier knows them).

@@ -107,9 +107,9 @@ def _signal(growth) -> np.ndarray:
     """Return the signal that scouts found."""
     if growth.learner.signal is None:
         raise ValueError(
-            "A state of kind 'signal' is of members that scouts went before: the boosters of "
-            "MesaClassifier's recipes, for tables with at least 25 rows of the smallest class. "
-            "For other members take another sampler."
+            "This sampler reads the signal, and only the boosters of MesaClassifier's presets have "
+            "one. They grow if the smallest class has at least 25 rows. For other members take "
+            "another sampler."
         )
     return signal_state(growth.learner.signal)
 
@@ -307,8 +307,8 @@ class UniformPolicy:
 class LearnedPolicy:
     """Choose how to draw by an actor that reads the state of the ensemble.
 
-    It acts by the mean of the actor, which scores the same as a draw and can be repeated; for
-    draws see :class:`Drawn`.
+    It acts by the mean of the actor. The mean gives the same result each time, and scores the same
+    as draws. For draws see :class:`Drawn`.
 
     Parameters
     ----------

@@ -30,8 +30,9 @@ class _Around:
 class Drawn(_Around):
     """Act by draws of a policy, as Algorithm 2 does, and not by its mean.
 
-    The mean can be repeated, and trained policies score the same by it. A policy that has learned
-    nothing has a mean near the middle in every state; its draws cover all mu.
+    By default a policy acts by its mean. The mean gives the same result each time, and trained
+    policies score the same with it. A policy that has learned nothing has a mean near the middle in
+    every state. Its draws cover all mu.
 
     Parameters
     ----------
@@ -73,20 +74,20 @@ class Drawn(_Around):
 class WithRivals(_Around):
     """Let constants take a policy's place if they are clearly better on the validation rows.
 
-    A policy that was learned on other data may be wrong for this data. Where the validation rows
-    are many, they show it after ten members. So one ensemble is begun by the policy and one by each
-    constant, and the best is grown on. A constant replaces the policy if its score is larger by
-    half of ``sqrt(score * (1 - score) / n)``, the standard error of a share of the n validation
-    rows of the smallest class (by anything, for scores outside of [0, 1]). This takes nine member
-    fits a rival and is not part of the paper.
+    A policy that was learned on other data may be wrong for this data. If there are many validation
+    rows, they show it after ten members. So the policy begins one ensemble, and each constant
+    begins another. The best of them grows on. A constant replaces the policy if its score is
+    clearly larger: by half of ``sqrt(score * (1 - score) / n)``, the standard error of a share of
+    the n validation rows of the smallest class. For scores outside of [0, 1] any lead is enough. A
+    rival takes nine fits of members. Rivals are not part of the paper.
 
     Parameters
     ----------
     policy : policy
         What has to be beaten.
     rivals : sequence of float, default=(0.5, 1.0)
-        The constants. The default ones are met only where the validation rows hold at least 30 of
-        every class: the scores of fewer say more of these rows than of the draws.
+        The constants. The default rivals play only if every class has at least 30 validation rows.
+        With fewer rows the scores would mostly be chance.
 
     Attributes
     ----------
@@ -97,7 +98,7 @@ class WithRivals(_Around):
 
     Notes
     -----
-    What was chosen is kept: an object serves one fit, and a copy the next.
+    An object keeps what was chosen. So it serves one fit; make a copy for the next.
 
     Examples
     --------

@@ -65,8 +65,8 @@ class TableForm:
     wants : {"float32", "numbers", "as it is"}
         ``"float32"`` is what scikit-learn's trees take, ``"numbers"`` what LightGBM takes, both
         dense or sparse. Columns of a data frame that hold no plain numbers are encoded for them.
-        ``"as it is"`` hands the table to the members as the user passed it: what may be in it is
-        for them to say.
+        ``"as it is"`` hands the table to the members as the user passed it, and they decide what it
+        may hold.
     allow_nan : bool, default=True
         Whether numbers may be missing.
     fill_missing : bool, default=False

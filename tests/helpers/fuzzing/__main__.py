@@ -144,11 +144,11 @@ def page(rows: list[dict]) -> str:
         f"{', '.join(sorted({row['date'] for row in rows}))}, commit "
         f"{', '.join(sorted({row['commit'] for row in rows}))}; {', '.join(versions)}.",
         "",
-        f"*{FINE.capitalize()}*: it worked, and what came out is sound. *{CLEAR.capitalize()}*: "
-        "a ValueError or TypeError that names what is wrong, of a fit before any member is fitted; "
-        "of a full disk an OSError that names the file; of a command a message and no trace; "
-        "of an interrupt that it came, and all was as before. Anything else is a finding, also an "
-        "interpreter that ends.",
+        f"*{FINE.capitalize()}*: it worked, and the result is sound. *{CLEAR.capitalize()}*: "
+        "a ValueError or TypeError says what is wrong, and a fit raises it before it fits any "
+        "member. With a full disk it is an OSError that names the file. A command prints a message "
+        "and no traceback. An interrupt is reported, and everything is as before. All else is a "
+        "*finding*, also a crash of the interpreter.",
         "",
         "| fuzzer | tried | fine | clear error | finding | CPU seconds |",
         "|---|---:|---:|---:|---:|---:|",

@@ -51,14 +51,17 @@ _ALL_ROWS = ("sigmoid, refitted", _REFITTED, "cross-fitted", "wrapped, one ensem
 _ABOUT = """
 All methods get the same splits: 60% of the rows train, 20% validate and 20% test. Members are
 trained on the training rows, and the validation rows calibrate them. A refit then trains them on
-both. It takes two fits, or six if a class has fewer than 30 validation rows, because "auto" then
-also holds out the training rows in turn. "Cross-fitted" held out fifths of both in turn (six fits).
-"Wrapped" is scikit-learn's CalibratedClassifierCV with a sigmoid: around the same fitted members,
-with the validation rows; or with five folds of training and validation rows, as one ensemble (six
-fits) or as the five ensembles of the folds (five fits). Below each table the number in brackets is
-the Brier score of the other method minus that of auto. "Level" means a difference of less than a
-standard error. A method with a commit in brackets is no longer part of the package; the commit is
-the last one that can run it.
+both. It takes two fits. If a class has fewer than 30 validation rows it takes six, because "auto"
+then also holds out the training rows in turn.
+
+"Cross-fitted" held out fifths of both in turn (six fits). "Wrapped" is scikit-learn's
+CalibratedClassifierCV with a sigmoid. There are three kinds of it: around the same fitted members,
+with the validation rows; one ensemble with five folds of training and validation rows (six fits);
+and the five ensembles of these folds (five fits).
+
+Below each table the number in brackets is the Brier score of the other method minus that of auto.
+"Level" means a difference of less than a standard error. A method with a commit in brackets is no
+longer part of the package. This commit is the last one that can run it.
 """
 
 
@@ -180,16 +183,17 @@ def _note(rows: list[Row], k: int, methods: list[str]) -> str:
     equal = ""
     if len(smaller):
         equal = (
-            f" With {k} members at prediction on both sides, it is "
+            f" If both sides have {k} members at prediction, it is "
             f"{_standing(brier[_REFITTED], {f'five ensembles of {k // 5}': smaller})}."
         )
     return (
         f"{count_sets(rows)} data sets. The mean Brier score of the raw mean is "
-        f"{brier['raw'].mean() / brier['auto'].mean():.1f} times that of auto. Of what leaves the "
-        f"members as they are, auto is {_standing(brier['auto'], same)}; prior, sigmoid and auto "
-        f"change average precision by at most {change:.0e} (by {noise:.0e} if raw scores that "
-        "differ only in the last bits of a sum, and become ties, are counted as ordered). Of what "
-        "trains on the validation rows too, auto with a refit is "
+        f"{brier['raw'].mean() / brier['auto'].mean():.1f} times that of auto.\n\n"
+        f"- Methods that keep the same members: auto is {_standing(brier['auto'], same)}.\n"
+        f"- Prior, sigmoid and auto change average precision by at most {change:.0e}. Some raw "
+        "scores differ only in the last bits of a sum, and become ties. If such scores count as "
+        f"ordered, the change is {noise:.0e}.\n"
+        "- Methods that train on the validation rows too: auto with a refit is "
         f"{_standing(brier[_REFITTED], more)}.{equal}"
     )
 
@@ -205,7 +209,7 @@ def _standing(own: Any, others: dict[str, Any]) -> str:
             word = "level with"
         name = mark_retired(method, RETIRED_CALIBRATIONS)
         words[word].append(f"{name} ({with_error(difference, error)})")
-    return ", ".join(f"{word} {as_words(names)}" for word, names in words.items() if names)
+    return ". It is ".join(f"{word} {as_words(names)}" for word, names in words.items() if names)
 
 
 CALIBRATION = Study(

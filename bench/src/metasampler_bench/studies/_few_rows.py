@@ -169,8 +169,8 @@ def _table(rows: list[Row], title: str) -> ResultTable:
     for k in sizes:
         header += [f"Brier score, k = {k}", f"less the {methods[0]}'s"]
     note = (
-        f"{count_sets(rows)} tasks. By more than a standard error, whatever the number of members, "
-        f"{as_words(ahead) if ahead else 'nothing'} is better than the {methods[0]}."
+        f"{count_sets(rows)} tasks. Better than the {methods[0]} by more than a standard error, "
+        f"with every number of members: {as_words(ahead) if ahead else 'nothing'}."
     )
     return ResultTable.from_texts(f"Few rows: {title} held-out positives", header, lines, note)
 
@@ -180,9 +180,9 @@ FEW_ROWS = Study(
     title="Few held-out rows",
     about="""
 The tasks are none of the 27 sets, and do not come from their sources. All calibrations have the
-same members, trained on the training and validation rows, and were fitted on the validation rows.
-The exception is "sigmoid, all rows in turn". This is what "auto" does if there is a refit and a
-class has fewer than 30 validation rows.
+same members. These members were trained on the training and validation rows. The calibrations were
+fitted on the validation rows, with one exception: "sigmoid, all rows in turn". "auto" does the same
+if there is a refit and a class has fewer than 30 validation rows.
 """,
     measure=_measure,
     tables=_tables,

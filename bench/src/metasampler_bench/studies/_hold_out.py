@@ -100,18 +100,20 @@ def _hold_out_table(rows: list[Row], k: int, title: str) -> ResultTable:
     for value in measures:
         header += [value, "less hold-out's"]
     note = (
-        f"{count_sets(rows)} sets. Training on the held-out rows too changes average precision by "
-        f"{with_error(*differences[prior, 'average precision'])}. The Brier score changes by "
-        f"{with_error(*differences[prior, 'Brier score'])} with the prior, which needs no held-out "
-        f"rows, and by {with_error(*differences[refitted, 'Brier score'])} with a sigmoid that was "
-        "fitted with the hold-out and kept for members that are refitted on all rows"
+        f"{count_sets(rows)} sets. If members train on the held-out rows too, average precision "
+        f"changes by {with_error(*differences[prior, 'average precision'])}. The Brier score "
+        "changes as follows:\n\n"
+        f"- {with_error(*differences[prior, 'Brier score'])} with the prior, which needs no "
+        "held-out rows\n"
+        f"- {with_error(*differences[refitted, 'Brier score'])} with a sigmoid that was fitted on "
+        "held-out rows, before the members were refitted on all rows"
     )
     if (crossed, "Brier score") in differences:
         note += (
-            f"; by {with_error(*differences[crossed, 'Brier score'])} with one fitted on "
-            "cross-validated probabilities, which costs five more fits"
+            f"\n- {with_error(*differences[crossed, 'Brier score'])} with a sigmoid that was "
+            "fitted on cross-validated probabilities, which costs five more fits"
         )
-    return ResultTable.from_texts(f"Hold-out, k = {k}, {title}", header, lines, note + ".")
+    return ResultTable.from_texts(f"Hold-out, k = {k}, {title}", header, lines, note)
 
 
 def _measure_recall(options: Options) -> Iterator[Row]:
@@ -156,9 +158,9 @@ def _recall_tables(rows: list[Row]) -> list[ResultTable]:
     n_splits = len({row["split"] for row in rows})
     verdict = "misses it by more than two standard errors on " + ", ".join(short)
     note = (
-        f"Asked for a recall of {target} over {n_splits} splits, the threshold "
+        f"We asked for a recall of {target}, on {n_splits} splits. The threshold "
         + (verdict if short else "reaches it within two standard errors on every set")
-        + "; it aims at the mean over fits, so single fits lie on both sides. "
+        + ". It aims at the mean over fits, so single fits lie on both sides. "
         "± is the standard error over splits."
     )
     header = ["data set", "positives", "recall on unseen rows", "on held-out rows", "precision"]

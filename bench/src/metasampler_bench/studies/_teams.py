@@ -155,10 +155,10 @@ TEAMS = Study(
     name="teams",
     title="What the default's design rests on",
     about=f"""
-The 46 tables, at most {MOST_ROWS:,} rows of each, cut 75 : 25. The teams of the default are grown
-one by one, with the random numbers of a fit, and joined in all the ways that are compared. What is
-compared with the default is average precision on the test rows. The tables were open while the
-default was developed; what is chosen here by one half of them is tested on the other.
+The data are the 46 tables, at most {MOST_ROWS:,} rows of each. 75% of the rows train, 25% test. We
+grow the teams of the default one by one, with the random numbers of a fit. Then we join them in all
+the ways that the table compares. The score is average precision on the test rows. We developed the
+default on these tables. So we choose limits on one half of them, and test them on the other half.
 """,
     measure=_measure_design,
     tables=design_tables,
@@ -170,9 +170,9 @@ FEW_POSITIVES = Study(
     name="few-positives",
     title="Teams or trees where positives are few",
     about="""
-The 46 tables, at most 8,000 rows of each, with so many positives left in the training rows (test
-rows keep theirs), and sets of the data folder `extra` as they are. Teams are grown however few
-positives there are; trees are what the default is below its limit.
+Where do teams begin to pay? We take the 46 tables, at most 8,000 rows of each, and leave only some
+positives in the training rows. Test rows keep theirs. We also take sets of the data folder `extra`
+as they are. "Teams" have no lower limit here. "Trees" are what the default grows below its limit.
 """,
     measure=_measure_few,
     tables=few_tables,

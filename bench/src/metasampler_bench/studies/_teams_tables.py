@@ -89,8 +89,8 @@ def _variants(rows: list[Row]) -> ResultTable:
         ],
         lines,
         f"{len(names)} tables; ± is the standard error over them. Ratios are geometric means. CPU "
-        "is that of growing; it is left out where teams are shared with the default. Calibration "
-        "and reading the table, which a fit adds, are not in it.",
+        "is the time to grow the teams. A fit also reads the table and calibrates; this is not in "
+        "it. A variant that shares its teams with the default has no CPU time.",
     )
 
 
@@ -138,8 +138,8 @@ def _signal_table(rows: list[Row]) -> ResultTable:
             "50 or more",
         ],
         lines,
-        "What draws by a mu gain over uniform ones, as a part of the average precision, and on how "
-        "many tables.",
+        "How much draws by this mu gain over uniform draws, relative to average precision. The "
+        "number of tables is in brackets.",
     )
 
 
@@ -194,9 +194,9 @@ def _draws_table(rows: list[Row]) -> ResultTable:
         "Draws by signal, over halves of the tables",
         ["mu of boosters and of trees", f"{_SCORE}, less that of uniform draws"],
         lines,
-        f"Means over {_N_HALVES} ways to halve {len(names)} tables. The medians of the limits that "
-        f"halves choose: boosters draw by .65 from a signal of {middle[0]:.0f} and by .9 from "
-        f"{middle[1]:.0f} on, trees by .9 from {middle[2]:.0f} on.",
+        f"Means over {_N_HALVES} ways to halve {len(names)} tables. Each half chooses limits of "
+        f"the signal. Their medians: boosters draw by mu .65 from a signal of {middle[0]:.0f} on, "
+        f"and by .9 from {middle[1]:.0f} on. Trees draw by .9 from {middle[2]:.0f} on.",
     )
 
 
@@ -304,6 +304,6 @@ def _limit_table(rows: list[Row]) -> ResultTable:
         "The fewest positives for teams, over halves of the sets",
         ["limit", "chosen by halves", f"{_SCORE}, less that of trees always"],
         [line[:3] for line in lines],
-        f"Means over {_N_HALVES} ways to halve {len(sets)} sets, and over all for a given limit. "
-        f"The median of the limits that halves choose is {int(np.median(picked))}.",
+        f"The chosen limit: means over {_N_HALVES} ways to halve {len(sets)} sets. A given limit: "
+        f"the mean over all sets. The median of the chosen limits is {int(np.median(picked))}.",
     )
