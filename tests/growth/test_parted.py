@@ -339,7 +339,7 @@ def test_the_smallest_keys_of_all_parts(n_parts, spread, size, known):
     codes = rng.integers(0, 2, 1200)
     key = RandomStreams(0).row_key(0)
     count = None if known == "nothing" else int(codes.sum())
-    request = Request(1, None, "train", key, 3, count=count)
+    request = Request(1, None, "train", key, 3, n_rows=count)
     own = np.round(rng.normal(0, spread, len(codes)))
     if "differ" in known:
         own.sort()
@@ -379,7 +379,7 @@ def test_one_question_finds_the_last_key_if_parts_are_alike(alike, n_questions):
     parts = cut(codes, 4, 0)
     rows = np.arange(len(codes))
     sums = [Sums(rows[part.start :][: part.n_rows] / len(rows), {}) for part in parts]
-    request = Request(0, None, "train", RandomStreams(0).row_key(0), 0, 1, count=len(codes))
+    request = Request(0, None, "train", RandomStreams(0).row_key(0), 0, 1, n_rows=len(codes))
     candidates = Candidates(Counting(), parts, request, lambda: sums)
     power = 0.0 if alike else 20.0
     candidates.smallest(2000, lambda keys, errors: keys - power * errors)

@@ -244,8 +244,10 @@ def transfer(look: Look) -> str:
         losses: dict[str, list[float]] = {}
         for k in ks:
             place = {"dataset": name, "method": OWN, "k": k}
-            others = {f"{part:.0%} of its rows": {"meta_fraction": part} for part in (0.5, 0.1)}
-            others |= {task: {"meta_task": task} for task in tasks}
+            others: dict[str, dict[str, Any]] = {
+                **{f"{part:.0%} of its rows": {"meta_fraction": part} for part in (0.5, 0.1)},
+                **{task: {"meta_task": task} for task in tasks},
+            }
             for title, more in others.items():
                 if look.has(**place, **more):
                     loss = look.mean(**place, **more) / look.mean(**place) - 1

@@ -258,7 +258,7 @@ class GrowthData(ABC):
             scales = np.maximum(counts, 1) / np.clip(counts, 1, MAX_WATCHED)
             of_class = []
             for k, count in enumerate(counts):
-                request = Request(k, None, role, key, number, weighted=False, count=int(count))
+                request = Request(k, None, role, key, number, weighted=False, n_rows=int(count))
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
@@ -305,7 +305,7 @@ class GrowthData(ABC):
         else:
             key = self.streams.row_key(Stream.EDGES)
             n_all = self.n_train_table
-            request = Request(None, None, "all", key, 0, weighted=False, count=n_all)
+            request = Request(None, None, "all", key, 0, weighted=False, n_rows=n_all)
             chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 

@@ -275,7 +275,7 @@ class Request(NamedTuple):
     n_members: int = 0
     weighted: bool = True
     #: How many rows these are, if that is known.
-    count: int | None = None
+    n_rows: int | None = None
 
 
 class Choice(NamedTuple):
@@ -319,7 +319,7 @@ def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, gro
     n_members, sums = (0, None) if growth is None else (growth.n_members, growth.sums)
     chosen = []
     for k, (count, limit) in enumerate(zip(counts, data.limits(counts), strict=True)):
-        request = Request(k, fold, "train", key, number, n_members, count=int(count))
+        request = Request(k, fold, "train", key, number, n_members, n_rows=int(count))
         candidates = Candidates(place, parts, request, sums, whole)
         if count <= limit:
             chosen.append(candidates.all())
@@ -356,7 +356,7 @@ class Candidates:
 
     def among(self, parts: list) -> "Candidates":
         """Return those candidates that are training rows of other parts, cut as these are."""
-        request = self.request._replace(count=None)
+        request = self.request._replace(n_rows=None)
         return Candidates(self.place, parts, request, self._sums, self._whole)
 
     def sums(self) -> list:
@@ -389,7 +389,7 @@ class Candidates:
         if not self.are_parted:
             return Choice.of(place.make(_smallest_of, *cells, args=(size, *arguments)))
         smallest = place.make(_smallest_keys, *cells, args=(size, *arguments))
-        last = last_of_smallest(place, smallest, size, request.count)
+        last = last_of_smallest(place, smallest, size, request.n_rows)
         return Choice((smallest,), ((up_to, 1, last),))
 
     def pick(self, pick: Callable, *args) -> Choice:

@@ -369,7 +369,7 @@ def make_parted_data(
             held = []
             sizes = [hold_out_size(int(count), validation_fraction) for count in counts]
             for k, size in enumerate(sizes):
-                request = Request(k, None, "train", key, 0, weighted=False, count=int(counts[k]))
+                request = Request(k, None, "train", key, 0, weighted=False, n_rows=int(counts[k]))
                 held.append(Candidates(place, parts, request).smallest(size))
             rows = find_rows(place, parts, join_choices(held))
             parts = place.make(_holding_out, parts, rows)
