@@ -22,6 +22,7 @@ SHOWN = {
     "mesa": "**`MesaClassifier()`**",
     "mesa-fast": '`MesaClassifier.from_preset("fast")`',
     "lightgbm-tuned": "LightGBM, tuned by random search in the default's CPU time",
+    "lightgbm-tuned-long": "LightGBM, tuned by random search in the best's CPU time",
     "lightgbm-slow": "LightGBM, 300 slow rounds",
     "lightgbm": "LightGBM",
     "catboost": "CatBoost",

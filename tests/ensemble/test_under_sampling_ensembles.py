@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
 from metasampler.datasets import make_imbalanced_digits
 from metasampler.ensemble import (
@@ -537,3 +539,23 @@ def test_looking_at_errors_helps(Ensemble):
     score = cross_val_score(Ensemble(random_state=0), X, y, **options).mean()
     uniform = cross_val_score(UnderBaggingClassifier(random_state=0), X, y, **options).mean()
     assert score > uniform
+
+
+def test_an_answer_that_is_overridden_is_asked_once_on_files(tmp_path, imbalanced):
+    class Turned(UnderBaggingClassifier):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, ::-1]
+
+    X, y = imbalanced
+    frame = pd.DataFrame(X, columns=[f"c{n}" for n in range(X.shape[1])])
+    clf = Turned(n_estimators=3, random_state=0).fit(frame, y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    from_file = clf.predict_proba(tmp_path / "rows.parquet")
+    np.testing.assert_array_equal(from_file, clf.predict_proba(frame))
+
+
+def test_a_parameter_that_is_nan_is_the_same_in_a_warm_start(imbalanced):
+    members = make_pipeline(SimpleImputer(), DecisionTreeClassifier())
+    clf = tree_mesa(estimator=members, n_estimators=2, warm_start=True, refit=False, random_state=0)
+    clf.fit(*imbalanced).set_params(n_estimators=3).fit(*imbalanced)
+    assert len(clf.estimators_) == 3

@@ -19,6 +19,11 @@ def test_gymnasium_accepts_it(imbalanced, state):
     check_env(EnsembleTrainingEnv(*imbalanced, n_estimators=4, state=state, random_state=0))
 
 
+def test_settings_of_the_training_are_refused(imbalanced):
+    with pytest.raises(TypeError, match="has no setting 'nope', 'train_ratio'"):
+        EnsembleTrainingEnv(*imbalanced, train_ratio=0.5, nope=1)
+
+
 def test_spaces(env):
     assert env.action_space == gymnasium.spaces.Box(0, 1, (1,), np.float32)
     assert env.observation_space.shape == (10,)

@@ -139,18 +139,37 @@ def test_columns_of_validation_and_test_frames(imbalanced):
     ],
 )
 def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value):
-    seen = {}
+    agents = []
 
     def spy(settings, policy, rng):
-        seen.update(settings.get_params(), hidden_layer_sizes=policy.hidden)
-        return SAC(settings, policy, rng)
+        agents.append(SAC(settings, policy, rng))
+        return agents[-1]
 
     monkeypatch.setattr("metasampler.meta._learners.SAC", spy)
     if name == "hidden_layer_sizes":
-        MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
+        sampler = MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
     else:
-        MetaSampler(**learning(**{name: value})).fit(*imbalanced)
-    assert seen[name] == value
+        sampler = MetaSampler(**learning(**{name: value})).fit(*imbalanced)
+    (agent,) = agents
+    usual = SoftActorCritic()
+    rates = []
+    for agent.n_updates_ in (0, 3, usual.lr_decay_steps):
+        rates.append(agent.current_learning_rate)
+    seen = {
+        "hidden_layer_sizes": agent.policy.hidden,
+        "critic_hidden_layer_sizes": tuple(agent.critics.sizes[1:-1]),
+        "alpha": agent.alpha,
+        "memory_size": len(agent.memory.rows),
+        "learning_rate": rates[0],
+        "lr_decay": rates[2] / rates[0],
+        "lr_decay_steps": 3 if rates[1] == rates[0] * usual.lr_decay else None,
+    }
+    if name in seen:
+        assert seen[name] == pytest.approx(value)
+    # Every setting makes another policy.
+    plain = MetaSampler(**SHORT).fit(*imbalanced)
+    if name not in ("hidden_layer_sizes", "memory_size", "lr_decay", "lr_decay_steps"):
+        assert not np.array_equal(sampler.policy_.parameters, plain.policy_.parameters)
 
 
 @pytest.mark.parametrize(

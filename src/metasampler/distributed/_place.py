@@ -1,10 +1,12 @@
 """Parts on the workers of a Dask cluster."""
 
+import shutil
 import threading
 import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -151,6 +153,18 @@ class Cluster(Memory):
         """Note that the loop has no more use for a cell; tasks may have."""
         self._dropped.append((next(self._numbers), path))
 
+    def close(self) -> None:
+        """Let go of all tasks and remove the files, also after an error or an interrupt."""
+        with self._lock:
+            held = [*self._readers.values(), *self._shared.values()]
+            self._readers.clear()
+            self._shared.clear()
+        # Futures go when the lock is free: they may note a file.
+        del held
+        self._dropped.clear()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
     def _remove_dropped(self) -> None:
         """Remove the files of cells that neither the loop nor any task needs."""
         with self._lock:
@@ -162,7 +176,9 @@ class Cluster(Memory):
         del gone
         for number, path in dropped:
             if number < oldest:
-                path.unlink(missing_ok=True)
+                # What cannot be removed yet goes with the folder.
+                with suppress(OSError):
+                    path.unlink()
             else:
                 self._dropped.append((number, path))
 

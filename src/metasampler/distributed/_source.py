@@ -1,7 +1,5 @@
 """Rows on a Dask cluster: data frames and arrays in partitions."""
 
-import shutil
-
 import numpy as np
 
 from metasampler.distributed._place import Cluster
@@ -144,5 +142,4 @@ class DaskRows:
 
     def close(self) -> None:
         """Remove the files of the parts."""
-        if self.place.folder is not None:
-            shutil.rmtree(self.place.folder, ignore_errors=True)
+        self.place.close()

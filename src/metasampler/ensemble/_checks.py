@@ -159,7 +159,8 @@ def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
     """Raise a ValueError that names the first fact that is another one now."""
     for name, (value, shown) in now.items():
         old, old_shown = before.get(name, (None, "None"))
-        if old == value:
+        # A parameter that is NaN, as an imputer has, is the same NaN.
+        if old == value or (old != old and value != value):
             continue
         if name == "classes":
             raise ValueError(

@@ -116,7 +116,11 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             check_is_fitted(self)
             names = getattr(self, "feature_names_in_", None)
             frames = (frame if names is None else frame[list(names)] for frame in source.frames())
-            return np.concatenate([self.predict_proba(frame) for frame in frames])
+            return np.concatenate([self._proba_of_table(frame) for frame in frames])
+        return self._proba_of_table(X)
+
+    def _proba_of_table(self, X) -> np.ndarray:
+        """Return the probability of each class for rows in memory."""
         *_, total = self._staged_totals(self._check_predict_table(X))
         return self._proba_of(total, len(self.estimators_))
 

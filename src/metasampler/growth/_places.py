@@ -234,9 +234,13 @@ def _whole_file(path) -> Iterator[Any]:
     A task that is computed again must not disturb those who read it.
     """
     unfinished = f"{os.fspath(path)}-{uuid4().hex[:8]}"
-    with open(unfinished, "w+b") as file:
-        yield file
-    os.replace(unfinished, path)
+    try:
+        with open(unfinished, "w+b") as file:
+            yield file
+        os.replace(unfinished, path)
+    except BaseException:
+        Path(unfinished).unlink(missing_ok=True)
+        raise
 
 
 def write_table(path, blocks: Iterable) -> TableInFile:

@@ -11,7 +11,7 @@ import joblib
 from metasampler.policy import check_writable, read_archive, write_archive
 
 FORMAT = "metasampler.MetaTraining"
-VERSION = 2
+VERSION = 3
 
 # A replay memory of millions of transitions.
 _LARGEST = 1 << 30

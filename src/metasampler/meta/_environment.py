@@ -25,6 +25,12 @@ from metasampler.growth import (
 from metasampler.meta._sampler import MetaSampler
 from metasampler.policy import StateEncoder
 
+#: What a MetaSampler and an episode have in common; the rest is for the training.
+_SETTINGS = {
+    *("estimator", "n_estimators", "sigma", "mu_min", "sampling_ratio", "state", "n_bins"),
+    *("validation_fraction", "scoring", "random_state"),
+}
+
 
 class EnsembleTrainingEnv(gymnasium.Env):
     """Grow an ensemble; the action is the mu of the next member's draw.
@@ -44,7 +50,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         Parameters of :class:`~metasampler.MetaSampler` that say what an episode is like:
         `estimator`, `n_estimators`, `sigma`, `mu_min`, `sampling_ratio`, `state`, `n_bins`,
         `validation_fraction`, `scoring` and `random_state`, which is the seed of the hold-out, and
-        of the episodes until `reset` gets a seed. Others have no effect.
+        of the episodes until `reset` gets a seed.
 
     Attributes
     ----------
@@ -72,6 +78,9 @@ class EnsembleTrainingEnv(gymnasium.Env):
     metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(self, X, y, X_val=None, y_val=None, X_test=None, y_test=None, **settings):
+        unknown = sorted(settings.keys() - _SETTINGS)
+        if unknown:
+            raise TypeError(f"EnsembleTrainingEnv has no setting {', '.join(map(repr, unknown))}.")
         self.settings = sampler = MetaSampler(**settings)
         sampler._validate_params()
         kinds = resolve_kinds(sampler.estimator)
