@@ -435,6 +435,9 @@ def stored(output: str) -> list[dict]:
 def run_all(arguments, folder: Path) -> list[dict]:
     """Fit in all ways, each in a process of its own."""
     folder.mkdir(parents=True, exist_ok=True)
+    if arguments.output:
+        # Before the work: a fit of minutes must not be lost for a missing folder.
+        Path(arguments.output).mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         write_rows(folder, arguments.rows, arguments.columns, arguments.parts)
     rows = []
