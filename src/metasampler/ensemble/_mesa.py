@@ -88,11 +88,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses how rows are drawn:
 
-        - ``"universal"``: a sampler that has learned from other tables. With teams it is
-          ``"boosters"``, which reads `signal_` and chooses how hard the rows of boosters are.
-          Without teams it is ``"universal"``, which chooses mu. It then has to beat rivals if every
-          class has at least 30 validation rows; see :class:`~metasampler.policy.WithRivals`.
-          Without validation rows mu is the constant 0.9;
+        - ``"universal"``: a sampler that has learned from other tables. With teams the
+          file ``boosters`` is loaded: it reads `signal_` and chooses how hard the rows of boosters
+          are. Without teams the file ``universal`` is loaded: it chooses mu. If every class has at
+          least 30 validation rows, a constant mu that is clearly better replaces it; see
+          :class:`~metasampler.policy.WithRivals`. Without validation rows mu is the constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
           as in the paper;
         - a float in [0, 1]: that constant;
@@ -158,8 +158,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("top", n)``: for as many rows as your people can look at. A share such as 0.01 gives
           the threshold that this share of the validation rows reaches. With a number such as 200,
           `predict` returns the minority class for the 200 most probable of the rows that it gets.
-          `threshold_` and the expected precision and recall then hold for a table as large as that
-          of `fit`.
+          `threshold_` and the expected precision and recall then assume that `predict` gets as many
+          rows as `fit` did.
 
     leaf_smoothing : float or "auto", default="auto"
         How many rows of each class are added to every leaf of tree members. A leaf with n training

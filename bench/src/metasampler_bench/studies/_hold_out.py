@@ -159,7 +159,7 @@ def _recall_tables(rows: list[Row]) -> list[ResultTable]:
     verdict = "misses it by more than two standard errors on " + ", ".join(short)
     note = (
         f"We asked for a recall of {target}, on {n_splits} splits. The threshold "
-        + (verdict if short else "reaches it within two standard errors on every set")
+        + (verdict if short else "is nowhere below it by more than two standard errors")
         + ". It aims at the mean over fits, so single fits lie on both sides. "
         "± is the standard error over splits."
     )
