@@ -559,6 +559,23 @@ def test_rows_of_methods_that_are_gone_stay_readable(tmp_path):
     assert RETIRED_NOTE not in write_report(spec, rows[:1], tmp_path)[0].read_text()
 
 
+def test_of_several_tables_one_stands_open(tmp_path):
+    rows = [row(0.5, "mesa", name, k=5) for name in ("a", "b", "c")]
+    split = TABLE + 'split = "dataset"\n'
+    for more, n_open in (("", 1), ("fold = true\n", 0)):
+        text = write_report(make_spec(split + more), rows, tmp_path)[0].read_text(encoding="utf-8")
+        first, _, rest = text.partition("## How it was done")
+        assert first.count("| --- |") == n_open
+        assert rest.count("| --- |") == rest.count("<details>") == 3 - n_open
+
+
+def test_a_brief_table_has_the_papers_scores_in_brackets(tmp_path):
+    rows = [row(score, k=5, fold=fold) for fold, score in enumerate([0.5, 0.6])]
+    text = write_report(make_spec(TABLE + "brief = true\n"), rows, tmp_path)[0].read_text()
+    assert "0.550 ±" not in text
+    assert "| MESA, default | 0.550" in text
+
+
 def test_the_first_table_stands_open_and_the_others_are_folded(tmp_path):
     rows = [row(0.5, "mesa", k=5), row(0.6, "spe", k=5)]
     both = TABLE + TABLE + 'suffix = ", again"\n'

@@ -336,6 +336,8 @@ def test_reports_count_wins_costs_and_groups(tmp_path):
     assert "| MESA, default | 5 | 1 | +0.0050 |" in page
     assert "| gradient boosting | 1.50 | 1.5 |" in page
     assert "| method | below 10,000 (1) | ahead | CPU | 10,000 to 40,000 (1) |" in page
+    # Ranks stand only where a picture shows how far they differ.
+    assert page.count("mean rank |") == page.count("critical-difference")
     assert "below 20% (2)" in page
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from metasampler_bench._look import Look, bullets, listed, text_table
+from metasampler_bench._look import Look, bullets, fold, listed, text_table
 from metasampler_bench._methods import title_of
 from metasampler_bench._rows import Row, per_set_means, select
 from metasampler_bench._statistics import geometric_mean, paired
@@ -38,8 +38,8 @@ def policies(look: Look) -> str:
         texts.append(text)
     found = [
         " ".join(texts),
-        *_on_the_task(look),
         *_of_constants(look, "mesa-universal", "mesa-alone", "constant-"),
+        *_on_the_task(look),
     ]
     return "\n\n".join(text for text in found if text)
 
@@ -66,7 +66,7 @@ def _on_the_task(look: Look) -> list[str]:
             gaps = _gaps(look, report, method, "mesa-universal")
             rows[f"{name} the task, minus the universal sampler"] = gaps
     table = _table_of_gaps(rows, sizes)
-    return ["Samplers that learn from the task itself:", table] if table else []
+    return [fold("Samplers that learn from the task itself", table)] if table else []
 
 
 def _table_of_gaps(rows: dict[str, dict[int, tuple[float, float]]], sizes: list[int]) -> str:
@@ -114,11 +114,13 @@ def _of_constants(look: Look, own: str, alone: str, family: str) -> list[str]:
         title_of(name): name for name in ("selected-mu", "uniform-draws") if name in methods
     }
     lines, losses, n_sets = [], [], 0
+    fits: list[int] = []
     for k in look.values("k"):
         sets, means = per_set_means(select(rows, {"k": k}), methods)
         if len(sets) < 2:
             continue
         n_sets = max(n_sets, len(sets))
+        fits += [look.fits(dataset=name, method=own, k=k) for name in sets]
         average = dict(zip(methods, means.mean(axis=0), strict=True))
         best = max(constants, key=lambda name: average[name])
         cells = [f"{average[name]:.4f}" for name in columns.values()]
@@ -141,13 +143,23 @@ def _of_constants(look: Look, own: str, alone: str, family: str) -> list[str]:
     }
     others = list(columns)
     return [
-        f"Mean average precision over {n_sets} sets. The best constant is known with hindsight "
-        "only:",
+        f"Mean average precision over {n_sets} sets, {_span(fits)} fits of each. The best constant "
+        "is known with hindsight only:",
         text_table(["members", others[0], "best constant", *others[1:]], lines),
-        _table_of_gaps(gains, look.values("k")),
-        "What a policy loses on a set against the best constant of this set:",
-        text_table(["members", "policy", "mean loss", "worst loss"], losses),
+        fold(
+            "Differences to the constant mu 0.9, with errors",
+            _table_of_gaps(gains, look.values("k")),
+        ),
+        fold(
+            "What a policy loses on a set against the best constant of this set",
+            text_table(["members", "policy", "mean loss", "worst loss"], losses),
+        ),
     ]
+
+
+def _span(fits: list[int]) -> str:
+    """Write the smallest and the largest of several counts."""
+    return f"{min(fits)}" if min(fits) == max(fits) else f"{min(fits)} to {max(fits)}"
 
 
 def leaderboard(look: Look) -> str:
@@ -180,8 +192,7 @@ def leaderboard(look: Look) -> str:
     if costs:
         texts.append(f"CPU time of a fit, if LightGBM's is 1: {listed(costs)}.")
     fits = [look.fits(dataset=name, method="mesa", rows="train+valid") for name in sets]
-    span = f"{min(fits)}" if min(fits) == max(fits) else f"{min(fits)} to {max(fits)}"
-    texts.append(f"We fitted the default {span} times on each set.")
+    texts.append(f"We fitted the default {_span(fits)} times on each set.")
     return bullets(texts)
 
 

@@ -18,6 +18,7 @@ from metasampler_bench._review_sentences import (
     members_ahead,
 )
 from metasampler_bench._rows import finished, last_rows, per_set_means, row_value, select
+from metasampler_bench._sampler_cards import SAMPLER_CARDS
 from metasampler_bench._sampler_sentences import SAMPLER_SENTENCES
 from metasampler_bench._sentences import say
 from metasampler_bench._spec import AXES, list_specs, load_spec
@@ -660,6 +661,16 @@ def write_claims(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     looks = load_looks(folder)
+    page = folder / "claims.md"
+    page.write_text(make_claims_page(looks), encoding="utf-8")
+    others = [path for path in (folder / name for name in _WRITTEN_INTO) if path.is_file()]
+    for path in others:
+        path.write_text(with_sentences(path.read_text(encoding="utf-8"), looks), encoding="utf-8")
+    return [page, *others]
+
+
+def make_claims_page(looks: Looks) -> str:
+    """Return the page that judges all claims."""
     verdicts = judge_claims(looks)
     counts = [line[2].text for line in verdicts.rows]
     parts = [
@@ -674,19 +685,14 @@ def write_claims(folder: str | Path) -> list[Path]:
         count_fits(looks).markdown("##").strip(),
         say_what_is_left(looks),
     ]
-    page = folder / "claims.md"
-    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    others = [path for path in (folder / name for name in _WRITTEN_INTO) if path.is_file()]
-    for path in others:
-        path.write_text(with_sentences(path.read_text(encoding="utf-8"), looks), encoding="utf-8")
-    return [page, *others]
+    return "\n\n".join(parts) + "\n"
 
 
 def with_sentences(text: str, looks: Looks) -> str:
     """Return a page with what rows say in its marked places.
 
     A place begins with ``<!-- rows: NAME -->`` and goes to ``<!-- end -->``. The name is that of a
-    spec, or one of ``SAMPLER_SENTENCES``.
+    spec, or one of ``SAMPLER_SENTENCES``, or one of ``SAMPLER_CARDS``, which read samplers.
     """
     parts = text.split("<!-- rows: ")
     written = [parts[0]]
@@ -695,7 +701,9 @@ def with_sentences(text: str, looks: Looks) -> str:
         _, _, after = rest.partition("<!-- end -->")
         spec, write = SAMPLER_SENTENCES.get(name, (name, None))
         said = NO_ROWS
-        if spec in looks:
+        if name in SAMPLER_CARDS:
+            said = SAMPLER_CARDS[name]()
+        elif spec in looks:
             look = looks[spec]
             said = write(look) if write else say(look.spec, look.rows)
         written.append(f"{name} -->\n{said}\n<!-- end -->{after}")

@@ -22,7 +22,7 @@ from metasampler_bench._draw_judge import (
 )
 from metasampler_bench._draw_policies import learned, one_threshold
 from metasampler_bench._draw_trained import trained
-from metasampler_bench._look import Look, bullets
+from metasampler_bench._look import Look, bullets, fold, text_table
 
 __all__ = ["DRAW_SENTENCES"]
 
@@ -46,17 +46,22 @@ def policies_tables(look: Look) -> str:
         f"{splits_of(clean)} each. For each table it learned from other families only. A relative "
         "score of 1 is the best constant for a table, known with hindsight. On new splits this "
         f"constant, the best of {len(CONSTANTS)}, would score {low:.4f} to {high:.4f}.",
-        "Here are the goals, and in brackets what the policy reached. With clean labels:\n\n"
-        + _goal(clean, clean, known),
+        _all_places(look.rows, clean, known),
+        _where_it_matters(clean),
+    ]
+    goals = [
+        f"With clean labels, {splits_of(clean)}:\n\n" + _goal(clean, clean, known),
         f"With {NOISE:.0%} flipped training labels, {splits_of(flipped)}:\n\n"
         + _goal(flipped, clean, known)
         if len(flipped)
         else "",
-        _new_splits(look.rows),
-        _all_places(look.rows, clean, known),
-        _where_it_matters(clean),
-        _costs(look.rows, clean, known),
     ]
+    details = {
+        "The goals, and in brackets what the policy reached": "\n\n".join(filter(None, goals)),
+        "The same goals on the later splits": _new_splits(look.rows),
+        "Learners that act on ensembles themselves": _costs(look.rows, clean, known),
+    }
+    texts += [fold(title, text) for title, text in details.items() if text]
     return "\n\n".join(text for text in texts if text)
 
 
@@ -74,9 +79,8 @@ def _new_splits(rows: list[dict[str, Any]]) -> str:
     if not texts:
         return ""
     head = (
-        f"We chose the form of the policy on the first {len(SPLITS_OF_CHOICE)} splits. The later "
-        "splits decided nothing. On them we tested policies that learned from the first splits of "
-        "other families:"
+        f"We chose the form of the policy on the first {len(SPLITS_OF_CHOICE)} splits. On the "
+        "later ones we tested policies that learned from the first splits of other families:"
     )
     return "\n\n".join([head, *texts])
 
@@ -116,38 +120,51 @@ def _goal(cases: Cases, clean: Cases, known: Cases) -> str:
 
 
 def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
+    """Compare the policy with others, in one column for each kind of data."""
+    later = range(SPLITS_OF_CHOICE.stop, 1000)
+    # On later splits policies know the first ones alone.
+    first = cases_of(rows, {"splits": SPLITS_OF_CHOICE}), known_of(rows, SPLITS_OF_CHOICE)
     places = {
-        "With clean labels": clean,
-        f"With {NOISE:.0%} flipped training labels": cases_of(rows, {"noise": NOISE}),
-        "On other data sets": cases_of(rows, {"sets": True}),
+        "clean labels": (cases_of(rows, {}), clean, known),
+        f"{NOISE:.0%} flipped": (cases_of(rows, {"noise": NOISE}), clean, known),
+        "clean, later splits": (cases_of(rows, {"splits": later}), *first),
+        "flipped, later splits": (cases_of(rows, {"noise": NOISE, "splits": later}), *first),
+        "other data sets": (cases_of(rows, {"sets": True}), clean, known),
     }
-    texts = []
-    for title, cases in places.items():
-        if not len(cases):
-            continue
-        found = _policies(cases, clean, known)
-        mu = max(MUS, key=lambda draw: mean_of(cases, cases.test[draw]))
-        best = max(CONSTANTS, key=lambda draw: mean_of(cases, cases.test[draw]))
-        rivals = {
-            f"the best mu ({mu})": cases.test[mu],
-            f"the best constant ({_named(best)})": cases.test[best],
-            "a learned threshold": found["threshold"],
-            "uniform draws": cases.test["uniform"],
-            "the same learner on clean tables alone": found["clean"],
-        }
-        compared = []
-        for name, scores in rivals.items():
-            *_, sides, p = judged(cases, found["own"], [scores])
-            compared.append(f"{name}: {mean_of(cases, scores):.4f}, {sides} (p = {p})")
-        noun = "sets" if "sets" in title else "tables"
-        count = f"{len(set(cases.tables.tolist()))} {noun}"
-        own = mean_of(cases, found["own"])
-        texts.append(
-            f"{title} ({count}, {splits_of(cases)}) the shipped policy scores {own:.4f}. Below are "
-            f"the scores of others. After them is the number of {noun} on which the policy is "
-            f"ahead : behind.\n\n{bullets(compared)}"
-        )
-    return "\n\n".join(texts)
+    header, columns = [], []
+    for title, (cases, *learned_from) in places.items():
+        if len(cases):
+            n = len(set(cases.tables.tolist()))
+            header.append(f"{title} ({n}, {splits_of(cases)})")
+            columns.append(_column(cases, *learned_from))
+    lines = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    return (
+        "The table has relative scores. Beside those of others stands on how many tables the "
+        "policy is ahead : behind, with the p of Wilcoxon's test. Numbers of tables and splits are "
+        "in brackets. We chose the form of the policy on the first "
+        f"{len(SPLITS_OF_CHOICE)} splits; the later splits decided nothing.\n\n"
+        + text_table(["", *header], lines)
+    )
+
+
+def _column(cases: Cases, clean: Cases, known: Cases) -> dict[str, str]:
+    """Return how the policy and its rivals score on some data."""
+    found = _policies(cases, clean, known)
+    mu, best = (
+        max(draws, key=lambda draw: mean_of(cases, cases.test[draw])) for draws in (MUS, CONSTANTS)
+    )
+    rivals = {
+        "best mu, by hindsight": (cases.test[mu], f" (mu {mu})"),
+        "best constant, by hindsight": (cases.test[best], f" ({_named(best)})"),
+        "a learned threshold": (found["threshold"], ""),
+        "uniform draws": (cases.test["uniform"], ""),
+        "learned from clean tables alone": (found["clean"], ""),
+    }
+    column = {"**the shipped policy**": f"**{mean_of(cases, found['own']):.4f}**"}
+    for name, (scores, which) in rivals.items():
+        *_, sides, p = judged(cases, found["own"], [scores])
+        column[name] = f"{mean_of(cases, scores):.4f}{which}, {sides}, p = {p}"
+    return column
 
 
 def _where_it_matters(clean: Cases) -> str:

@@ -24,7 +24,7 @@ from metasampler_bench._statistics import standard_error
 from metasampler_bench._summaries import methods_of, ranked_methods
 from metasampler_bench._tables import keys_on
 
-__all__ = ["FIGURES"]
+__all__ = ["FIGURES", "PICTURES"]
 
 #: Looks of the parts of a task's rows, and of the tasks themselves.
 _PARTS = ("train", "valid", "test")
@@ -314,6 +314,18 @@ def policy(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Iterator[tupl
     yield "policy", PolicyDisplay.from_samplers(samplers)
 
 
+#: What a picture shows, by the kind of report, for readers who do not see it.
+PICTURES = {
+    "policy": "Power of the draw over the signal",
+    "curve": "Curves of the methods",
+    "heatmap": "Table of colours, what samplers learned from against what they are used on",
+    "trace": "mu over the members of an ensemble",
+    "history": "Scores over the episodes",
+    "joint": "Test scores over the episodes",
+    "states": "Shares of the rows by their error",
+    "boundary": "Points and decision boundaries",
+    "critical-difference": "Mean ranks with the critical difference",
+}
 #: By the kind of report; each gives names of files and displays.
 FIGURES = {
     "policy": policy,

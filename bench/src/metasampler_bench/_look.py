@@ -10,7 +10,10 @@ from metasampler_bench._paired import Difference, at, by_split, compare
 from metasampler_bench._rows import Row, axis_order, axis_value, finished, paper_value
 from metasampler_bench._spec import Spec
 
-__all__ = ["Look", "bullets", "count", "listed", "short", "text_table"]
+__all__ = ["TABLE_RULE", "Look", "bullets", "count", "fold", "listed", "short", "text_table"]
+
+#: How the rule below the head of a table begins.
+TABLE_RULE = "|---|"
 
 
 class Look:
@@ -84,6 +87,23 @@ def bullets(texts: Any) -> str:
     return "\n".join(f"- {text}" for text in texts)
 
 
+def fold(title: str, text: str) -> str:
+    """Return Markdown that a reader has to unfold.
+
+    Examples
+    --------
+    >>> from metasampler_bench._look import fold
+    >>> print(fold("More", "text"))
+    <details>
+    <summary>More</summary>
+    <BLANKLINE>
+    text
+    <BLANKLINE>
+    </details>
+    """
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
 def listed(values: Any) -> str:
     """Write several things one after the other.
 
@@ -111,7 +131,7 @@ def text_table(header: list[str], lines: list[list[str]]) -> str:
     | ecoli | .7 |
     """
     first, *others = (f"| {' | '.join(line)} |" for line in [header, *lines])
-    return "\n".join([first, "|---|" + "---:|" * (len(header) - 1), *others])
+    return "\n".join([first, TABLE_RULE + "---:|" * (len(header) - 1), *others])
 
 
 def count(part: int, whole: int) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
-from metasampler_bench._figures import FIGURES
+from metasampler_bench._figures import FIGURES, PICTURES
+from metasampler_bench._look import TABLE_RULE, fold
 from metasampler_bench._paired import paired
 from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
@@ -87,7 +88,8 @@ def write_report(
         if kind in FIGURES:
             for path in _save_figures(spec, shown, report, folder):
                 figures += [path, path.with_suffix(".svg")]
-                picture = f"![{spec.title}{report.get('suffix', '')}]({path.name})"
+                seen = f"{PICTURES[kind]}: {spec.title}{report.get('suffix', '')}"
+                picture = f"![{seen}]({path.name})"
                 if report.get("fold"):
                     # It belongs to the folded table before it.
                     folded[-1] = _fold_in(folded[-1], picture)
@@ -99,11 +101,13 @@ def write_report(
         else:
             made = [_ONE[kind](spec, shown, report)]
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
-        if tables:
-            folded += [_fold(_within(spec, table.title), table.markdown()) for table in made]
-        else:
-            parts += [table.markdown() for table in made]
-        tables += made
+        for table in made:
+            # One table answers the question; it may stand among the sentences already.
+            if tables or report.get("fold") or TABLE_RULE in summary:
+                folded.append(fold(_within(spec, table.title), table.markdown()))
+            else:
+                parts.append(table.markdown())
+            tables.append(table)
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
     page.write_text(
         "\n\n".join([*_head(spec, summary), *parts, *_how(spec, own), *folded]).rstrip() + "\n",
@@ -158,11 +162,6 @@ def _within(spec: Spec, title: str) -> str:
     """Return the title of a table without that of its page."""
     short = title.removeprefix(spec.title).lstrip(":, ") or "all numbers"
     return short[0].upper() + short[1:]
-
-
-def _fold(title: str, text: str) -> str:
-    """Return Markdown that a reader has to unfold."""
-    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
 def _fold_in(text: str, more: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
-from metasampler_bench._look import Look, bullets, count, listed, short
+from metasampler_bench._look import Look, bullets, count, listed, short, text_table
 from metasampler_bench._methods import METHODS, title_of
 from metasampler_bench._paired import Difference, by_split
 from metasampler_bench._protocol import n_folds_of
@@ -179,20 +179,22 @@ def own_members(look: Look) -> str:
     if not total:
         return ""
     text = "MESA takes a sampler that was meta-trained with trees. It is ahead of UnderBagging and "
-    text += f"SPE with {count(wins, total)} kinds of members and sets."
-    parts = []
+    text += f"SPE with {count(wins, total)} kinds of members and sets. The last column shows how "
+    text += "the score changes if the sampler was meta-trained with members of the same kind."
+    others = ("constant-0.9", "under-bagging", "spe-paper")
+    lines = []
     for name in look.values("dataset", method=OWN):
-        for base in look.values("meta_base", dataset=name):
-            own = {"dataset": name, "method": OWN, "base": base, "k": 10}
+        for base in look.values("base", dataset=name, method=OWN):
+            place = {"dataset": name, "base": base, "k": 10}
+            scores = [
+                short(look.mean(method=m, **place)) if look.has(method=m, **place) else ""
+                for m in (OWN, *others)
+            ]
+            own = {"method": OWN, **place}
             gap = look.compare({**own, "meta_base": base}, own)
-            if gap.n:
-                parts.append(f"{base} on {name}: {_with_error(gap)}")
-    if parts:
-        text += (
-            "\n\nHow the score changes if the sampler was meta-trained with members of the same "
-        )
-        text += f"kind, not with trees:\n\n{bullets(parts)}"
-    return text
+            lines.append([f"{base} on {name}", *scores, _with_error(gap) if gap.n else ""])
+    header = ["members", "MESA", *map(title_of, others), "sampler of the same kind"]
+    return f"{text}\n\n{text_table(header, lines)}"
 
 
 def deep(look: Look) -> str:

@@ -166,7 +166,7 @@ def probabilities(spec: Spec, rows: list[Row], report: dict[str, Any]) -> Result
 
 
 def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
-    """Show mean ranks, wins against LightGBM and CPU ratios on tables of one kind each."""
+    """Show gains and wins against LightGBM, and CPU ratios, on tables of one kind each."""
     by, reference = report["by"], "lightgbm"
     value = {r["cell"]["dataset"]: r[by] for r in finished(rows) if by in r}
     edges = [-np.inf, *report["edges"], np.inf]
@@ -179,23 +179,23 @@ def groups(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
         if not chosen:
             continue
         header += [f"{_span(low, high, by)} ({len(chosen)})", "ahead", "CPU"]
-        ranks = rankdata(-means[chosen], axis=1).mean(axis=0)
+        average = means[chosen].mean(axis=0)
         for number, method in enumerate(methods):
-            best = ranks[number] == ranks.min()
-            lines[method].append(Entry(f"{ranks[number]:.2f}", bold=bool(best)))
             if method == reference or reference not in methods:
-                lines[method] += [Entry("-"), Entry("-")]
+                lines[method] += [Entry("-")] * 3
                 continue
             other = methods.index(reference)
+            best = average[number] == average.max()
+            gain = Entry(f"{average[number] - average[other]:+.4f}", bold=bool(best))
             ahead = int((means[chosen, number] > means[chosen, other]).sum())
             ratio = geometric_mean(cpu[chosen, number] / cpu[chosen, other])
-            lines[method] += [Entry(f"{ahead}"), Entry(f"{ratio:.2f}")]
+            lines[method] += [gain, Entry(f"{ahead}"), Entry(f"{ratio:.2f}")]
     return ResultTable(
         f"{spec.title}: by {_NAMES.get(by, by)}",
         header,
         list(lines.values()),
-        "A group of tables has three columns. The first is the mean rank among these "
-        f"{len(methods)} methods; the number of tables is in brackets. *Ahead* counts the tables "
+        "A group of tables has three columns; the number of tables is in brackets. The first "
+        f"column is the mean score minus that of {title_of(reference)}. *Ahead* counts the tables "
         f"on which the method is ahead of {title_of(reference)}. CPU is the ratio of fit times, as "
         "a geometric mean.",
     )

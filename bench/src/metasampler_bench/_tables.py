@@ -185,7 +185,8 @@ def pivot_tables(spec: Spec, rows: Iterable[Row], report: dict[str, Any]) -> lis
     report : dict
         ``rows`` and ``columns`` (axes), ``values`` (numbers; the score by default), ``split``
         (axis or axes: one table for each of their values), ``where`` (values of axes),
-        ``relative_to`` (method whose relative difference is shown).
+        ``relative_to`` (method whose relative difference is shown), ``brief`` (whether a cell
+        holds a mean alone, with the paper's in brackets).
 
     Returns
     -------
@@ -231,8 +232,9 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
                     own.append(_Place(line, at, float(mean), len(values)))
             for position, values in enumerate(found):
                 counts[position] += [len(values)] if len(values) else []
+    brief = report.get("brief", False)
     # Where every place has one value there is nothing to count.
-    if any(max(count, default=1) > 1 for count in counts):
+    if not brief and any(max(count, default=1) > 1 for count in counts):
         header.append("fits")
         for line, count in zip(lines, counts, strict=True):
             text = f"{min(count)}" if count and min(count) == max(count) else "varies"
@@ -250,6 +252,8 @@ def _pivot(spec: Spec, rows: list[Row], report: dict[str, Any], title: str) -> R
         notes.append(f"Bold is the best of a {'row' if by_row else 'column'}{among}.")
     if "difference" in header:
         notes.append("Differences are ours minus the paper's.")
+    if brief and any("(" in entry.text for line in lines for entry in line[1:]):
+        notes.append("The paper's scores are in brackets.")
     return ResultTable(title, header, lines, " ".join(notes))
 
 
@@ -302,6 +306,11 @@ def _add_column(
     """
     means = np.array([values.mean() if len(values) else np.nan for values in found])
     header.append(title)
+    if report.get("brief"):
+        for line, mean, value in zip(lines, means, paper, strict=True):
+            said = "" if value is None else f" ({format_value(name, value)})"
+            line.append(Entry(format_value(name, mean) + said))
+        return means
     for line, values, mean in zip(lines, found, means, strict=True):
         text = format_value(name, mean if len(values) else None)
         if len(values) > 1 and name not in _WHOLE and np.ptp(values) > 0:

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from metasampler_bench._look import fold
 from metasampler_bench._retired import Retired
 from metasampler_bench._tables import ResultTable
 
@@ -213,7 +214,10 @@ def write_page(title: str, introduction: str, studies: list[Study], folder: Path
         if len(studies) > 1:
             parts.append(f"## {study.title}")
         parts += [_origin(study, content), study.about.strip()]
-        parts += [table.markdown(heading="###").strip() for table in study.tables(content["rows"])]
+        # The first table answers the question of the study.
+        first, *others = study.tables(content["rows"])
+        parts.append(first.markdown(heading="###").strip())
+        parts += [fold(table.title, table.markdown().strip()) for table in others]
     path = folder / f"{studies[0].page_name}.md"
     path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
     return path
