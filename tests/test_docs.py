@@ -93,3 +93,26 @@ def test_dead_links_of_the_site_are_found(tmp_path):
     (tmp_path / "a.html").write_text('<p id="here"></p>')
     assert list(LINKS["dead_in_site"](page)) == ["a.html#no", "no.png"]
     assert LINKS["main"]([str(tmp_path)]) == 1
+
+
+@pytest.mark.parametrize("name", ["fuzz", "versions"])
+def test_the_pages_of_long_runs_are_what_their_rows_say(name):
+    from kept_rows import BY_HAND, read_rows
+
+    helper = {"fuzz": "fuzzing/__main__.py", "versions": "versions.py"}[name]
+    make_page = runpy.run_path(str(ROOT / "tests" / "helpers" / helper))["page"]
+    written = (DOCS / "results" / f"{name}.md").read_text(encoding="utf-8")
+    rows = read_rows(DOCS / "results" / f"{name}.jsonl")
+    assert written.partition(BY_HAND)[0].strip() == make_page(rows).strip()
+
+
+def test_what_is_written_by_hand_stays(tmp_path):
+    from kept_rows import BY_HAND, write_page
+
+    page = tmp_path / "page.md"
+    write_page(page, "# One\n")
+    assert page.read_text() == "# One\n"
+    page.write_text(f"# One\n\n{BY_HAND}\nmine\n")
+    for _ in range(2):
+        write_page(page, "# Two\n")
+        assert page.read_text() == f"# Two\n\n{BY_HAND}\nmine\n"

@@ -13,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kept_rows import ROOT, commit, keep_row
+from kept_rows import ROOT, commit, keep_row, write_page
 
 #: The oldest versions that the metadata allow, together; and of later ones what pip takes.
 #: scikit-learn before 1.9 reads the names of polars' columns by a protocol that polars 2 dropped.
@@ -53,7 +53,7 @@ def main() -> int:
         rows.append(row)
         if options.output is not None:
             kept = keep_row(options.output.with_suffix(".jsonl"), row, by=("run",))
-            options.output.write_text(page(kept), encoding="utf-8")
+            write_page(options.output, page(kept))
     print(page(rows))
     return int(any(row["failed"] for row in rows))
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from kept_rows import commit, keep_row, read_rows  # noqa: E402
+from kept_rows import commit, keep_row, read_rows, write_page  # noqa: E402
 
 from fuzzing.fuzzers import FUZZERS, run  # noqa: E402
 from fuzzing.outcomes import CLEAR, FINDING, FINE, in_words  # noqa: E402
@@ -67,7 +67,7 @@ def main() -> int:
             rows = keep_row(store, row, by=("fuzzer", "piece"))
     text = page(rows or fresh)
     if store is not None:
-        options.output.write_text(text, encoding="utf-8")
+        write_page(options.output, text)
     print(text)
     if left:
         print(f"{left} pieces are left: --resume goes on.", file=sys.stderr)

@@ -1,0 +1,277 @@
+"""No page has a number that nothing holds.
+
+What rows say is written between marks, and other tests compare it with the rows. Any other number
+of a page stands in `of_code` or `of_rows`: there its sentence is made again, of what the code and
+the rows say now.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from metasampler import MesaClassifier
+from metasampler.cli import _parts_input
+from metasampler.ensemble import _calibration, _mesa, _teams
+from metasampler.growth import _data, _draw, _merging, _rules, _weights
+from metasampler.meta import SoftActorCritic
+from metasampler.policy import WithRivals
+from metasampler_bench._look import short
+from metasampler_bench._statistics import paired, set_means
+from metasampler_bench.datasets import REAL_FAMILIES
+from metasampler_bench.studies import STUDIES
+from metasampler_bench.studies._study import read_rows as read_study
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+RESULTS = DOCS / "results"
+
+#: Pages that are written by a program from the first to the last line; other tests compare them.
+WRITTEN = {
+    "api",
+    "claims",
+    *(study.page_name for study in STUDIES.values()),
+    *(path.stem for path in (ROOT / "bench/src/metasampler_bench/specs").glob("*.toml")),
+}
+PAGES = {
+    str(path.relative_to(ROOT)): path
+    for path in (ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("guide/*"), *RESULTS.glob("*"))
+    if path.suffix == ".md" and (path.parent != RESULTS or path.stem not in WRITTEN)
+}
+
+CODE = r"`[^`]*`"
+#: What is taken out of a page before its sentences are looked at.
+NO_TEXT = (
+    # Written from rows, or by a program; `tests/test_docs.py` compares the pages of long runs.
+    r"<!-- rows: .*?<!-- end -->",
+    r"<!-- table: .*?<!-- end of table -->",
+    r"<!-- benchmarks/scale.py.*?<!-- until here -->",
+    r"\A.*<!-- by hand -->|\A# Versions of scikit-learn.*",
+    # Programs, settings, links, and how a page is laid out.
+    r"^```(?!\{).*?^```$",
+    r"^```[^\n]*$",
+    r"^:::+.*?$|^:\w+:.*?$",
+    CODE,
+    r"\]\([^)]*\)",
+    r"^ *\d\. ",
+)
+#: Numbers that no sentence has to hold: names, and what an error, a probability or a mu can be.
+NAMES = (
+    r"\b(Table|Figure|Algorithm) \d+|\b[Cc]ommit [0-9a-f]{7}\b|\[[0-9a-f]{7}\]",
+    r"\d{4}-\d\d-\d\d|Python 3\.11|python3|NeurIPS 2020|\(3\.11 or newer\)",
+    r"Stable-Baselines3|AVX-512|imbalanced-learn's 27|constants? 0\.\d( and 1)?",
+    r"1 . p\(true class\)|between 0 and 1|(close to|near) 1",
+)
+
+
+def left_over(page: str, held: list[str]) -> list[str]:
+    """Return the lines of a page with numbers that are not held; complain of what is not there."""
+    text = PAGES[page].read_text(encoding="utf-8")
+    for pattern in NO_TEXT:
+        text = re.sub(pattern, " ", text, flags=re.M | re.S)
+    for sentence in held:
+        # It may go on in the next line.
+        words = map(re.escape, re.sub(CODE, " ", sentence).split())
+        text, n_found = re.subn(r"\s+".join(words), " ", text)
+        assert n_found, f"{page} does not say: {sentence}"
+    for pattern in NAMES:
+        text = re.sub(pattern, " ", text)
+    return [line for line in text.splitlines() if re.search(r"\d", line)]
+
+
+def of_code() -> dict[str, list[str]]:
+    """Return sentences of the guide, made of what the code says."""
+    few, sharp = _teams._ENOUGH_ROWS, _teams._ENOUGH_FOR_SIGNAL
+    recipe, fast, best = (_teams.RECIPES[name] for name in ("default", "fast", "best"))
+    n_members = [r.n_scouts + r.n_boosters + r.n_trees for r in (recipe, fast)]
+    watched, folds = _data.MAX_WATCHED, 10
+    rivals = WithRivals.DEFAULT
+    n_rivals = len(rivals) * (WithRivals._N_MEMBERS - 1)
+    rate, floor = recipe.learning_rate, _rules._FLOOR
+    signal = "the number of boosting rounds, at a learning rate of 0.1,"
+    agent = SoftActorCritic()
+    return {
+        "README.md": ["Rank 1 is best."],
+        "docs/coming-from.md": ["Do not compare them with 0.5."],
+        "docs/glossary.md": [
+            "from 0 (easy rows) to 1 (hard rows)",
+            f"from 0 (uniform) to {_rules._MAX_POWER:g}",
+            f"the weight (error + {floor}) to this power",
+            f"if the rare class has {few} to {sharp - 1} rows",
+            signal,
+        ],
+        "docs/guide/how-it-works.md": [
+            f"at a learning rate of 0.1, so a round at {rate} counts {'twice' * (rate == 0.2)}",
+            f"weights (error + {floor}) to this power. Power 0 is a uniform draw.",
+            f"**{few} to {sharp - 1} rows**",
+            f"**Fewer than {few} rows**",
+            f"The ensemble is {recipe.n_few} trees (`fast`: {fast.n_few}, `best`: {best.n_few})",
+            f"two scouts, four boosters, {recipe.n_trees} trees",
+        ],
+        "docs/guide/reading-a-fit.md": [
+            signal,
+            f"Below {_teams._NOISY:.0f} the fit expects noise",
+        ],
+        "docs/guide/members.md": [f"Rivals take up to {n_rivals} fits more"],
+        "docs/guide/sampler.md": [
+            "With a power of 0 the draw is uniform.",
+            f"With a power of {_rules._MAX_POWER:g} nearly all drawn rows are hard.",
+            f"the constants mu = {rivals[0]:g} and mu = {rivals[1]:g}",
+            f"if at least {WithRivals._FEWEST_ROWS} positives are held out",
+        ],
+        "docs/guide/tables.md": ["days since 1970"],
+        "docs/guide/decisions.md": [
+            "if a miss costs 50 and a false alarm costs 1",
+            "for the 200 most probable rows",
+            "from the probability that 1% of the held-out rows reach",
+            f"with {few} rows or more of the rare class",
+            f"If these rows hold fewer than {_calibration._ENOUGH_ROWS} of some class",
+            f"or fewer than {few} rare rows",
+            f"If a class has fewer than {_calibration._ENOUGH_ROWS} validation rows",
+        ],
+        "docs/guide/large-data.md": [
+            f"a sample of {_parts_input._SAMPLE:,} rows",
+            f"at most `max_rows` ({MesaClassifier().max_rows:,}) rows of a class",
+            f"use up to {watched:,} rows of each class",
+            # LightGBM's own default.
+            "LightGBM's bin edges come from 200,000 rows",
+            # A key and the number of its row; as many keys below the last one as above it.
+            f"16 bytes for each key near the last one: for a part that gives n rows about "
+            f"{2 * _merging._N_DEVIATIONS} √n keys",
+            "4 (m + 3 m) p bytes to one worker",
+            f"up to {2 * watched // folds:,} rows, a tenth of the scored ones",
+            "8 bytes a row",
+            f"10 bytes for each row, at most {10 * 2 * watched / 1e6:.0f} MB for two classes",
+            "20 float32 columns",
+            f"The default has {n_members[0]} members, `fast` has {n_members[1]}.",
+        ],
+        "docs/design.md": [
+            f"Over more than {_weights.MANY_ROWS:,} rows they are exact.",
+            f"*watched* rows, up to {watched:,} of each class",
+            f"A class with up to {_draw.MAX_DEALT:,} rows is dealt to folds by rank",
+            "modulo 2 ** 64",
+            f"This costs {n_rivals} members. With fewer than {WithRivals._FEWEST_ROWS} positives",
+            f'"universal" becomes the constant {_mesa._BLIND_MU}',
+            f"With fewer than {few} rows of the smallest class there are no teams",
+            f"But fewer than {few} rows were hardly tried",
+            f"With fewer than {sharp} rows sharp trees join the teams",
+            f"Scouts learn at a rate of {short(rate, 1)}.",
+            f"A patience of {2 * recipe.patience} rounds",
+            "stay too far from 0 and 1",
+            "share code 0",
+            f"No column of the {len(REAL_FAMILIES)} tables",
+            f"Rewards are multiplied by {agent.reward_scale:g} as in the authors' code",
+            f"the temperature of {agent.alpha:g} is meant",
+        ],
+    }
+
+
+@cache
+def of_rows() -> dict[str, list[str]]:
+    """Return sentences that are made of stored rows."""
+    tables = {
+        table.title: [[entry.text for entry in line] for line in table.rows]
+        for name in ("teams", "few-positives", "rivals")
+        for table in STUDIES[name].tables(stored(STUDIES[name].file_name))
+    }
+    gain = {line[0]: line[2] for line in tables["Variants of the default"]}
+    of_signal = [line[2] for line in tables["Signal and what hard draws gain"]]
+    thinned = tables["Teams or trees: thinned tables"]
+    # By the number of positives: what teams are ahead of trees, and what sharp trees add.
+    ahead, added = ({line[0]: line[n] for line in thinned} for n in (6, 8))
+    rivals = {tuple(line[:3]): line[-1].lstrip("+-") for line in tables["Rivals"]}
+    alone = [rivals[f"constant mu {mu} always", "", ""] for mu in ("0.9", "1")]
+    return {
+        "docs/design.md": [
+            f"It changes average precision by {gain['held out, refitted']}",
+            f"Over the {len(REAL_FAMILIES)} tables its rank correlation with the gain of hard "
+            f"draws is {of_signal[0]} to {of_signal[1]} for boosters and {of_signal[2]} for trees.",
+            f"changes average precision by {gain['scouts of rate .1']}.",
+            f"would add {gain['patience 20']}",
+            f"changes by {gain['without boosters']} without boosters, and by "
+            f"{gain['without trees']} without trees",
+            f"({gain['without scouts']} without them)",
+            f"did worse ({gain['stacked by left-out rows']})",
+            f"on these rows ({gain['best team by left-out rows']})",
+            f"with one row the order is as good ({gain['ratio 1']})",
+            f"thinned to 50 rows of this class teams are ahead of trees by {ahead['35 to 74']}, on "
+            f"tables thinned to 25 rows by {ahead['0 to 34']}",
+            f"Sharp trees add {added['125 to 199']} with 150 rows, {added['35 to 74']} with 50, "
+            f"and {added['0 to 34']} with 25",
+        ],
+        "docs/results/sampler.md": [
+            f"ahead of the constant 0.9 by {alone[0]}, and of the constant 1 by {alone[1]}. Rivals "
+            f"add {rivals['0.5, 1', '10', '0.5']}.",
+            # The name of a line on another page.
+            "the lines with sigma 0.3",
+        ],
+        "docs/results/README.md": [
+            "60% of the rows of each class train, 20% validate and 20% test."
+        ],
+        "docs/results/decisions-stopping.md": list(of_stopping()),
+        "docs/results/fuzz.md": ["integers beyond 64 bits"],
+        "docs/guide/decisions.md": list(of_decisions()),
+    }
+
+
+def stored(name: str) -> list[dict]:
+    return read_study(RESULTS / name)["rows"]
+
+
+def of_decisions() -> Iterator[str]:
+    rows = stored("decisions-calibration.json")
+    methods = ("raw", "prior", "sigmoid")
+    briers = [set_means(rows, "Brier score", k=50, method=method) for method in methods]
+    raw, prior, sigmoid = (short(brier.mean()) for brier in briers)
+    yield (
+        f"With 50 of the paper's trees, the mean Brier score over {len(briers[0])} data sets is "
+        f"{raw} without calibration, {prior} with `prior` and {sigmoid} with `sigmoid`"
+    )
+    rows = stored("decisions-recall.json")
+    (recall,) = {round(value, 2) for value in set_means(rows, "recall")}
+    n_splits = len({row["split"] for row in rows})
+    yield f"We asked for a recall of .9 on three real data sets, with {n_splits} splits each, and"
+    yield f"got {short(recall, 2)}"
+
+
+def of_stopping() -> Iterator[str]:
+    rows = stored("decisions-stopping.json")
+
+    def line(patience) -> dict:
+        names = ("members", "CPU seconds", "average precision", "Brier score")
+        return {name: set_means(rows, name, n_iter_no_change=patience) for name in names}
+
+    def shown(values: dict) -> list[str]:
+        return [f"{v.mean():.{n}f}" for v, n in zip(values.values(), (1, 3, 4, 4), strict=True)]
+
+    none = line(None)
+    members, *others, brier = shown(none)
+    yield f"Here an ensemble has up to {float(members):.0f} members."
+    yield f"| None | {' | '.join([members, *others])} | | {brier} |"
+    for patience in (5, 10, 20):
+        own = line(patience)
+        members, seconds, score, brier = shown(own)
+        gaps = [paired(own[name], none[name]) for name in ("average precision", "Brier score")]
+        (lost, _), (score_gap, brier_gap) = gaps[0], (f"{gap:+.4f} ± {e:.4f}" for gap, e in gaps)
+        cells = [patience, members, seconds, score, score_gap, brier, brier_gap]
+        yield f"| {' | '.join(map(str, cells))} |"
+        improving = " members without improvement" * (patience == 5)
+        yield f"after {patience}{improving}: {-lost:.3f}, with {round(float(members))} members"
+    yield f"{len(none['members'])} data sets; ±"
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_every_number_of_a_page_is_held(page):
+    held = [*of_code().get(page, ()), *of_rows().get(page, ())]
+    assert left_over(page, held) == []
+
+
+def test_a_number_that_nothing_holds_is_seen(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("A score of .9,\nand 3 rows.\n<!-- rows: a -->\n7\n<!-- end -->\n`k=2` 8 %.\n")
+    monkeypatch.setitem(PAGES, "page.md", page)
+    assert left_over("page.md", ["score of .9, and 3 rows."]) == ["  8 %."]
+    with pytest.raises(AssertionError, match="does not say: 4 rows"):
+        left_over("page.md", ["4 rows"])
