@@ -176,7 +176,11 @@ def of_rows() -> dict[str, list[str]]:
         for name in ("teams", "few-positives", "rivals")
         for table in STUDIES[name].tables(stored(STUDIES[name].file_name))
     }
-    gain = {line[0]: line[2] for line in tables["Variants of the default"]}
+    variants = {line[0]: line for line in tables["Variants of the default"]}
+    gain = {name: line[2] for name, line in variants.items()}
+    cpu = {name: float(line[5] or "nan") for name, line in variants.items()}
+    words = {1.1: "a tenth", 1.2: "a fifth"}
+    more = {name: words.get(round(cpu[name] / cpu["default"], 1)) for name in cpu}
     of_signal = [line[2] for line in tables["Signal and what hard draws gain"]]
     thinned = tables["Teams or trees: thinned tables"]
     # By the number of positives: what teams are ahead of trees, and what sharp trees add.
@@ -188,8 +192,9 @@ def of_rows() -> dict[str, list[str]]:
             f"It changes average precision by {gain['held out, refitted']}",
             f"Over the {len(REAL_FAMILIES)} tables its rank correlation with the gain of hard "
             f"draws is {of_signal[0]} to {of_signal[1]} for boosters and {of_signal[2]} for trees.",
-            f"changes average precision by {gain['scouts of rate .1']}.",
-            f"would add {gain['patience 20']}",
+            f"takes {more['scouts of rate .1']} more CPU time and changes average precision by "
+            f"{gain['scouts of rate .1']}.",
+            f"would add {gain['patience 20']} for {more['patience 20']} more CPU time",
             f"changes by {gain['without boosters']} without boosters, and by "
             f"{gain['without trees']} without trees",
             f"({gain['without scouts']} without them)",
