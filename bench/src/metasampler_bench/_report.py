@@ -161,7 +161,9 @@ def _head(spec: Spec, summary: str) -> list[str]:
 def _within(spec: Spec, title: str) -> str:
     """Return the title of a table without that of its page."""
     short = title.removeprefix(spec.title).lstrip(":, ") or "all numbers"
-    return short[0].upper() + short[1:]
+    # Names of data sets stay as they are.
+    known = any(short.startswith(tuple(block.get("dataset", ()))) for block in spec.blocks)
+    return short if known else short[0].upper() + short[1:]
 
 
 def _fold_in(text: str, more: str) -> str:
