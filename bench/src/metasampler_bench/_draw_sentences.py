@@ -143,8 +143,7 @@ def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
         f"policy is ahead : behind. A star is p < {_GOAL_P} in Wilcoxon's test. In a column "
         f'"flipped", {NOISE:.0%} of the training labels are wrong. We chose the form of the policy '
         f"on the first {len(SPLITS_OF_CHOICE)} splits; the later splits decided nothing. Numbers "
-        "of tables are in brackets.\n\n"
-        + text_table(["", *header], lines)
+        "of tables are in brackets.\n\n" + text_table(["", *header], lines)
     )
 
 
