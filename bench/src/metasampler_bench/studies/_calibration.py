@@ -190,9 +190,9 @@ def _note(rows: list[Row], k: int, methods: list[str]) -> str:
         f"{count_sets(rows)} data sets. The mean Brier score of the raw mean is "
         f"{brier['raw'].mean() / brier['auto'].mean():.1f} times that of auto.\n\n"
         f"- Methods that keep the same members: auto is {_standing(brier['auto'], same)}.\n"
-        f"- Prior, sigmoid and auto change average precision by at most {change:.0e}. Some raw "
+        f"- Prior, sigmoid and auto change average precision by at most {change:.1g}. Some raw "
         "scores differ only in the last bits of a sum, and become ties. If such scores count as "
-        f"ordered, the change is {noise:.0e}.\n"
+        f"ordered, the change is {noise:.1g}.\n"
         "- Methods that train on the validation rows too: auto with a refit is "
         f"{_standing(brier[_REFITTED], more)}.{equal}"
     )
