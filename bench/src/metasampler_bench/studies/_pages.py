@@ -9,9 +9,10 @@ from metasampler_bench.studies._agreement import AGREEMENT
 from metasampler_bench.studies._baselines import BASELINES
 from metasampler_bench.studies._calibration import CALIBRATION, CALIBRATION_LARGE
 from metasampler_bench.studies._few_rows import FEW_ROWS
-from metasampler_bench.studies._hold_out import HOLD_OUT, RECALL
+from metasampler_bench.studies._hold_out import HOLD_OUT
 from metasampler_bench.studies._mammography import MAMMOGRAPHY
 from metasampler_bench.studies._members import MEMBERS
+from metasampler_bench.studies._recall import RECALL
 from metasampler_bench.studies._rivals import RIVALS
 from metasampler_bench.studies._study import Study, write_page
 from metasampler_bench.studies._teams import FEW_POSITIVES, TEAMS
