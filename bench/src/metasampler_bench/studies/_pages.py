@@ -47,7 +47,7 @@ PAGES = {
   it is what `calibration="auto"` does.
 - With few held-out positives, a sigmoid on all rows in turn is better. "auto" does this too.
 - A refit on all rows gains average precision. The sigmoid from before the refit still fits.
-- A threshold for a recall reaches this recall in the mean.
+- A threshold for a recall reaches this recall in the mean. On nearly solved tables it finds more.
 - Early stopping does not improve the score, so we removed it: [the numbers](decisions-stopping.md).
 
 `metasampler study NAME --report-only` writes this page from the JSON files beside it. The commands
