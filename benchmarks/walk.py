@@ -59,7 +59,7 @@ LATER_MODULES = {
     "policy": ("_kinds",),  # samplers know the kind of members they were trained with
     "tables": (
         # columns of any kind
-        *("_cleaner", "_columns", "_dates", "_encoder", "_sense"),
+        *("_cleaner", "_columns", "_dates", "_encoder", "_numbers", "_sense"),
     ),
 }
 

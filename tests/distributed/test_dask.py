@@ -6,6 +6,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -252,6 +255,26 @@ def test_files_that_nobody_needs_are_removed(client, monkeypatch, tmp_path):
     assert_same_fit(in_memory, on_cluster.to_local(), X)
     # A member needs ten files or more, and leaves none of them behind.
     assert max(n_files[-6:]) <= max(n_files[:6]) + 6
+
+
+def test_a_folder_goes_while_a_task_still_writes(client, tmp_path):
+    place = _place.Cluster(client, 60, tmp_path)
+    place.new_paths(1)
+
+    def write(folder):
+        end = time.monotonic() + 1
+        for number in count():
+            if time.monotonic() > end or not folder.exists():
+                return number
+            with suppress(FileNotFoundError):
+                (folder / str(number)).write_bytes(b"0")
+
+    writing = client.submit(write, place.folder)
+    while not list(place.folder.iterdir()):
+        time.sleep(0.01)
+    place.close()
+    assert writing.result() > 0
+    assert not list(tmp_path.iterdir())
 
 
 DRIVER = """

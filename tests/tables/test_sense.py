@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from metasampler import MesaClassifier
 from metasampler.tables import TableCleaner, inspect_columns
 from metasampler.tables._dates import days_of_texts, find_date_format
+from metasampler.tables._numbers import find_number_format, numbers_of_texts
 
 N = 600
 
@@ -276,7 +277,68 @@ def test_every_written_moment_is_read_again(moment):
         assert abs(days[0] - truth) < 1e-8
 
 
+@pytest.mark.parametrize(
+    ("texts", "name", "first"),
+    [
+        (["$1,200", "$35.5"], "1,234.5", 1200),
+        (["1.200,50 €", "3 €"], "1.234,5", 1200.5),
+        (["1,5", "12,75"], "1.234,5", 1.5),
+        (["1,500", "2,250"], "1,234.5", 1500),
+        (["USD 12", "USD 13,000.5"], "1,234.5", 12),
+        (["12 EUR", "3 EUR"], "1,234.5", 12),
+        (["3.5%", "12%"], "1,234.5", 3.5),
+        (["1 200", "1'300"], "1,234.5", 1200),
+        (["(1,200)", "-3", "+4"], "1,234.5", -1200),
+        # Names of something.
+        (["94110", "10001"], None, None),
+        (["007", "1,000"], None, None),
+        (["1.0", "2.5"], None, None),
+        (["1.2.3", "1,000"], None, None),
+        (["ABC 123", "$5"], None, None),
+        (["EUR", "USD"], None, None),
+        (["5%-10%"], None, None),
+        (["", "3,5"], None, None),
+        ([], None, None),
+    ],
+)
+def test_numbers_in_texts(texts, name, first):
+    levels = np.array(texts, dtype=object)
+    assert find_number_format(levels) == name
+    if name:
+        numbers = numbers_of_texts(np.append(levels, "none"), np.array([0, -1, len(levels)]), name)
+        np.testing.assert_allclose(numbers, [first, np.nan, np.nan])
+
+
+@given(st.lists(st.integers(-(10**12), 10**12), min_size=1), st.sampled_from(["$", "€ ", "GBP "]))
+def test_every_written_price_is_read_again(cents, unit):
+    prices = [cent / 100 for cent in cents]
+    levels = np.array([f"{unit}{price:,.2f}" for price in prices], dtype=object)
+    assert find_number_format(levels) == "1,234.5"
+    read = numbers_of_texts(levels, np.arange(len(levels)), "1,234.5")
+    np.testing.assert_array_equal(read, prices)
+
+
 # ---------------------------------------------------------------------- the cleaner
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_cleaner_reads_prices(library, rng):
+    amounts = np.round(rng.lognormal(5, 1, 400), 2)
+    frame = pd.DataFrame({"price": [f"${amount:,.2f}" for amount in amounts]})
+    frame.loc[3, "price"] = None
+    given = polars.from_pandas(frame) if library == "polars" else frame
+    cleaner = TableCleaner().fit(given)
+    (facts,) = cleaner.report_.columns
+    assert (facts.kind, facts.finding, facts.action) == ("number", "number as text", "encoded")
+    read = cleaner.transform(given)["price"].to_numpy()
+    np.testing.assert_array_equal(read, np.where(np.arange(400) == 3, np.nan, amounts))
+    # A file of other rows may hold plain numbers there, which its library has read.
+    numbers = (
+        given[:5].with_columns(price=polars.Series([5.0, 1, 2, 3, 4]))["price"]
+        if (library == "polars")
+        else pd.Series([5.0, 1, 2, 3, 4], name="price")
+    )
+    assert cleaner.transform(numbers.to_frame())["price"][0] == 5.0
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -21,6 +21,9 @@ __all__ = ["Cluster"]
 # Seconds between looks at whether anything goes on.
 _LOOK_AGAIN = 2.0
 
+# How often a folder is removed whose files somebody still writes.
+_N_TRIES = 10
+
 # Things that were sent to the cluster and may be needed again: learners, and the newest members. Of
 # large data a tree takes some megabytes, in every worker.
 _N_SHARED = 6
@@ -162,8 +165,14 @@ class Cluster(Memory):
         # Futures go when the lock is free: they may note a file.
         del held
         self._dropped.clear()
-        if self.folder is not None:
+        if self.folder is None:
+            return
+        # A task that still runs may write a file meanwhile; one that begins later finds no folder.
+        for _ in range(_N_TRIES):
             shutil.rmtree(self.folder, ignore_errors=True)
+            if not self.folder.exists():
+                return
+            time.sleep(_LOOK_AGAIN / _N_TRIES)
 
     def _remove_dropped(self) -> None:
         """Remove the files of cells that neither the loop nor any task needs."""

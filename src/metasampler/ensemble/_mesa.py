@@ -149,8 +149,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           frequency; for any number of classes;
         - a number in (0, 1);
         - ``"f1"`` or ``"mcc"``: the threshold with the best score on the validation rows;
-        - ``("recall", r)``: the highest threshold that should find a part r of the minority rows
-          in new data;
+        - ``("recall", r)``: the threshold with the highest precision among those that should find
+          a part r of the minority rows in new data, or more;
         - ``("precision", p)``: the lowest threshold with at least this precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation

@@ -131,7 +131,9 @@ def _threshold_for_recall(recall: float, curve: _Curve) -> float:
     """Return the threshold with the highest precision that keeps the recall on new rows.
 
     A new positive falls below the j-th smallest of m held-out positives with probability
-    j / (m + 1): the share that held-out rows themselves have below it is too optimistic.
+    j / (m + 1): the share that held-out rows themselves have below it is too optimistic. Of equal
+    precisions the lowest threshold counts. It lies in the middle of the gap below the last row that
+    is called: where a table is nearly solved, new positives may fall into this gap.
     """
     order = np.argsort(curve.positive_scores, kind="stable")
     ascending = curve.positive_scores[order]
@@ -142,10 +144,12 @@ def _threshold_for_recall(recall: float, curve: _Curve) -> float:
     if j == 0:
         warnings.warn(
             f"{len(ascending)} held-out rows of the minority class are too few to expect a recall "
-            f"of {recall} on new rows; the threshold is the lowest probability among them.",
+            f"of {recall} on new rows; the threshold is below all of them.",
             UserWarning,
             stacklevel=2,
         )
         j = 1
     reaching = np.flatnonzero(curve.thresholds <= ascending[j - 1])
-    return float(curve.thresholds[reaching[np.argmax(curve.precision[reaching])]])
+    precision = curve.precision[reaching]
+    last = reaching[np.flatnonzero(precision == precision.max())[-1]]
+    return float(curve.thresholds[last : last + 2].mean())

@@ -13,17 +13,19 @@ from metasampler.tables._columns import (
     texts_of,
 )
 from metasampler.tables._dates import days_of_texts
+from metasampler.tables._numbers import numbers_of_texts
 from metasampler.tables._sense import inspect_columns
 
 __all__ = ["TableCleaner"]
 
 
 class TableCleaner(TransformerMixin, BaseEstimator):
-    """Leave out the columns of a table that a model should not learn from, and read its dates.
+    """Leave out the columns of a table that a model should not learn from, and read its texts.
 
     It does what :func:`inspect_columns` says. It drops identifiers, constants, empty columns and
-    columns that repeat the target. Dates that are written as texts become days since 1970. Infinite
-    numbers become missing values. The result is a data frame of the same library. Pass it to a
+    columns that repeat the target. Dates that are written as texts become days since 1970. Numbers
+    that are written as texts, as ``"$1,200"``, become numbers. Infinite numbers become missing
+    values. The result is a data frame of the same library. Pass it to a
     classifier of this package or to a `TableEncoder`.
 
     Parameters
@@ -112,6 +114,9 @@ class TableCleaner(TransformerMixin, BaseEstimator):
             raise ValueError(f"No column is left to learn from: {self.left_out_}.")
         self.kinds_ = {each.name: each.kind for each in used}
         self._date_formats = {each.name: each.date_format for each in used if each.date_format}
+        self._number_formats = {
+            each.name: each.number_format for each in used if each.number_format
+        }
         self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
         self.n_features_in_ = len(names)
         return self
@@ -145,11 +150,21 @@ class TableCleaner(TransformerMixin, BaseEstimator):
                     changed[name] = days_of_texts(*texts_of(column), self._date_formats[name])
                 elif column_kind(column) == "date":
                     changed[name] = numbers_of(column, "date")
-            elif kind == "number" and not is_empty(column) and column_kind(column) == "number":
-                values = numbers_of(column, "number")
-                if np.isinf(values).any():
+            elif kind == "number" and not is_empty(column):
+                values = self._numbers(name, column)
+                if values is not None:
                     changed[name] = np.where(np.isinf(values), np.nan, values)
         return _with_columns(X[list(self.kinds_)], changed)
+
+    def _numbers(self, name, column) -> np.ndarray | None:
+        """Return the numbers of a column; None if it can stay as it is."""
+        found = column_kind(column)
+        if name in self._number_formats and found == "category":
+            return numbers_of_texts(*texts_of(column), self._number_formats[name])
+        if found == "number":
+            values = numbers_of(column, "number")
+            return values if np.isinf(values).any() else None
+        return None
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns that are left.

@@ -24,6 +24,7 @@ from metasampler.tables._columns import (
     texts_of,
 )
 from metasampler.tables._dates import days_of_texts, find_date_format
+from metasampler.tables._numbers import find_number_format, numbers_of_texts
 
 __all__ = ["ColumnFacts", "ColumnReport", "inspect_columns"]
 
@@ -57,20 +58,20 @@ class ColumnFacts:
     name : object
         The column's name.
     kind : {"number", "category", "date", "empty", "other"}
-        What it holds. Texts that are dates count as dates.
+        What it holds. Texts that are dates, or numbers with units, count as these.
     distinct : int
         Number of distinct values.
     missing : float
         Part of the rows without a value.
     finding : str
         ``"identifier"``, ``"constant"``, ``"empty"``, ``"repeats the target"``,
-        ``"possible leak"``, ``"date"``, ``"no table value"``, or ``""``.
+        ``"possible leak"``, ``"date"``, ``"number as text"``, ``"no table value"``, or ``""``.
     action : {"used", "left out", "warned", "encoded"}
         What is done about it.
     why : str
         One sentence.
-    date_format : str or None
-        How a date is written, if it is a text.
+    date_format, number_format : str or None
+        How a date or a number is written, if it is a text.
     """
 
     name: Any
@@ -81,6 +82,7 @@ class ColumnFacts:
     action: str = "used"
     why: str = ""
     date_format: str | None = None
+    number_format: str | None = None
 
 
 class ColumnReport:
@@ -183,6 +185,7 @@ def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
         - *possible leaks*, single columns that nearly give the rarest class away: used, with a
           warning. Ask whether you know their values when you have to decide;
         - *dates*, also those written as texts: encoded as days since 1970;
+        - *numbers* that are written as texts, as prices are: read as numbers;
         - columns that hold neither numbers, dates nor texts: left out.
 
     See Also
@@ -281,13 +284,17 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
     if kind == "other":
         why = f"It holds neither numbers, dates nor texts: {str(first_value(column))[:40]!r}."
         return ColumnFacts(name, kind, 0, 0.0, "no table value", "left out", why)
-    date_format = None
+    date_format = number_format = None
     if kind == "category":
         levels, codes = _used(*texts_of(column))
         date_format = find_date_format(levels)
+        number_format = None if date_format else find_number_format(levels)
         if date_format:
             kind = "date"
             values = days_of_texts(levels, codes, date_format)
+        elif number_format:
+            kind, example = "number", levels[0]
+            values = numbers_of_texts(levels, codes, number_format)
     else:
         values = numbers_of(column, kind)
     if kind != "category":
@@ -298,7 +305,14 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
         places = np.searchsorted(levels, values) if len(levels) <= _MOST_CLASSES else 0
         codes = np.where(known, places, -1)
     missing = float(np.mean(codes < 0))
-    facts = ColumnFacts(name, kind, len(levels), missing, date_format=date_format)
+    facts = ColumnFacts(
+        name,
+        kind,
+        len(levels),
+        missing,
+        date_format=date_format,
+        number_format=number_format,
+    )
 
     def found(finding: str, action: str, why: str) -> ColumnFacts:
         return replace(facts, finding=finding, action=action, why=why)
@@ -312,7 +326,8 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
         return found(
             "repeats the target", "left out", "Each of its values belongs to one class alone."
         )
-    if kind != "date":
+    # What has a unit or decimals was measured, not given.
+    if kind != "date" and not number_format:
         reason = _identifier(name, kind, codes, levels)
         if reason:
             return found("identifier", "left out", reason)
@@ -334,6 +349,9 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
             f"Days since 1970{how}. New rows will have later dates than these: drop it unless "
             "time itself matters.",
         )
+    if number_format:
+        why = f"Read as numbers like {number_format}, for instance {str(example)[:40]!r}."
+        return found("number as text", "encoded", why)
     return facts
 
 

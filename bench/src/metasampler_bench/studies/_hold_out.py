@@ -1,19 +1,16 @@
-"""Ask what holding rows out costs, and whether a recall that is asked for is reached."""
+"""Ask what holding rows out costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.metrics import precision_score, recall_score
 from sklearn.model_selection import train_test_split
 
 from metasampler_bench._statistics import (
     measure_probabilities,
     paired,
     set_means,
-    standard_error,
     with_error,
 )
 from metasampler_bench._tables import ResultTable
@@ -27,7 +24,7 @@ from metasampler_bench.studies._decisions import (
 )
 from metasampler_bench.studies._study import Options, Row, Study
 
-__all__ = ["HOLD_OUT", "RECALL"]
+__all__ = ["HOLD_OUT"]
 
 _FEW_POSITIVES = 60
 _METHODS = (
@@ -36,8 +33,6 @@ _METHODS = (
     "refitted, auto of the hold-out fit",
     "no hold-out, cross-fitted sigmoid",
 )
-_TARGET = 0.9
-_RECALL_SETS = ("mammography", "satimage", "us_crime")
 
 
 def _measure_hold_out(options: Options) -> Iterator[Row]:
@@ -116,57 +111,6 @@ def _hold_out_table(rows: list[Row], k: int, title: str) -> ResultTable:
     return ResultTable.from_texts(f"Hold-out, k = {k}, {title}", header, lines, note)
 
 
-def _measure_recall(options: Options) -> Iterator[Row]:
-    """Ask for a recall, and measure the one that is reached on unseen rows."""
-    for name, number, X, y, seed in each_split(options, _RECALL_SETS, "recall"):
-        X_rest, X_test, y_rest, y_test = train_test_split(
-            X, y, test_size=0.2, stratify=y, random_state=seed
-        )
-        clf = make_mesa(seed, threshold=("recall", _TARGET)).fit(X_rest, y_rest)
-        said = clf.predict(X_test)
-        yield {
-            "set": name,
-            "split": number,
-            "positives": int(y.sum()),
-            "target": _TARGET,
-            "recall": float(recall_score(y_test, said)),
-            "precision": float(precision_score(y_test, said, zero_division=0)),
-            "recall on the held-out rows": clf.expected_recall_,
-            "threshold": clf.threshold_,
-        }
-
-
-def _recall_tables(rows: list[Row]) -> list[ResultTable]:
-    """Make a table of the recall that was asked for, and of the one that was reached."""
-    target = rows[0]["target"]
-    lines, short = [], []
-    for name in values_of(rows, "set"):
-        own = [row for row in rows if row["set"] == name]
-        reached = np.array([row["recall"] for row in own])
-        error = standard_error(reached)
-        if reached.mean() < target - 2 * error:
-            short.append(name)
-        lines.append(
-            [
-                name,
-                str(own[0]["positives"]),
-                f"{reached.mean():.3f} ± {error:.3f}",
-                f"{np.mean([row['recall on the held-out rows'] for row in own]):.3f}",
-                f"{np.mean([row['precision'] for row in own]):.3f}",
-            ]
-        )
-    n_splits = len({row["split"] for row in rows})
-    verdict = "misses it by more than two standard errors on " + ", ".join(short)
-    note = (
-        f"We asked for a recall of {target}, on {n_splits} splits. The threshold "
-        + (verdict if short else "is nowhere below it by more than two standard errors")
-        + ". It aims at the mean over fits, so single fits lie on both sides. "
-        "± is the standard error over splits."
-    )
-    header = ["data set", "positives", "recall on unseen rows", "on held-out rows", "precision"]
-    return [ResultTable.from_texts(f'threshold=("recall", {target})', header, lines, note)]
-
-
 HOLD_OUT = Study(
     name="hold-out",
     title="Hold-out",
@@ -175,16 +119,5 @@ HOLD_OUT = Study(
     tables=_hold_out_tables,
     runs=5,
     file="decisions-hold-out",
-    page="decisions",
-)
-
-RECALL = Study(
-    name="recall",
-    title="Recall",
-    about="",
-    measure=_measure_recall,
-    tables=_recall_tables,
-    runs=20,
-    file="decisions-recall",
     page="decisions",
 )
