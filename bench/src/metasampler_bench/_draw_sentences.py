@@ -160,7 +160,7 @@ def _column(cases: Cases, clean: Cases, known: Cases) -> dict[str, str]:
         "uniform draws": cases.test["uniform"],
         "learned from clean tables alone": found["clean"],
     }
-    column = {"**the shipped policy**": f"**{mean_of(cases, found['own']):.4f}**"}
+    column = {"the shipped policy": f"{mean_of(cases, found['own']):.4f}"}
     for name, scores in rivals.items():
         *_, sides, p = judged(cases, found["own"], [scores])
         star = " *" if float(p) < _GOAL_P else ""
