@@ -304,11 +304,10 @@ def test_content_of_another_form(tmp_path, change, words):
         ({"state": "minority"}, "'state' parameter"),
         ({"hidden_layer_sizes": "abc"}, "'hidden_layer_sizes' parameter"),
         ({"hidden_layer_sizes": [5]}, r"hidden_layer_sizes \(5,\) are not \(50,\)"),
-        ({"hidden_layer_sizes": [50.0]}, "must be positive integers"),
-        ({"hidden_layer_sizes": {"50": 1}}, "must be positive integers"),
+        ({"hidden_layer_sizes": [50.0]}, "must hold positive integers"),
+        ({"hidden_layer_sizes": {"50": 1}}, "must hold positive integers"),
         ({"random_state": -1}, "'random_state' parameter"),
         ({"scoring": 5}, "'scoring' parameter"),
-        ({"warm_start": "yes"}, "'warm_start' parameter"),
         ({"learner": "sac"}, "its learner must have a name and params"),
         ({"learner": {"name": "os.system", "params": {}}}, "its learner must be one of"),
         ({"learner": {"name": ["SoftActorCritic"], "params": {}}}, "its learner must be one of"),
@@ -320,7 +319,7 @@ def test_content_of_another_form(tmp_path, change, words):
         ),
         (
             {"learner": {"name": "SoftActorCritic", "params": {"critic_hidden_layer_sizes": [0]}}},
-            "critic_hidden_layer_sizes must be positive integers",
+            "critic_hidden_layer_sizes must hold positive integers",
         ),
     ],
     ids=lambda value: repr(value)[:60],
@@ -331,6 +330,13 @@ def test_settings_that_no_sampler_has(tmp_path, change, words):
     for load in (MetaSampler.load, load_policy):
         with pytest.raises(ValueError, match=f"not a usable sampler file: .*{words}"):
             load(path)
+
+
+def test_settings_that_are_gone_are_passed_over(tmp_path):
+    path = tmp_path / "earlier.npz"
+    learner = {"name": "FitToConstants", "params": {"constant_min": 0.2, "n_sweeps": 2}}
+    write(path, content={**CONTENT, "settings": {"warm_start": True, "learner": learner}})
+    assert repr(MetaSampler.load(path)) == "MetaSampler(learner=FitToConstants(n_sweeps=2))"
 
 
 def test_settings_may_be_left_out(tmp_path):

@@ -48,10 +48,7 @@ class Checkpoint(NamedTuple):
             [name, joblib.hash([task.tables, task.codes, task.rows, task.weights])]
             for name, task in zip(training.names, training.data, strict=True)
         ]
-        # At this point the policy of a warm start, or what the seed gives.
-        first = joblib.hash(training.learner.policy.parameters)
-        origin = {**settings, "tasks": tasks, "first policy": first}
-        return cls(check_writable(path), int(every), origin)
+        return cls(check_writable(path), int(every), {**settings, "tasks": tasks})
 
     def store_if_due(self, training) -> None:
         """Write the state of a training, whole or not at all, if it is time to.
@@ -106,8 +103,8 @@ class Checkpoint(NamedTuple):
         """Refuse a state of another training."""
         stored = stored if isinstance(stored, dict) else {}
         differences = []
-        for name in sorted({*stored, *self.origin}):
-            was, now = stored.get(name), self.origin.get(name)
+        for name, now in sorted(self.origin.items()):
+            was = stored.get(name)
             if was != now and name == "tasks":
                 differences.append("its tasks are not these")
             elif was != now:

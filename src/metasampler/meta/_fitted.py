@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.growth import GaussianDraw, Growth, PowerDraw
@@ -28,14 +28,8 @@ _LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
 # How a sampler was computed is no part of what it is.
 _NOT_STORED = ("estimator", "n_jobs", "verbose")
 
-#: What a clone takes along.
-_LEARNED = (
-    *("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with"),
-    *("n_features_in_", "feature_names_in_"),
-)
-
 # What may be changed after a fit.
-_FREE = ("random_state", "sigma", "warm_start")
+_FREE = ("random_state", "sigma")
 
 
 class FittedSampler(BaseEstimator):
@@ -52,14 +46,11 @@ class FittedSampler(BaseEstimator):
         return hasattr(self, "policy_")
 
     def __sklearn_clone__(self):
-        parameters = self.get_params(deep=False)
-        twin = type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        for name in _LEARNED:
-            if hasattr(self, name):
-                value = getattr(self, name)
-                # What may be changed in place is the clone's own. Entries of a history are not.
-                copied = copy.deepcopy(value) if name == "policy_" else copy.copy(value)
-                setattr(twin, name, copied)
+        twin = super().__sklearn_clone__()
+        for name in vars(self).keys() - vars(twin).keys():
+            # What may be changed in place is the clone's own. Entries of a history are not.
+            copied = copy.deepcopy if name == "policy_" else copy.copy
+            setattr(twin, name, copied(getattr(self, name)))
         return twin
 
     # ------------------------------------------------------------------ acting
@@ -85,10 +76,8 @@ class FittedSampler(BaseEstimator):
         """
         policy = self._as_policy()
         then, now = plain_settings(self._trained_with), plain_settings(self.get_params())
-        for name in _FREE:
-            now.pop(name, None)
         for name, value in then.items():
-            if name in now and now[name] != value:
+            if name not in _FREE and now.get(name, value) != value:
                 raise ValueError(
                     f"This MetaSampler was meta-trained with {name}={value!r} and then set to "
                     f"{now[name]!r}; fit it again, or pass one that is not fitted."
@@ -106,7 +95,7 @@ class FittedSampler(BaseEstimator):
 
     @property
     def encoder(self) -> StateEncoder:
-        """Return what makes the states, under the name that policies have for it."""
+        """Return `encoder_`, under the name that policies have for it."""
         return self.encoder_
 
     def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
@@ -116,37 +105,14 @@ class FittedSampler(BaseEstimator):
         return policy(growth)
 
     def choose(self, state):
-        """Choose mu, or the power, for a state by the mean of the policy.
+        """Return the mu in [mu_min, 1], or the power in [0, 6], for a state of `encoder_`.
 
         It is not called `predict`: a sampler predicts nothing of the rows it was fitted on.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state of the kind this sampler was trained on, as `encoder_` gives it.
-
-        Returns
-        -------
-        value : float
-            A mu in [0, 1], or a power in [0, 6].
         """
         return self._as_policy().choose(state)
 
     def sample(self, state, rng):
-        """Draw mu, or the power, for a state from the policy.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state of the kind this sampler was trained on.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        value : float
-            A mu in [0, 1], or a power in [0, 6].
-        """
+        """Draw mu, or the power, for a state of `encoder_`, by a `numpy.random.Generator`."""
         return self._as_policy().sample(state, rng)
 
     # ------------------------------------------------------------------ files
@@ -215,7 +181,7 @@ class FittedSampler(BaseEstimator):
         learner = settings["learner"]
         if learner is not None:
             settings["learner"] = _LEARNERS[learner["name"]](**learner["params"])
-        sampler = cls.from_policy(policy, **settings)
+        sampler = cls.from_policy(policy.actor, **settings)
         sampler.history_ = content["history"]
         sampler.summary_ = content["summary"]
         sampler.n_updates_ = content["n_updates"]

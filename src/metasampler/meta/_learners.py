@@ -1,6 +1,7 @@
 """The learners: what they have in common, and the paper's one, soft actor-critic."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -45,10 +46,7 @@ class Problem(NamedTuple):
     n_tasks: int
     #: Actions of an episode.
     n_actions: int
-    mu_min: float
     rng: np.random.Generator
-    #: Policy to start from, which may be changed in place; None starts from a random one.
-    start: GaussianPolicy | None = None
 
     def new_policy(self) -> GaussianPolicy:
         """Return a random policy."""
@@ -66,11 +64,8 @@ class Learner(BaseEstimator):
     tasks_per_round: int | None
     #: The rows by whose scores whole episodes are compared.
     score_on: str = "valid"
-    #: How often an episode is played in a round, each time by another actor.
-    n_episodes_a_task: int = 1
-    #: The policy as it is now, how often it was changed, and how often it will be.
+    #: The policy as it is now, and how often it will be changed.
     policy: GaussianPolicy
-    n_updates_done: int
     n_updates_planned: int
 
     def _deal(self, n_episodes: int, n_tasks: int) -> None:
@@ -85,6 +80,7 @@ class Learner(BaseEstimator):
         return range(first, min(first + self.round_size, self.n_episodes))
 
 
+@dataclass(eq=False, repr=False)
 class SoftActorCritic(Learner):
     """Learn by soft actor-critic, as in the paper (Algorithm 3).
 
@@ -158,40 +154,23 @@ class SoftActorCritic(Learner):
     18
     """
 
-    _parameter_constraints: dict = LEARNER_SETTINGS["SoftActorCritic"]
+    _parameter_constraints = LEARNER_SETTINGS["SoftActorCritic"]
 
-    def __init__(
-        self,
-        critic_hidden_layer_sizes=(50, 50),
-        *,
-        gamma=0.99,
-        tau=0.01,
-        alpha=0.1,
-        learning_rate=1e-3,
-        lr_decay=0.99,
-        lr_decay_steps=10,
-        batch_size=64,
-        memory_size=1000,
-        n_random_steps=500,
-        n_updates=1000,
-        reward_scale=100.0,
-        scale_tasks=False,
-        tasks_per_round=None,
-    ):
-        self.critic_hidden_layer_sizes = critic_hidden_layer_sizes
-        self.gamma = gamma
-        self.tau = tau
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.lr_decay = lr_decay
-        self.lr_decay_steps = lr_decay_steps
-        self.batch_size = batch_size
-        self.memory_size = memory_size
-        self.n_random_steps = n_random_steps
-        self.n_updates = n_updates
-        self.reward_scale = reward_scale
-        self.scale_tasks = scale_tasks
-        self.tasks_per_round = tasks_per_round
+    critic_hidden_layer_sizes: Any = (50, 50)
+    _: KW_ONLY
+    gamma: float = 0.99
+    tau: float = 0.01
+    alpha: Any = 0.1
+    learning_rate: float = 1e-3
+    lr_decay: float = 0.99
+    lr_decay_steps: int = 10
+    batch_size: int = 64
+    memory_size: int = 1000
+    n_random_steps: int = 500
+    n_updates: int = 1000
+    reward_scale: float = 100.0
+    scale_tasks: bool = False
+    tasks_per_round: int | None = None
 
     def begin(self, problem: Problem) -> None:
         """Make the networks, an empty memory and the plan of the rounds."""
@@ -200,10 +179,14 @@ class SoftActorCritic(Learner):
             ceil((self.n_random_steps + self.n_updates) / problem.n_actions), problem.n_tasks
         )
         self._rewards = RewardScale(problem.n_tasks, self.reward_scale, self.scale_tasks)
-        self.policy = problem.new_policy() if problem.start is None else problem.start
+        self.policy = problem.new_policy()
         self._agent = SAC(self, self.policy, problem.rng)
-        self.n_updates_done = 0
         self.n_updates_planned = self.n_updates
+
+    @property
+    def n_updates_done(self) -> int:
+        """Return how often the policy was changed."""
+        return self._agent.n_updates_
 
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
         """Return one episode on each task, by the policy as it is at the start of the round."""
@@ -218,10 +201,8 @@ class SoftActorCritic(Learner):
         n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
         self._rewards.receive(assignments, episodes, self._agent.memory, measured=n_acted >= 0)
         due = min(n_acted, self.n_updates)
-        while self._agent.n_updates_ < due:
+        while self.n_updates_done < due:
             self._agent.update()
-            # One at a time, because an interrupt may come in between.
-            self.n_updates_done = self._agent.n_updates_
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the state of the agent and of the rewards that wait for their scale."""
@@ -233,7 +214,6 @@ class SoftActorCritic(Learner):
         """Go on from what `get_state` gave."""
         self._agent.set_state(facts, arrays)
         self._rewards.set_state(facts, arrays)
-        self.n_updates_done = self._agent.n_updates_
 
 
 class RewardScale:

@@ -18,7 +18,6 @@ from metasampler.policy._files import (
 from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
 from metasampler.policy._policies import (
-    STATE_KINDS,
     ConstantPolicy,
     LearnedPolicy,
     PowerPolicy,
@@ -33,7 +32,6 @@ __all__ = [
     "LEARNER_SETTINGS",
     "LOG_STD_RANGE",
     "SAMPLER_SETTINGS",
-    "STATE_KINDS",
     "ConstantPolicy",
     "Drawn",
     "GaussianPolicy",

@@ -343,9 +343,10 @@ class LearnedPolicy:
     ):
         if not isinstance(actor, GaussianPolicy):
             raise TypeError(f"The actor must be a GaussianPolicy, got {actor!r}.")
-        if actor.state_size != encoder.size:
+        state_size = actor.network.sizes[0]
+        if state_size != encoder.size:
             raise ValueError(
-                f"The policy reads states of length {actor.state_size}, but {encoder} have length "
+                f"The policy reads states of length {state_size}, but {encoder} have length "
                 f"{encoder.size}."
             )
         # A copy of all arrays.
@@ -376,36 +377,12 @@ class LearnedPolicy:
         return copy.deepcopy(self._summary)
 
     def choose(self, state) -> float:
-        """Choose mu, or the power, for a state by the mean of the actor.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state, as `encoder` gives it.
-
-        Returns
-        -------
-        value : float
-            A mu in [mu_min, 1], or a power in [0, 6].
-        """
+        """Return the mu in [mu_min, 1], or the power in [0, 6], for a state of `encoder`."""
         action = self.actor.choose(self._check_state(state))
         return spread_action(action, self.mu_min, self.action)
 
     def sample(self, state, rng: np.random.Generator) -> float:
-        """Draw mu, or the power, for a state from the actor.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state, as `encoder` gives it.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        value : float
-            A mu in [mu_min, 1], or a power in [0, 6].
-        """
+        """Draw mu, or the power, for a state of `encoder`, by a `numpy.random.Generator`."""
         action = self.actor.sample(self._check_state(state), rng)
         return spread_action(action, self.mu_min, self.action)
 

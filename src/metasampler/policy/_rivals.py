@@ -2,28 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from metasampler.growth import GaussianDraw, Growth, GrowthData, PowerDraw, Stream, make_draw
-from metasampler.policy._policies import ConstantPolicy, StateEncoder, check_mu, observe
+from metasampler.policy._policies import ConstantPolicy, check_mu, observe
 
 
 class _Around:
     """A policy around another one, whose states and draws are its own."""
 
     policy: Any
-
-    @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states."""
-        return self.policy.encoder
+    sigma = property(attrgetter("policy.sigma"))
+    encoder = property(attrgetter("policy.encoder"))
 
 
 @dataclass(frozen=True)
