@@ -248,7 +248,7 @@ def test_the_writer_above_writes_good_files(tmp_path):
         ({"weights_0": np.zeros((10, 50), complex)}, "complex128, neither real numbers nor text"),
         ({"weights_0": np.full((10, 50), "a")}, "must hold real numbers"),
         ({"weights_0": np.zeros((10, 50), [("a", float)])}, "neither real numbers nor text"),
-        ({"weights_0": np.array([["code"]], dtype=object)}, "is a pickle"),
+        ({"weights_0": np.array([["code"]], dtype=object)}, "allow_pickle=False"),
         ({"content": ["no", "table"]}, "its content is not a table"),
         ({"content": {}}, "its settings must be of type dict"),
     ],
@@ -465,7 +465,9 @@ def test_more_members_than_a_sampler_can_have(tmp_path):
     load_with_little_memory(path, "it would unpack to 20[0-9] arrays")
 
 
-@pytest.mark.parametrize("shape", ["(1000000000000, 50)", "(-10, 50)", "(10, 51)", "(2**60,)"])
+@pytest.mark.parametrize(
+    "shape", ["(1000000000000, 50)", "(-10, 50)", "(10, 51)", "(10, 49)", "(2**60,)"]
+)
 def test_an_array_that_claims_another_shape(tmp_path, shape):
     path = tmp_path / "liar.npz"
     write(path)

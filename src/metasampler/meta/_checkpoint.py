@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import joblib
 
-from metasampler.policy import check_writable, read_archive, write_archive
+from metasampler.policy import check_writable, naming_the_input, read_archive, write_archive
 
 FORMAT = "metasampler.MetaTraining"
 VERSION = 3
@@ -83,20 +83,14 @@ class Checkpoint(NamedTuple):
             _, content, arrays = read_archive(
                 self.path, FORMAT, (VERSION,), _ARRAYS, what="checkpoint", largest=_LARGEST
             )
+            self._check_origin(content.get("origin"))
+            with naming_the_input(self.path, "checkpoint"):
+                training.learner.set_state(content["learner"], arrays)
+                training.n_rounds_done = int(content["n_rounds_done"])
+                training.history[:] = content["history"]
+                training.notes.update(content["notes"])
         except ValueError as error:
-            raise ValueError(f"{error} Remove it, or name another file.") from error
-        self._check_origin(content.get("origin"))
-        try:
-            training.learner.set_state(content["learner"], arrays)
-            training.n_rounds_done = int(content["n_rounds_done"])
-            training.history[:] = content["history"]
-            training.notes.update(content["notes"])
-        # What it holds is damaged: almost any error can follow.
-        except Exception as error:
-            raise ValueError(
-                f"{os.fspath(self.path)!r} is not a usable checkpoint: {error!r}. Remove it, or "
-                "name another file."
-            ) from error
+            raise ValueError(f"{error} Remove it to start anew, or name another file.") from error
         return True
 
     def _check_origin(self, stored: Any) -> None:
@@ -112,5 +106,5 @@ class Checkpoint(NamedTuple):
         if differences:
             raise ValueError(
                 f"The checkpoint {os.fspath(self.path)!r} is of another meta-training: "
-                f"{'; '.join(differences)}. Remove it to start anew, or name another file."
+                f"{'; '.join(differences)}."
             )

@@ -277,15 +277,7 @@ class MetaSampler(FittedSampler):
     def fit_growth_data(self, data: list[GrowthData]):
         """Meta-train on rows that are prepared already, as a classifier's fit has them.
 
-        Parameters
-        ----------
-        data : list of GrowthData
-            The tasks; `sampling_ratio`, `validation_fraction` and `scoring` are theirs.
-
-        Returns
-        -------
-        self : MetaSampler
-            The meta-trained sampler.
+        `sampling_ratio`, `validation_fraction` and `scoring` are those of the rows.
         """
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_kinds(self.estimator)
