@@ -48,23 +48,18 @@ class FitToConstants(Learner):
     ----------
     n_sweeps : int, default=5
         How often every task is played.
-
     n_constants : int, default=7
         How many constants, from `mu_min` of the sampler to 1 in equal steps.
-
     score_on : {"valid", "test"}, default="valid"
         The rows on which constants are compared. States describe the validation rows. With
         ``"test"`` the policy learns from the `X_test` of the tasks; then these rows no longer test
         it.
-
     penalty : float, default=1e-3
         How strongly the policy's weights are drawn to zero. All entries of a state are scaled to
         the same spread first.
-
     relative : bool, default=False
         Whether scores count as parts of the best one of their task. Otherwise tasks with large
         scores decide.
-
     tasks_per_round : int, default=None
         How many tasks each round has; None means all. The policy is fitted after every round.
 

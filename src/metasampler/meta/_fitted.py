@@ -35,38 +35,24 @@ _FREE = ("random_state", "sigma")
 class FittedSampler(BaseEstimator):
     """Do all that needs a policy, wherever it came from."""
 
-    policy_: GaussianPolicy
-    encoder_: StateEncoder
-    n_updates_: int
-    history_: list
-    summary_: dict
-    _trained_with: dict
-
     def __sklearn_is_fitted__(self):
         return hasattr(self, "policy_")
 
     def __sklearn_clone__(self):
         twin = super().__sklearn_clone__()
-        for name in vars(self).keys() - vars(twin).keys():
-            # What may be changed in place is the clone's own. Entries of a history are not.
-            copied = copy.deepcopy if name == "policy_" else copy.copy
-            setattr(twin, name, copied(getattr(self, name)))
+        for name, value in vars(self).items():
+            if not hasattr(twin, name):
+                # What may be changed in place is the clone's own. Entries of a history are not.
+                copied = copy.deepcopy(value) if name == "policy_" else copy.copy(value)
+                setattr(twin, name, copied)
         return twin
 
     # ------------------------------------------------------------------ acting
 
     def as_policy(self) -> LearnedPolicy:
-        """Return what chooses mu in a fit.
+        """Return what chooses mu in a fit, with a copy of what was learned.
 
-        Returns
-        -------
-        policy : LearnedPolicy
-            With a copy of what was learned, and with `mu_min` and `sigma` of this sampler.
-
-        Raises
-        ------
-        ValueError
-            If a setting was changed after the fit, and so has had no effect.
+        A setting that was changed after the fit is a ValueError: it has had no effect.
 
         Examples
         --------
@@ -129,12 +115,6 @@ class FittedSampler(BaseEstimator):
             The file, usually called ``*.npz``.
         history : bool, default=True
             Whether to write `history_` too, which may be most of the file.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written. Then save the sampler elsewhere.
-            :func:`metasampler.policy.check_writable` tells you before the training.
         """
         check_is_fitted(self)
         settings = {
@@ -170,11 +150,6 @@ class FittedSampler(BaseEstimator):
         -------
         sampler : MetaSampler
             A fitted sampler.
-
-        Raises
-        ------
-        ValueError
-            If the file is no sampler, or damaged.
         """
         policy, content = read_sampler(find_sampler(path_or_name))
         settings = content["settings"]

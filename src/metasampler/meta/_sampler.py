@@ -28,8 +28,7 @@ from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._fitted import FittedSampler, plain_settings
 from metasampler.meta._learners import SoftActorCritic
-from metasampler.meta._task import Task, as_tasks
-from metasampler.meta._training import WINDOW, MetaTraining
+from metasampler.meta._training import WINDOW, MetaTraining, Task, as_tasks
 from metasampler.policy import SAMPLER_SETTINGS
 
 
@@ -49,21 +48,16 @@ class MetaSampler(FittedSampler):
     estimator : classifier with `predict_proba`, or list of these, default=None
         The base learner in meta-training; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
         The classifiers of a list take turns. Every episode starts with the first.
-
     n_estimators : int, default=10
         Members of the ensemble in an episode. The first one takes no action.
-
     sigma : float, default=0.2
         Width of the Gaussian over errors.
-
     mu_min : float, default=0.0
         The smallest mu: the policy's actions, in [0, 1], are spread over [mu_min, 1]. Easy rows
         teach little on most tasks. A large `mu_min` keeps the policy from choosing them.
-
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class.
         :class:`~metasampler.ensemble.teams.Boosters` get three times as many.
-
     state : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
         What the policy sees: histograms of the errors of some rows, a summary of them, or the
         signal that scouts found (for :class:`~metasampler.ensemble.teams.Boosters` only); see
@@ -71,32 +65,23 @@ class MetaSampler(FittedSampler):
         trained on. With ``"signal"`` it chooses the power of errors, from 0 (uniform draws) to 6
         (hard rows); `mu_min` and `sigma` have no effect then. With all other states it chooses mu,
         as in the paper.
-
     n_bins : int, default=5
         Bins of each histogram.
-
     hidden_layer_sizes : tuple of int, default=(50,)
         Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
-
     learner : SoftActorCritic or FitToConstants, default=None
         What improves the policy. It has parameters of its own. None means
         :class:`~metasampler.meta.SoftActorCritic`, as in the paper.
-
     validation_fraction : float, default=0.2
         Part of each class that is held out where a task has no validation rows.
-
     train_ratio : float, default=1.0
         Part of each class of the training rows to meta-train on.
-
     scoring : str or callable, default="average_precision"
         The score whose changes are the rewards; see :class:`~metasampler.MesaClassifier`.
-
     n_jobs : int, default=None
         Processes that play the episodes of a round. The result is the same for any number.
-
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same sampler in every call.
-
     verbose : int, default=0
         Show a progress bar with the moving mean of the validation score if not 0.
 
@@ -104,25 +89,19 @@ class MetaSampler(FittedSampler):
     ----------
     policy_ : GaussianPolicy
         The learned policy.
-
     encoder_ : StateEncoder
         What turns an ensemble's errors into the states this sampler reads.
-
     history_ : list of dict
         One entry for each episode: ``episode``, ``task``, ``train_score``, ``valid_score``,
         ``test_score`` (None without test rows), ``actions`` (list of mu) and ``n_random_actions``,
         how many of them were random. :class:`~metasampler.meta.FitToConstants` plays several
         constants in one episode; the entry then has their means.
-
     n_updates_ : int
         Updates that were made.
-
     summary_ : dict
         How, when and with which versions the sampler was meta-trained.
-
     n_features_in_ : int
         Number of columns of the task that `fit` has seen; not set for several tasks.
-
     feature_names_in_ : ndarray of str
         Names of these columns, if the task was a data frame with strings as names.
 

@@ -220,7 +220,7 @@ class ConstantPolicy:
     encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
-        check_mu(self.mu, "A constant mu must be a number in [0, 1]")
+        check_number(self.mu, 1, "A constant mu must be a number in [0, 1]")
 
     def choose(self, state) -> float:
         """Return mu."""
@@ -254,10 +254,7 @@ class PowerPolicy:
     power: float
 
     def __post_init__(self):
-        power: Any = self.power
-        is_number = isinstance(power, Real) and not isinstance(power, bool)
-        if not is_number or not 0 <= float(power) < np.inf:
-            raise ValueError(f"A power must be a number of at least 0, got {power!r}.")
+        check_number(self.power, np.finfo(float).max, "A power must be a number of at least 0")
 
     def choose(self, state) -> float:
         """Return the power."""
@@ -410,7 +407,7 @@ class LearnedPolicy:
         return state
 
 
-def check_mu(mu: Any, rule: str) -> None:
-    """Raise a ValueError that begins with the rule if this is no mu."""
-    if not isinstance(mu, Real) or isinstance(mu, bool) or not 0 <= float(mu) <= 1:
-        raise ValueError(f"{rule}, got {mu!r}.")
+def check_number(value: Any, most: float, rule: str) -> None:
+    """Raise a ValueError that begins with the rule if this is no number from 0 to the most."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= most:
+        raise ValueError(f"{rule}, got {value!r}.")

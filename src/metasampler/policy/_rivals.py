@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metasampler.growth import GaussianDraw, Growth, GrowthData, PowerDraw, Stream, make_draw
-from metasampler.policy._policies import ConstantPolicy, check_mu, observe
+from metasampler.policy._policies import ConstantPolicy, check_number, observe
 
 
 class _Around:
@@ -120,7 +120,7 @@ class WithRivals(_Around):
 
     def __init__(self, policy, rivals: Sequence[float] = DEFAULT):
         for mu in rivals:
-            check_mu(mu, "rivals must be numbers in [0, 1]")
+            check_number(mu, 1, "rivals must be numbers in [0, 1]")
         self.policy = policy
         self.rivals = tuple(float(mu) for mu in rivals)
         self.rivals_: tuple[float, ...] = ()
