@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from metasampler.meta._learners import Assignment, Episode, Learner, Problem
-from metasampler.meta._network import MLP
+from metasampler.meta._sac import MLP
 from metasampler.policy import LEARNER_SETTINGS, ConstantPolicy
 
 #: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise

@@ -17,12 +17,11 @@ from metasampler.growth import (
     Growth,
     RandomStreams,
     Stream,
-    make_growth_data,
-    make_learners,
     resolve_kinds,
     spread_action,
 )
 from metasampler.meta._sampler import MetaSampler
+from metasampler.meta._training import Task
 from metasampler.policy import StateEncoder
 
 #: What a MetaSampler and an episode have in common; the rest is for the training.
@@ -84,19 +83,11 @@ class EnsembleTrainingEnv(gymnasium.Env):
             raise TypeError(f"EnsembleTrainingEnv has no setting {', '.join(map(repr, unknown))}.")
         self.settings = sampler = MetaSampler(**settings)
         sampler._validate_params()
-        kinds = resolve_kinds(sampler.estimator)
         self.encoder = StateEncoder(sampler.state, sampler.n_bins)
         self._streams = RandomStreams.from_random_state(sampler.random_state)
-        options = {
-            "validation_fraction": sampler.validation_fraction,
-            "sampling_ratio": sampler.sampling_ratio,
-            "scoring": sampler.scoring,
-            "streams": self._streams,
-        }
-        self._data = make_growth_data(
-            X, y, X_val, y_val, X_test, y_test, estimator=kinds, owner=self, **options
-        )
-        self._learner = make_learners(kinds, self._data.tables, self._data.n_classes)
+        task = Task(X, y, X_val, y_val, X_test, y_test)
+        kinds = resolve_kinds(sampler.estimator)
+        self._data, self._learner = sampler._prepare(kinds, task, self._streams, owner=self)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0

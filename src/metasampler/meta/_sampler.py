@@ -278,29 +278,15 @@ class MetaSampler(FittedSampler):
                 "Pass a part of the rows."
             )
         streams = RandomStreams.from_random_state(self.random_state)
-        data: list[GrowthData] = []
-        members: list[Any] = []
+        prepared = []
         for number, task in enumerate(tasks):
-            options = {
-                "validation_fraction": self.validation_fraction,
-                "sampling_ratio": self.sampling_ratio,
-                "scoring": self.scoring,
-                "streams": streams.child(Stream.SPLIT, number),
-                "owner": self,
-            }
-            given = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
             try:
-                if hasattr(kinds, "prepare_task"):
-                    rows, learner = kinds.prepare_task(*given, **options)
-                else:
-                    rows = make_growth_data(*given, estimator=kinds, **options)
-                    learner = make_learners(kinds, rows.tables, rows.n_classes)
+                prepared.append(self._prepare(kinds, task, streams.child(Stream.SPLIT, number)))
             except ValueError as error:
                 if len(tasks) == 1:
                     raise
                 raise ValueError(f"Task {task.name!r}: {error}") from error
-            data.append(rows)
-            members.append(learner)
+        data, members = map(list, zip(*prepared, strict=True))
         names = [task.name for task in tasks]
         return self._train(data, members, names, streams, callback, checkpoint, checkpoint_every)
 
@@ -308,6 +294,21 @@ class MetaSampler(FittedSampler):
         """Return what members are copies of. Boosters of a recipe make theirs: scouts go first."""
         makes_members = hasattr(self.estimator, "prepare_task")
         return self.estimator if makes_members else resolve_kinds(self.estimator)
+
+    def _prepare(self, kinds, task: Task, streams: RandomStreams, owner=None) -> tuple:
+        """Return the rows of a task, and what fits members on them."""
+        rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
+        options = {
+            "validation_fraction": self.validation_fraction,
+            "sampling_ratio": self.sampling_ratio,
+            "scoring": self.scoring,
+            "streams": streams,
+            "owner": self if owner is None else owner,
+        }
+        if hasattr(kinds, "prepare_task"):
+            return kinds.prepare_task(*rows, **options)
+        data = make_growth_data(*rows, estimator=kinds, **options)
+        return data, make_learners(kinds, data.tables, data.n_classes)
 
     def _train(
         self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10

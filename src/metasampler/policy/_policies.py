@@ -72,25 +72,27 @@ def error_histogram(
 
 def _summary(growth) -> np.ndarray:
     """Return moments of the errors by class, and the size of the task, each in [-1, 1]."""
-    means, spreads, wrong = {}, {}, {}
+    moments = []
     for role in ("train", "valid"):
         for part in ("minority", "majority"):
             errors, weights = growth.errors(role, part), growth.weights(role, part)
             mean = np.average(errors, weights=weights)
-            means[role, part] = mean
             # Rounding may leave a hair below zero.
             variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
-            spreads[role, part] = np.sqrt(variance)
-            wrong[role, part] = np.average(errors > 0.5, weights=weights)
+            wrong = np.average(errors > 0.5, weights=weights)
+            moments.append((mean, np.sqrt(variance), wrong))
+    means, spreads, wrongs = np.transpose(moments)
     counts = growth.data.class_weights
     minority = counts[growth.data.minority]
     ratio = (counts.sum() - minority) / minority
     state = [
-        *(2 * mean - 1 for mean in means.values()),
+        *(2 * means - 1),
         # Errors in [0, 1] spread by 1/2 at most.
-        *(2 * spread for spread in spreads.values()),
-        *(means["valid", part] - means["train", part] for part in ("minority", "majority")),
-        *(2 * wrong[role, "majority"] - 1 for role in ("train", "valid")),
+        *(2 * spreads),
+        # How much larger the means are in validation.
+        *(means[2:] - means[:2]),
+        # Of the majority only.
+        *(2 * wrongs[1::2] - 1),
         np.log10(ratio) / _LOG10_RATIO,
         np.log10(minority) / _LOG10_MINORITY,
         1 / growth.n_members,
