@@ -164,15 +164,6 @@ def test_a_checkpoint_of_other_tasks(tasks, tmp_path, imbalanced):
             MetaSampler(**SHORT).fit_tasks(other, checkpoint=path)
 
 
-def test_a_checkpoint_of_another_start(imbalanced, tmp_path):
-    path = tmp_path / "state.npz"
-    options = {**SHORT, "learner": sac(n_updates=6), "warm_start": True}
-    MetaSampler(**options).fit(*imbalanced, checkpoint=path)
-    learned = MetaSampler(**options).fit(*imbalanced)
-    with pytest.raises(ValueError, match="another meta-training: first policy"):
-        learned.fit(*imbalanced, checkpoint=path)
-
-
 def test_files_that_are_no_checkpoint(imbalanced, tmp_path):
     path = tmp_path / "sampler.npz"
     MetaSampler(**SHORT).fit(*imbalanced).save(path)

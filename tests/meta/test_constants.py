@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import FitToConstants, GaussianPolicy
+from metasampler.meta import FitToConstants
 from metasampler.meta._learners import Episode, Problem
 
 
@@ -21,11 +21,10 @@ def settings(**options):
     }
 
 
-def make_learner(n_tasks, hidden=(), mu_min=0.0, start=None, seed=0, **options):
+def make_learner(n_tasks, hidden=(), seed=0, **options):
     learner = FitToConstants(**{"n_sweeps": 1, "penalty": 0.0, **options})
     rng = np.random.default_rng(seed)
-    problem = Problem(3, hidden, n_tasks=n_tasks, n_actions=4, mu_min=mu_min, rng=rng, start=start)
-    learner.begin(problem)
+    learner.begin(Problem(3, hidden, n_tasks=n_tasks, n_actions=4, rng=rng))
     return learner
 
 
@@ -104,20 +103,6 @@ def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers(
     assert [a.number for a in learner.plan(7, [0, 1])] == [14] * 4
 
 
-def test_constants_may_reach_further_than_the_policy():
-    # Of mu from 0.75 to 1, the constant 0.25 is the action -2.
-    learner = make_learner(1, n_constants=4, mu_min=0.75, constant_min=0.25)
-    played = [a.actor.choose(None) for a in learner.plan(0, [0])]
-    np.testing.assert_allclose(played, [-2, -1, 0, 1])
-    policy = learn(learner, np.ones((1, 2, 3)), lambda task, action: -((action + 1) ** 2))
-    # The best lies where it cannot go.
-    assert policy.choose(np.ones(3)) < 0.05
-    X, y = make_classification(300, weights=[0.9], random_state=0)
-    sampler = MetaSampler(**settings(constant_min=0.2, n_sweeps=1), mu_min=0.8).fit(X, y)
-    assert sampler.history_[0]["actions"] == pytest.approx([0.6] * 4)
-    assert 0.8 <= sampler.choose(np.zeros(15)) <= 1
-
-
 def test_tasks_weigh_alike_however_often_they_were_played():
     states = np.ones((2, 3, 3))
     worths = [lambda action: -((action - 0.2) ** 2), lambda action: -((action - 0.6) ** 2)]
@@ -132,7 +117,7 @@ def test_tasks_weigh_alike_however_often_they_were_played():
     assert learner.policy.choose(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
 
 
-def test_a_penalty_holds_weights_at_zero_or_at_the_start():
+def test_a_penalty_holds_weights_at_zero():
     rng = np.random.default_rng(0)
     states = rng.normal(size=(20, 3, 3))
 
@@ -146,11 +131,6 @@ def test_a_penalty_holds_weights_at_zero_or_at_the_start():
         learn(make_learner(20, penalty=penalty), states, worth) for penalty in (1e-6, 1e3)
     )
     assert spread(tight) < 1e-4 < spread(loose)
-    start = GaussianPolicy(3, (), rng=np.random.default_rng(5))
-    before = start.parameters.copy()
-    learn(make_learner(20, start=start, penalty=1e3), states, worth)
-    weights = start.layers[0][0]
-    np.testing.assert_allclose(weights, before[:6].reshape(3, 2), atol=1e-4)
 
 
 def test_goes_on_from_a_stored_state():
@@ -196,8 +176,6 @@ def test_meta_training_with_constants(tmp_path):
     sampler.save(tmp_path / "sampler.npz")
     loaded = MetaSampler.load(tmp_path / "sampler.npz")
     assert repr(loaded.learner) == repr(sampler.learner)
-    warm = loaded.set_params(warm_start=True, learner__n_sweeps=1).fit(X, y)
-    assert not np.array_equal(warm.policy_.parameters, sampler.policy_.parameters)
 
 
 def test_the_score_is_that_of_rows_which_states_do_not_tell_of(monkeypatch):

@@ -7,9 +7,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import ParameterGrid
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import FitToConstants, SoftActorCritic
-from metasampler.meta._learners import Assignment, Episode, RewardScale
-from metasampler.meta._sac import ReplayMemory
+from metasampler.meta import Assignment, Episode, FitToConstants, Problem, SoftActorCritic
 from metasampler.policy import LEARNER_SETTINGS
 
 
@@ -77,33 +75,37 @@ def _episode(rewards):
     return Episode(np.arange(n * 2.0).reshape(n, 2), np.full(n, 0.5), np.array(rewards), {})
 
 
-def _receive(scale, memory, *rewards, measured=True):
-    assignments = [Assignment(task, task, None) for task in range(len(rewards))]
-    scale.receive(assignments, [_episode(r) for r in rewards], memory, measured=measured)
+def _learner(n_tasks=1, n_actions=2, **options):
+    learner = SoftActorCritic(n_updates=0, reward_scale=10.0, **options)
+    rng = np.random.default_rng(0)
+    learner.begin(Problem(2, (), n_tasks=n_tasks, n_actions=n_actions, rng=rng))
+    return learner
+
+
+def _learn(learner, *rewards, first=0):
+    assignments = [Assignment(task, first + task, None) for task in range(len(rewards))]
+    learner.learn(assignments, [_episode(r) for r in rewards])
+    memory = learner._agent.memory
+    return memory.rows[: len(memory)]
 
 
 def test_transitions_end_truly_at_the_last_member():
-    memory = ReplayMemory(1000, 2)
-    _receive(RewardScale(1, 10.0, by_task=False), memory, [0.1, -0.2, 0.3])
-    rows = memory.rows[: len(memory)]
+    rows = _learn(_learner(n_actions=3, n_random_steps=3), [0.1, -0.2, 0.3])
     np.testing.assert_array_equal(rows[:, -1], [0, 0, 1])
     np.testing.assert_allclose(rows[:, 3], [1, -2, 3], rtol=1e-6)
     np.testing.assert_array_equal(rows[:2, 4:6], rows[1:, :2])
 
 
 def test_episodes_wait_for_the_end_of_the_random_actions():
-    memory = ReplayMemory(1000, 2)
-    scale = RewardScale(1, 10.0, by_task=False)
-    _receive(scale, memory, [0.1, -0.2], measured=False)
-    assert len(memory) == 0
-    _receive(scale, memory, [0.3, 0.4])
-    np.testing.assert_allclose(memory.rows[:4, 3], [1, -2, 3, 4], rtol=1e-6)
-    assert not scale.waiting
+    learner = _learner(n_random_steps=4)
+    assert len(_learn(learner, [0.1, -0.2])) == 0
+    rows = _learn(learner, [0.3, 0.4], first=1)
+    np.testing.assert_allclose(rows[:, 3], [1, -2, 3, 4], rtol=1e-6)
+    assert not learner._waiting
 
 
 def test_tasks_on_one_scale():
-    memory = ReplayMemory(1000, 2)
-    _receive(RewardScale(3, 10.0, by_task=True), memory, [0.3, -0.3], [0.1, -0.1], [0.0, 0.0])
-    rewards = memory.rows[:6, 3]
+    learner = _learner(n_tasks=3, n_random_steps=6, scale_tasks=True)
+    rewards = _learn(learner, [0.3, -0.3], [0.1, -0.1], [0.0, 0.0])[:, 3]
     # Equal size, and on the whole as large as before: the mean of .3 and .1, times ten.
     np.testing.assert_allclose(rewards, [2, -2, 2, -2, 0, 0], rtol=1e-6)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from agents import make_agent
 
-from metasampler.meta._network import squashed_log_prob
-from metasampler.meta._sac import Batch, ReplayMemory
+from metasampler.meta._sac import Batch, ReplayMemory, squashed_log_prob
 
 
 def filled_sac(seed=0, n=40, state_size=4, **options):

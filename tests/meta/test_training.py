@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import FitToConstants, GaussianPolicy, SoftActorCritic
+from metasampler.meta import FitToConstants, SoftActorCritic
 
 LEARNER = {"n_random_steps": 12, "n_updates": 12}
 SHORT = {"n_estimators": 4, "learner": SoftActorCritic(**LEARNER), "random_state": 0}
@@ -119,37 +118,3 @@ def test_same_result_in_processes_for_tables_that_are_shared():
     )
     assert one.history_ == two.history_
     np.testing.assert_array_equal(one.policy_.parameters, two.policy_.parameters)
-
-
-def test_warm_start_with_several_tasks_and_without_a_policy(tasks):
-    cold = MetaSampler(**SHORT).fit_tasks(tasks)
-    unfitted = MetaSampler(**SHORT, warm_start=True).fit_tasks(tasks)
-    np.testing.assert_array_equal(cold.policy_.parameters, unfitted.policy_.parameters)
-    assert "started_from" not in unfitted.summary_
-    again = clone(unfitted).fit_tasks(tasks)
-    assert "started_from" in again.summary_
-    assert not np.array_equal(again.policy_.parameters, cold.policy_.parameters)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"state": "class-wise"}, "states of kind 'all' with 5 bins; this sampler is set to"),
-        ({"n_bins": 4}, "states of kind 'all' with 5 bins"),
-        ({"hidden_layer_sizes": (7,)}, r"hidden_layer_sizes of the policy, \(50,\)"),
-    ],
-)
-def test_a_warm_start_that_cannot_be(imbalanced, options, words):
-    sampler = MetaSampler(**SHORT, warm_start=True).fit(*imbalanced)
-    with pytest.raises(ValueError, match=words):
-        sampler.set_params(**options).fit(*imbalanced)
-
-
-@pytest.mark.parametrize("learner", [SoftActorCritic(**LEARNER), None])
-def test_a_warm_start_keeps_the_precision_of_the_policy(imbalanced, learner):
-    policy = GaussianPolicy(10, hidden=(), rng=np.random.default_rng(0), dtype=np.float64)
-    learner = FitToConstants(n_sweeps=1, n_constants=3) if learner is None else learner
-    options = {"n_estimators": 4, "learner": learner, "random_state": 0, "warm_start": True}
-    sampler = MetaSampler.from_policy(policy, **options).fit(*imbalanced)
-    assert sampler.policy_.parameters.dtype == np.float64
-    assert not np.array_equal(sampler.policy_.parameters, policy.parameters)

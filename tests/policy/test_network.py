@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.integrate import trapezoid
 
-from metasampler.meta._network import Actor, squashed_log_prob
+from metasampler.meta._sac import Actor, squashed_log_prob
 from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, layer_sizes
 
 

@@ -118,7 +118,7 @@ def _fitted(
     place = {name: number for number, name in enumerate(sorted(set(tables)))}
     learner = FitToConstants(1, len(ACTIONS), score_on="test", relative=True, penalty=penalty)
     rng = np.random.default_rng(seed)
-    learner.begin(Problem(observed.shape[1], (), len(place), n_actions=1, mu_min=0.0, rng=rng))
+    learner.begin(Problem(observed.shape[1], (), len(place), n_actions=1, rng=rng))
     nothing = np.zeros(0)
     assignments, episodes = [], []
     for number, name in enumerate(tables):
@@ -291,7 +291,7 @@ def soft_actor_critic(seed: int, n_members: int = 4) -> Fit:
         learner = SoftActorCritic(
             n_random_steps=n_random * n_steps, n_updates=(n_episodes - n_random) * n_steps
         )
-        learner.begin(Problem(states.shape[1], (50,), 1, n_actions=n_steps, mu_min=0.0, rng=rng))
+        learner.begin(Problem(states.shape[1], (50,), 1, n_actions=n_steps, rng=rng))
         uniform = cases.test["uniform"]
         for number in range(learner.n_rounds):
             case = int(rng.integers(len(cases)))

@@ -5,8 +5,7 @@ from importlib.util import find_spec
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.meta._sampler import MetaSampler
-from metasampler.meta._task import Task
-from metasampler.meta._training import TrainingProgress
+from metasampler.meta._training import Task, TrainingProgress
 from metasampler.policy import ConstantPolicy, GaussianPolicy
 
 __all__ = [

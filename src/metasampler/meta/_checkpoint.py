@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import joblib
 
-from metasampler.policy import check_writable, read_archive, write_archive
+from metasampler.policy import check_writable, naming_the_input, read_archive, write_archive
 
 FORMAT = "metasampler.MetaTraining"
 VERSION = 3
@@ -48,10 +48,7 @@ class Checkpoint(NamedTuple):
             [name, joblib.hash([task.tables, task.codes, task.rows, task.weights])]
             for name, task in zip(training.names, training.data, strict=True)
         ]
-        # At this point the policy of a warm start, or what the seed gives.
-        first = joblib.hash(training.learner.policy.parameters)
-        origin = {**settings, "tasks": tasks, "first policy": first}
-        return cls(check_writable(path), int(every), origin)
+        return cls(check_writable(path), int(every), {**settings, "tasks": tasks})
 
     def store_if_due(self, training) -> None:
         """Write the state of a training, whole or not at all, if it is time to.
@@ -86,28 +83,22 @@ class Checkpoint(NamedTuple):
             _, content, arrays = read_archive(
                 self.path, FORMAT, (VERSION,), _ARRAYS, what="checkpoint", largest=_LARGEST
             )
+            self._check_origin(content.get("origin"))
+            with naming_the_input(self.path, "checkpoint"):
+                training.learner.set_state(content["learner"], arrays)
+                training.n_rounds_done = int(content["n_rounds_done"])
+                training.history[:] = content["history"]
+                training.notes.update(content["notes"])
         except ValueError as error:
-            raise ValueError(f"{error} Remove it, or name another file.") from error
-        self._check_origin(content.get("origin"))
-        try:
-            training.learner.set_state(content["learner"], arrays)
-            training.n_rounds_done = int(content["n_rounds_done"])
-            training.history[:] = content["history"]
-            training.notes.update(content["notes"])
-        # What it holds is damaged: almost any error can follow.
-        except Exception as error:
-            raise ValueError(
-                f"{os.fspath(self.path)!r} is not a usable checkpoint: {error!r}. Remove it, or "
-                "name another file."
-            ) from error
+            raise ValueError(f"{error} Remove it to start anew, or name another file.") from error
         return True
 
     def _check_origin(self, stored: Any) -> None:
         """Refuse a state of another training."""
         stored = stored if isinstance(stored, dict) else {}
         differences = []
-        for name in sorted({*stored, *self.origin}):
-            was, now = stored.get(name), self.origin.get(name)
+        for name, now in sorted(self.origin.items()):
+            was = stored.get(name)
             if was != now and name == "tasks":
                 differences.append("its tasks are not these")
             elif was != now:
@@ -115,5 +106,5 @@ class Checkpoint(NamedTuple):
         if differences:
             raise ValueError(
                 f"The checkpoint {os.fspath(self.path)!r} is of another meta-training: "
-                f"{'; '.join(differences)}. Remove it to start anew, or name another file."
+                f"{'; '.join(differences)}."
             )

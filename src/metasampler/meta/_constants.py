@@ -8,14 +8,15 @@ mean over all tasks. What is asked of each episode is one number, where soft act
 learn from every step of it, and no episode is played by a policy that has not learned yet.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
 from metasampler.meta._learners import Assignment, Episode, Learner, Problem
-from metasampler.meta._network import MLP
-from metasampler.policy import LEARNER_SETTINGS
+from metasampler.meta._sac import MLP
+from metasampler.policy import LEARNER_SETTINGS, ConstantPolicy
 
 #: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise
 #: steeply with mu and then stay level, as they do where the classes are far from balanced: its top
@@ -23,7 +24,7 @@ from metasampler.policy import LEARNER_SETTINGS
 _DEGREE = 3
 
 # A policy with hidden layers may stay at a constant from one random start, and not from another.
-_OTHER_STARTS = 4
+_N_STARTS = 5
 
 # Entries of a state lie in [-1, 1].
 _LEAST_SPREAD = 1e-6
@@ -35,16 +36,7 @@ _PRECISELY = {"ftol": 1e-13, "gtol": 1e-9, "maxiter": 2000}
 _CONSTANTS = np.linspace(0.02, 0.98, 49)
 
 
-class _SameAction(NamedTuple):
-    """Act always the same; unlike a mu, the action may be below 0."""
-
-    action: float
-
-    def choose(self, state) -> float:
-        """Return the action."""
-        return self.action
-
-
+@dataclass(eq=False, repr=False)
 class FitToConstants(Learner):
     """Fit the policy to the scores of constants; soft actor-critic has to explore instead.
 
@@ -56,27 +48,18 @@ class FitToConstants(Learner):
     ----------
     n_sweeps : int, default=5
         How often every task is played.
-
     n_constants : int, default=7
-        How many constants, from `constant_min` to 1 in equal steps.
-
-    constant_min : float, default=None
-        The smallest constant; None means `mu_min` of the sampler. A smaller one shows more of how
-        the score depends on mu, although the policy cannot choose it.
-
+        How many constants, from `mu_min` of the sampler to 1 in equal steps.
     score_on : {"valid", "test"}, default="valid"
         The rows on which constants are compared. States describe the validation rows. With
         ``"test"`` the policy learns from the `X_test` of the tasks; then these rows no longer test
         it.
-
     penalty : float, default=1e-3
-        How strongly the policy's weights are drawn to zero, or in a warm start to the weights it
-        has. All entries of a state are scaled to the same spread first.
-
+        How strongly the policy's weights are drawn to zero. All entries of a state are scaled to
+        the same spread first.
     relative : bool, default=False
         Whether scores count as parts of the best one of their task. Otherwise tasks with large
         scores decide.
-
     tasks_per_round : int, default=None
         How many tasks each round has; None means all. The policy is fitted after every round.
 
@@ -94,51 +77,33 @@ class FitToConstants(Learner):
     2
     """
 
-    _parameter_constraints: dict = LEARNER_SETTINGS["FitToConstants"]
+    _parameter_constraints = LEARNER_SETTINGS["FitToConstants"]
 
-    def __init__(
-        self,
-        n_sweeps=5,
-        n_constants=7,
-        *,
-        constant_min=None,
-        score_on="valid",
-        penalty=1e-3,
-        relative=False,
-        tasks_per_round=None,
-    ):
-        self.n_sweeps = n_sweeps
-        self.n_constants = n_constants
-        self.constant_min = constant_min
-        self.score_on = score_on
-        self.penalty = penalty
-        self.relative = relative
-        self.tasks_per_round = tasks_per_round
+    n_sweeps: int = 5
+    n_constants: int = 7
+    _: KW_ONLY
+    score_on: str = "valid"
+    penalty: float = 1e-3
+    relative: bool = False
+    tasks_per_round: int | None = None
 
     def begin(self, problem: Problem) -> None:
         """Make the policies that a fit starts from, and the plan of the rounds."""
         self._n_tasks = problem.n_tasks
         self._deal(self.n_sweeps * problem.n_tasks, problem.n_tasks)
-        self._warm = problem.start is not None
-        self.policy = problem.new_policy() if problem.start is None else problem.start
-        n_more = 0 if self._warm else _OTHER_STARTS
-        others = [problem.new_policy().parameters for _ in range(n_more)]
-        self._starts = [start.astype(float) for start in (self.policy.parameters, *others)]
-        # A mu below mu_min is an action below 0, where no policy can go; it still tells of the
-        # curve that the scores lie on.
-        mu_min = problem.mu_min
-        lowest = 0.0 if self.constant_min is None else (self.constant_min - mu_min) / (1 - mu_min)
-        self._actions = np.linspace(lowest, 1, self.n_constants)
+        starts = [problem.new_policy() for _ in range(_N_STARTS)]
+        self.policy = starts[0]
+        self._starts = [start.parameters.astype(float) for start in starts]
+        self._actions = np.linspace(0, 1, self.n_constants)
         self._tasks: list[int] = []
         self._scores: list[np.ndarray] = []
         self._states: list[np.ndarray] = []
         self.n_updates_done = 0
         self.n_updates_planned = self.n_rounds
-        self.n_episodes_a_task = self.n_constants
 
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
         """Return all constants on all tasks of the round, one task after the other."""
-        constants = [_SameAction(float(action)) for action in self._actions]
+        constants = [ConstantPolicy(float(action)) for action in self._actions]
         return [
             Assignment(task, episode, constant, explores=False)
             for task, episode in zip(tasks, self._numbers(number), strict=False)
@@ -178,8 +143,7 @@ class FitToConstants(Learner):
         # What is the same in all states, but for rounding, says nothing.
         scale[scale < _LEAST_SPREAD] = 1.0
         network = MLP(self.policy.network.sizes, dtype=np.float64)
-        # Where mu is in the mean is what there is most evidence for: it is not held, unless there
-        # was a policy before that had more.
+        # Where mu is in the mean is what there is most evidence for: it is not held.
         for layer in network.layers:
             layer[:-1] = 1
         is_weight = network.parameters == 1
@@ -192,11 +156,10 @@ class FitToConstants(Learner):
             first[-1] += centre @ first[:-1]
             first[:-1] *= scale[:, np.newaxis]
             starts.append(network.parameters.copy())
-        held = starts[0] if self._warm else np.zeros_like(starts[0])
         # The last layer has the columns mean and log-std; the second has no part in the mean.
-        free = np.ones(len(held), dtype=bool)
+        free = np.ones(len(is_weight), dtype=bool)
         free[-2 * (network.sizes[-2] + 1) :][1::2] = False
-        strength = self.penalty * (free & (is_weight | self._warm))
+        strength = self.penalty * (free & is_weight)
         slopes = coefficients[1:] * np.arange(1, len(coefficients))[:, np.newaxis]
 
         def loss(parameters):
@@ -209,20 +172,18 @@ class FitToConstants(Learner):
             by_heads = np.zeros((len(inputs), 2))
             by_heads[:, 0] = -weights * slope * 0.5 * (1 - squashed * squashed)
             network.backward(by_heads)
-            away = network.parameters - held
-            value = -np.sum(weights * worth) + np.sum(strength * away * away)
-            return value, (network.gradient + 2 * strength * away)[free]
+            held = network.parameters
+            value = -np.sum(weights * worth) + np.sum(strength * held * held)
+            return value, (network.gradient + 2 * strength * held)[free]
 
-        if not self._warm:
-            # From the best constant on: there every state has a slope to follow.
-            worth = np.polynomial.polynomial.polyval(_CONSTANTS, coefficients @ weights)
-            if len(network.sizes) == 2:
-                starts.append(np.zeros_like(held))
-            for start in starts:
-                # The bias of the mean is the last parameter but one.
-                start[-2] = np.arctanh(2 * _CONSTANTS[np.argmax(worth)] - 1)
+        worth = np.polynomial.polynomial.polyval(_CONSTANTS, coefficients @ weights)
+        if len(network.sizes) == 2:
+            starts.append(np.zeros(len(free)))
         fits = []
         for start in starts:
+            # From the best constant on: there every state has a slope to follow. The bias of the
+            # mean is the last parameter but one.
+            start[-2] = np.arctanh(2 * _CONSTANTS[np.argmax(worth)] - 1)
             network.parameters[...] = start
             found = minimize(loss, start[free], jac=True, method="L-BFGS-B", options=_PRECISELY)
             network.parameters[free] = found.x

@@ -17,12 +17,11 @@ from metasampler.growth import (
     Growth,
     RandomStreams,
     Stream,
-    make_growth_data,
-    make_learners,
     resolve_kinds,
     spread_action,
 )
 from metasampler.meta._sampler import MetaSampler
+from metasampler.meta._training import Task
 from metasampler.policy import StateEncoder
 
 #: What a MetaSampler and an episode have in common; the rest is for the training.
@@ -36,7 +35,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
     """Grow an ensemble; the action is the mu of the next member's draw.
 
     An episode has ``n_estimators - 1`` steps. It ends because the ensemble is finished, so the
-    end is a true one: ``terminated``, never ``truncated``.
+    end is a true one: ``terminated``, never ``truncated``. The reward is the change of the
+    validation score. `info` has the number of members and the score on the rows in each role.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
     Attributes
     ----------
     action_space : Box(0, 1, (1,))
-        The error that the draw favours.
+        The error that the draw favours: 0 means `mu_min`, and 1 means 1.
     observation_space : Box(0, 1, (state_size,))
         The meta-state; a summary may be as low as -1.
 
@@ -83,19 +83,11 @@ class EnsembleTrainingEnv(gymnasium.Env):
             raise TypeError(f"EnsembleTrainingEnv has no setting {', '.join(map(repr, unknown))}.")
         self.settings = sampler = MetaSampler(**settings)
         sampler._validate_params()
-        kinds = resolve_kinds(sampler.estimator)
         self.encoder = StateEncoder(sampler.state, sampler.n_bins)
         self._streams = RandomStreams.from_random_state(sampler.random_state)
-        options = {
-            "validation_fraction": sampler.validation_fraction,
-            "sampling_ratio": sampler.sampling_ratio,
-            "scoring": sampler.scoring,
-            "streams": self._streams,
-        }
-        self._data = make_growth_data(
-            X, y, X_val, y_val, X_test, y_test, estimator=kinds, owner=self, **options
-        )
-        self._learner = make_learners(kinds, self._data.tables, self._data.n_classes)
+        task = Task(X, y, X_val, y_val, X_test, y_test)
+        kinds = resolve_kinds(sampler.estimator)
+        self._data, self._learner = sampler._prepare(kinds, task, self._streams, owner=self)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0
@@ -103,19 +95,9 @@ class EnsembleTrainingEnv(gymnasium.Env):
         self.observation_space = spaces.Box(self.encoder.low, 1.0, (self.encoder.size,), np.float32)
 
     def reset(self, *, seed=None, options=None):
-        """Start a new ensemble with a uniformly drawn member.
+        """Start a new ensemble with a uniformly drawn member; return its state and `info`.
 
-        Parameters
-        ----------
-        seed : int, default=None
-            With a seed the episodes from here on are those of every reset with this seed.
-        options : dict, default=None
-            Not used.
-
-        Returns
-        -------
-        state : ndarray of shape (state_size,)
-        info : dict
+        With a seed the episodes from here on are those of every reset with this seed.
         """
         super().reset(seed=seed)
         if seed is not None:
@@ -129,25 +111,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         return self._observe(), self._info()
 
     def step(self, action):
-        """Grow the ensemble by one member.
-
-        Parameters
-        ----------
-        action : array-like of shape (1,)
-            mu, the error that the draw favours: 0 means `mu_min`, and 1 means 1.
-
-        Returns
-        -------
-        state : ndarray of shape (state_size,)
-        reward : float
-            Change of the validation score.
-        terminated : bool
-            Whether the ensemble is finished.
-        truncated : bool
-            Always False.
-        info : dict
-            Number of members, and the score on the rows in each role.
-        """
+        """Grow the ensemble by one member; return state, reward and so on, as gymnasium has it."""
         settings = self.settings
         if self._growth is None or self._growth.n_members >= settings.n_estimators:
             raise RuntimeError("The ensemble is finished or was never started; call reset().")

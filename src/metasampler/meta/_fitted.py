@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.growth import GaussianDraw, Growth, PowerDraw
@@ -28,35 +28,20 @@ _LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
 # How a sampler was computed is no part of what it is.
 _NOT_STORED = ("estimator", "n_jobs", "verbose")
 
-#: What a clone takes along.
-_LEARNED = (
-    *("policy_", "encoder_", "n_updates_", "history_", "summary_", "_trained_with"),
-    *("n_features_in_", "feature_names_in_"),
-)
-
 # What may be changed after a fit.
-_FREE = ("random_state", "sigma", "warm_start")
+_FREE = ("random_state", "sigma")
 
 
 class FittedSampler(BaseEstimator):
     """Do all that needs a policy, wherever it came from."""
 
-    policy_: GaussianPolicy
-    encoder_: StateEncoder
-    n_updates_: int
-    history_: list
-    summary_: dict
-    _trained_with: dict
-
     def __sklearn_is_fitted__(self):
         return hasattr(self, "policy_")
 
     def __sklearn_clone__(self):
-        parameters = self.get_params(deep=False)
-        twin = type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()})
-        for name in _LEARNED:
-            if hasattr(self, name):
-                value = getattr(self, name)
+        twin = super().__sklearn_clone__()
+        for name, value in vars(self).items():
+            if not hasattr(twin, name):
                 # What may be changed in place is the clone's own. Entries of a history are not.
                 copied = copy.deepcopy(value) if name == "policy_" else copy.copy(value)
                 setattr(twin, name, copied)
@@ -65,17 +50,9 @@ class FittedSampler(BaseEstimator):
     # ------------------------------------------------------------------ acting
 
     def as_policy(self) -> LearnedPolicy:
-        """Return what chooses mu in a fit.
+        """Return what chooses mu in a fit, with a copy of what was learned.
 
-        Returns
-        -------
-        policy : LearnedPolicy
-            With a copy of what was learned, and with `mu_min` and `sigma` of this sampler.
-
-        Raises
-        ------
-        ValueError
-            If a setting was changed after the fit, and so has had no effect.
+        A setting that was changed after the fit is a ValueError: it has had no effect.
 
         Examples
         --------
@@ -85,10 +62,8 @@ class FittedSampler(BaseEstimator):
         """
         policy = self._as_policy()
         then, now = plain_settings(self._trained_with), plain_settings(self.get_params())
-        for name in _FREE:
-            now.pop(name, None)
         for name, value in then.items():
-            if name in now and now[name] != value:
+            if name not in _FREE and now.get(name, value) != value:
                 raise ValueError(
                     f"This MetaSampler was meta-trained with {name}={value!r} and then set to "
                     f"{now[name]!r}; fit it again, or pass one that is not fitted."
@@ -106,7 +81,7 @@ class FittedSampler(BaseEstimator):
 
     @property
     def encoder(self) -> StateEncoder:
-        """Return what makes the states, under the name that policies have for it."""
+        """Return `encoder_`, under the name that policies have for it."""
         return self.encoder_
 
     def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
@@ -116,37 +91,14 @@ class FittedSampler(BaseEstimator):
         return policy(growth)
 
     def choose(self, state):
-        """Choose mu, or the power, for a state by the mean of the policy.
+        """Return the mu in [mu_min, 1], or the power in [0, 6], for a state of `encoder_`.
 
         It is not called `predict`: a sampler predicts nothing of the rows it was fitted on.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state of the kind this sampler was trained on, as `encoder_` gives it.
-
-        Returns
-        -------
-        value : float
-            A mu in [0, 1], or a power in [0, 6].
         """
         return self._as_policy().choose(state)
 
     def sample(self, state, rng):
-        """Draw mu, or the power, for a state from the policy.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state of the kind this sampler was trained on.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        value : float
-            A mu in [0, 1], or a power in [0, 6].
-        """
+        """Draw mu, or the power, for a state of `encoder_`, by a `numpy.random.Generator`."""
         return self._as_policy().sample(state, rng)
 
     # ------------------------------------------------------------------ files
@@ -163,12 +115,6 @@ class FittedSampler(BaseEstimator):
             The file, usually called ``*.npz``.
         history : bool, default=True
             Whether to write `history_` too, which may be most of the file.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written. Then save the sampler elsewhere.
-            :func:`metasampler.policy.check_writable` tells you before the training.
         """
         check_is_fitted(self)
         settings = {
@@ -204,18 +150,13 @@ class FittedSampler(BaseEstimator):
         -------
         sampler : MetaSampler
             A fitted sampler.
-
-        Raises
-        ------
-        ValueError
-            If the file is no sampler, or damaged.
         """
         policy, content = read_sampler(find_sampler(path_or_name))
         settings = content["settings"]
         learner = settings["learner"]
         if learner is not None:
             settings["learner"] = _LEARNERS[learner["name"]](**learner["params"])
-        sampler = cls.from_policy(policy, **settings)
+        sampler = cls.from_policy(policy.actor, **settings)
         sampler.history_ = content["history"]
         sampler.summary_ = content["summary"]
         sampler.n_updates_ = content["n_updates"]

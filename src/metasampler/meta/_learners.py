@@ -1,6 +1,7 @@
 """The learners: what they have in common, and the paper's one, soft actor-critic."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -45,10 +46,7 @@ class Problem(NamedTuple):
     n_tasks: int
     #: Actions of an episode.
     n_actions: int
-    mu_min: float
     rng: np.random.Generator
-    #: Policy to start from, which may be changed in place; None starts from a random one.
-    start: GaussianPolicy | None = None
 
     def new_policy(self) -> GaussianPolicy:
         """Return a random policy."""
@@ -66,11 +64,8 @@ class Learner(BaseEstimator):
     tasks_per_round: int | None
     #: The rows by whose scores whole episodes are compared.
     score_on: str = "valid"
-    #: How often an episode is played in a round, each time by another actor.
-    n_episodes_a_task: int = 1
-    #: The policy as it is now, how often it was changed, and how often it will be.
+    #: The policy as it is now, and how often it will be changed.
     policy: GaussianPolicy
-    n_updates_done: int
     n_updates_planned: int
 
     def _deal(self, n_episodes: int, n_tasks: int) -> None:
@@ -85,6 +80,7 @@ class Learner(BaseEstimator):
         return range(first, min(first + self.round_size, self.n_episodes))
 
 
+@dataclass(eq=False, repr=False)
 class SoftActorCritic(Learner):
     """Learn by soft actor-critic, as in the paper (Algorithm 3).
 
@@ -95,45 +91,32 @@ class SoftActorCritic(Learner):
     ----------
     critic_hidden_layer_sizes : tuple of int, default=(50, 50)
         Hidden layers of the critics.
-
     gamma : float, default=0.99
         Discount factor.
-
     tau : float, default=0.01
         Part by which the target critics move towards the critics in an update.
-
     alpha : float or "auto", default=0.1
         Temperature, the weight of the policy's entropy; ``"auto"`` adjusts it in training.
-
     learning_rate : float, default=1e-3
         Learning rate of Adam at the start.
-
     lr_decay : float, default=0.99
         Factor by which the learning rate falls every `lr_decay_steps` updates.
-
     lr_decay_steps : int, default=10
         See `lr_decay`.
-
     batch_size : int, default=64
         Transitions in an update.
-
     memory_size : int, default=1000
         Transitions in the replay memory.
-
     n_random_steps : int, default=500
         Actions at the start that are uniformly random and only fill the memory.
-
     n_updates : int, default=1000
         Actions of the policy, and updates.
-
     reward_scale : float, default=100.0
         Factor on the rewards. `alpha` is meant at this scale.
-
     scale_tasks : bool, default=False
         In meta-training on several tasks: whether to bring the rewards of all tasks to the same
         root mean square, as measured during the random actions. A task that had no random
         actions keeps the mean scale.
-
     tasks_per_round : int, default=None
         In meta-training on several tasks: how many tasks each round has; None means all. With
         many tasks a smaller number lets learning start early. Every task has its turn before one
@@ -158,40 +141,23 @@ class SoftActorCritic(Learner):
     18
     """
 
-    _parameter_constraints: dict = LEARNER_SETTINGS["SoftActorCritic"]
+    _parameter_constraints = LEARNER_SETTINGS["SoftActorCritic"]
 
-    def __init__(
-        self,
-        critic_hidden_layer_sizes=(50, 50),
-        *,
-        gamma=0.99,
-        tau=0.01,
-        alpha=0.1,
-        learning_rate=1e-3,
-        lr_decay=0.99,
-        lr_decay_steps=10,
-        batch_size=64,
-        memory_size=1000,
-        n_random_steps=500,
-        n_updates=1000,
-        reward_scale=100.0,
-        scale_tasks=False,
-        tasks_per_round=None,
-    ):
-        self.critic_hidden_layer_sizes = critic_hidden_layer_sizes
-        self.gamma = gamma
-        self.tau = tau
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.lr_decay = lr_decay
-        self.lr_decay_steps = lr_decay_steps
-        self.batch_size = batch_size
-        self.memory_size = memory_size
-        self.n_random_steps = n_random_steps
-        self.n_updates = n_updates
-        self.reward_scale = reward_scale
-        self.scale_tasks = scale_tasks
-        self.tasks_per_round = tasks_per_round
+    critic_hidden_layer_sizes: Any = (50, 50)
+    _: KW_ONLY
+    gamma: float = 0.99
+    tau: float = 0.01
+    alpha: Any = 0.1
+    learning_rate: float = 1e-3
+    lr_decay: float = 0.99
+    lr_decay_steps: int = 10
+    batch_size: int = 64
+    memory_size: int = 1000
+    n_random_steps: int = 500
+    n_updates: int = 1000
+    reward_scale: float = 100.0
+    scale_tasks: bool = False
+    tasks_per_round: int | None = None
 
     def begin(self, problem: Problem) -> None:
         """Make the networks, an empty memory and the plan of the rounds."""
@@ -199,11 +165,18 @@ class SoftActorCritic(Learner):
         self._deal(
             ceil((self.n_random_steps + self.n_updates) / problem.n_actions), problem.n_tasks
         )
-        self._rewards = RewardScale(problem.n_tasks, self.reward_scale, self.scale_tasks)
-        self.policy = problem.new_policy() if problem.start is None else problem.start
+        self.policy = problem.new_policy()
         self._agent = SAC(self, self.policy, problem.rng)
-        self.n_updates_done = 0
         self.n_updates_planned = self.n_updates
+        # Episodes wait until the random actions are done: only then the scale of rewards is known.
+        self._waiting: list[tuple[int, Episode]] = []
+        self._factors = np.full(problem.n_tasks, float(self.reward_scale))
+        self._factors_known = not self.scale_tasks
+
+    @property
+    def n_updates_done(self) -> int:
+        """Return how often the policy was changed."""
+        return self._agent.n_updates_
 
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
         """Return one episode on each task, by the policy as it is at the start of the round."""
@@ -216,85 +189,64 @@ class SoftActorCritic(Learner):
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Do as many updates as the policy has acted; none while actions are random."""
         n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
-        self._rewards.receive(assignments, episodes, self._agent.memory, measured=n_acted >= 0)
+        self._remember(assignments, episodes, wait=n_acted < 0)
         due = min(n_acted, self.n_updates)
-        while self._agent.n_updates_ < due:
+        while self.n_updates_done < due:
             self._agent.update()
-            # One at a time, because an interrupt may come in between.
-            self.n_updates_done = self._agent.n_updates_
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the state of the agent and of the rewards that wait for their scale."""
-        facts, arrays = self._agent.get_state()
-        reward_facts, reward_arrays = self._rewards.get_state()
-        return {**facts, **reward_facts}, {**arrays, **reward_arrays}
-
-    def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Go on from what `get_state` gave."""
-        self._agent.set_state(facts, arrays)
-        self._rewards.set_state(facts, arrays)
-        self.n_updates_done = self._agent.n_updates_
-
-
-class RewardScale:
-    """Hold episodes back until the random actions are done, then bring rewards to scale."""
-
-    def __init__(self, n_tasks, factor, by_task):
-        self.factors = np.full(n_tasks, float(factor))
-        self.waiting = []
-        self.known = not by_task
-
-    def receive(self, assignments, episodes, memory, *, measured):
-        """Take episodes in; once the scale can be measured, put all into the memory."""
+    def _remember(self, assignments, episodes, *, wait: bool) -> None:
+        """Put episodes into the memory with rewards at their scale, or let them wait for it."""
         tasks = [assignment.task for assignment in assignments]
-        self.waiting += zip(tasks, episodes, strict=True)
-        if not measured:
+        self._waiting += zip(tasks, episodes, strict=True)
+        if wait:
             return
-        if not self.known:
+        if not self._factors_known:
             self._measure()
-        for task, episode in self.waiting:
+        for task, episode in self._waiting:
             last = len(episode.actions) - 1
             for step, (state, action, reward) in enumerate(
                 zip(episode.states, episode.actions, episode.rewards, strict=True)
             ):
                 # The ensemble is finished at the last step: a true end, nothing follows.
                 following = episode.states[min(step + 1, last)]
-                reward = reward * self.factors[task]
-                memory.add(state, action, reward, following, step == last)
-        self.waiting.clear()
+                reward = reward * self._factors[task]
+                self._agent.memory.add(state, action, reward, following, step == last)
+        self._waiting.clear()
 
-    def _measure(self):
+    def _measure(self) -> None:
         """Give every task the same root mean square of rewards, and keep their mean level."""
-        levels = np.zeros(len(self.factors))
-        for task in {task for task, _ in self.waiting}:
-            rewards = [episode.rewards for number, episode in self.waiting if number == task]
+        levels = np.zeros(len(self._factors))
+        for task in {task for task, _ in self._waiting}:
+            rewards = [episode.rewards for number, episode in self._waiting if number == task]
             levels[task] = np.sqrt(np.mean(np.square(rewards)))
         positive = levels[levels > 0]
         if len(positive):
             # A task whose score never moved has nothing to teach on any scale.
             levels[levels == 0] = positive.mean()
-            self.factors *= positive.mean() / levels
-        self.known = True
+            self._factors *= positive.mean() / levels
+        self._factors_known = True
 
-    def get_state(self):
-        """Return the scales, and the episodes that wait for them."""
-        facts = {"rewards_known": self.known}
-        arrays = {"reward_factors": self.factors}
-        if self.waiting:
-            tasks, episodes = zip(*self.waiting, strict=True)
+    def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the state of the agent and of the episodes that wait."""
+        facts, arrays = self._agent.get_state()
+        facts["rewards_known"] = self._factors_known
+        arrays["reward_factors"] = self._factors
+        if self._waiting:
+            tasks, episodes = zip(*self._waiting, strict=True)
             arrays["waiting_tasks"] = np.array(tasks)
             for field in ("states", "actions", "rewards"):
                 arrays[f"waiting_{field}"] = np.stack([getattr(e, field) for e in episodes])
         return facts, arrays
 
-    def set_state(self, facts, arrays):
+    def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
-        self.known = bool(facts["rewards_known"])
-        self.factors = arrays["reward_factors"]
-        self.waiting = []
+        self._agent.set_state(facts, arrays)
+        self._factors_known = bool(facts["rewards_known"])
+        self._factors = arrays["reward_factors"]
+        self._waiting = []
         if "waiting_tasks" in arrays:
             fields = ("tasks", "states", "actions", "rewards")
             columns = (arrays[f"waiting_{name}"] for name in fields)
             for task, states, actions, rewards in zip(*columns, strict=True):
                 # Their scores are in the history already.
-                self.waiting.append((int(task), Episode(states, actions, rewards, {})))
+                self._waiting.append((int(task), Episode(states, actions, rewards, {})))

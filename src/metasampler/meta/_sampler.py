@@ -1,9 +1,10 @@
 """The meta-sampler: its parameters, and how it is meta-trained."""
 
-import copy
 import platform
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -19,6 +20,7 @@ from metasampler.growth import (
     Stream,
     copy_input_tags,
     make_growth_data,
+    make_learners,
     resolve_kinds,
     unchanged_on_error,
 )
@@ -26,11 +28,11 @@ from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._constants import FitToConstants
 from metasampler.meta._fitted import FittedSampler, plain_settings
 from metasampler.meta._learners import SoftActorCritic
-from metasampler.meta._task import Task, as_tasks
-from metasampler.meta._training import WINDOW, MetaTraining
-from metasampler.policy import SAMPLER_SETTINGS, GaussianPolicy, StateEncoder, layer_sizes
+from metasampler.meta._training import WINDOW, MetaTraining, Task, as_tasks
+from metasampler.policy import SAMPLER_SETTINGS
 
 
+@dataclass(eq=False, repr=False)
 class MetaSampler(FittedSampler):
     """Learned policy that decides how hard the rows of the next member should be.
 
@@ -46,21 +48,16 @@ class MetaSampler(FittedSampler):
     estimator : classifier with `predict_proba`, or list of these, default=None
         The base learner in meta-training; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
         The classifiers of a list take turns. Every episode starts with the first.
-
     n_estimators : int, default=10
         Members of the ensemble in an episode. The first one takes no action.
-
     sigma : float, default=0.2
         Width of the Gaussian over errors.
-
     mu_min : float, default=0.0
         The smallest mu: the policy's actions, in [0, 1], are spread over [mu_min, 1]. Easy rows
         teach little on most tasks. A large `mu_min` keeps the policy from choosing them.
-
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class.
         :class:`~metasampler.ensemble.teams.Boosters` get three times as many.
-
     state : {"all", "majority", "class-wise", "summary", "signal"}, default="all"
         What the policy sees: histograms of the errors of some rows, a summary of them, or the
         signal that scouts found (for :class:`~metasampler.ensemble.teams.Boosters` only); see
@@ -68,36 +65,23 @@ class MetaSampler(FittedSampler):
         trained on. With ``"signal"`` it chooses the power of errors, from 0 (uniform draws) to 6
         (hard rows); `mu_min` and `sigma` have no effect then. With all other states it chooses mu,
         as in the paper.
-
     n_bins : int, default=5
         Bins of each histogram.
-
     hidden_layer_sizes : tuple of int, default=(50,)
         Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
-
     learner : SoftActorCritic or FitToConstants, default=None
         What improves the policy. It has parameters of its own. None means
         :class:`~metasampler.meta.SoftActorCritic`, as in the paper.
-
     validation_fraction : float, default=0.2
         Part of each class that is held out where a task has no validation rows.
-
     train_ratio : float, default=1.0
         Part of each class of the training rows to meta-train on.
-
     scoring : str or callable, default="average_precision"
         The score whose changes are the rewards; see :class:`~metasampler.MesaClassifier`.
-
-    warm_start : bool, default=False
-        Whether `fit` starts from the policy this sampler has, if it is fitted, instead of a
-        random one. The critics, the memory and the history are new.
-
     n_jobs : int, default=None
         Processes that play the episodes of a round. The result is the same for any number.
-
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same sampler in every call.
-
     verbose : int, default=0
         Show a progress bar with the moving mean of the validation score if not 0.
 
@@ -105,25 +89,19 @@ class MetaSampler(FittedSampler):
     ----------
     policy_ : GaussianPolicy
         The learned policy.
-
     encoder_ : StateEncoder
         What turns an ensemble's errors into the states this sampler reads.
-
     history_ : list of dict
         One entry for each episode: ``episode``, ``task``, ``train_score``, ``valid_score``,
         ``test_score`` (None without test rows), ``actions`` (list of mu) and ``n_random_actions``,
         how many of them were random. :class:`~metasampler.meta.FitToConstants` plays several
         constants in one episode; the entry then has their means.
-
     n_updates_ : int
         Updates that were made.
-
     summary_ : dict
         How, when and with which versions the sampler was meta-trained.
-
     n_features_in_ : int
         Number of columns of the task that `fit` has seen; not set for several tasks.
-
     feature_names_in_ : ndarray of str
         Names of these columns, if the task was a data frame with strings as names.
 
@@ -134,7 +112,7 @@ class MetaSampler(FittedSampler):
     Notes
     -----
     If you interrupt `fit` (Ctrl-C), it warns and leaves a usable sampler with the policy after the
-    last update. The next `fit` starts anew unless `warm_start` is set. :func:`sklearn.base.clone`
+    last update. The next `fit` starts anew, or from a `checkpoint`. :func:`sklearn.base.clone`
     keeps the learned policy, because a sampler is a ready-made part of a classifier.
 
     References
@@ -157,7 +135,7 @@ class MetaSampler(FittedSampler):
     >>> clf = MesaClassifier(tree, meta_sampler=sampler, random_state=0).fit(X, y)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints = {
         **SAMPLER_SETTINGS,
         "estimator": [None, object],
         "learner": [None, SoftActorCritic, FitToConstants],
@@ -167,42 +145,22 @@ class MetaSampler(FittedSampler):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        sigma=DEFAULT_SIGMA,
-        mu_min=0.0,
-        sampling_ratio=1.0,
-        state="all",
-        n_bins=5,
-        hidden_layer_sizes=(50,),
-        learner=None,
-        validation_fraction=0.2,
-        train_ratio=1.0,
-        scoring="average_precision",
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sigma = sigma
-        self.mu_min = mu_min
-        self.sampling_ratio = sampling_ratio
-        self.state = state
-        self.n_bins = n_bins
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.learner = learner
-        self.validation_fraction = validation_fraction
-        self.train_ratio = train_ratio
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = None
+    n_estimators: int = 10
+    _: KW_ONLY
+    sigma: float = DEFAULT_SIGMA
+    mu_min: float = 0.0
+    sampling_ratio: float = 1.0
+    state: str = "all"
+    n_bins: int = 5
+    hidden_layer_sizes: Any = (50,)
+    learner: Any = None
+    validation_fraction: float = 0.2
+    train_ratio: float = 1.0
+    scoring: Any = "average_precision"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -298,57 +256,62 @@ class MetaSampler(FittedSampler):
     def fit_growth_data(self, data: list[GrowthData]):
         """Meta-train on rows that are prepared already, as a classifier's fit has them.
 
-        Parameters
-        ----------
-        data : list of GrowthData
-            The tasks; `sampling_ratio`, `validation_fraction` and `scoring` are theirs.
-
-        Returns
-        -------
-        self : MetaSampler
-            The meta-trained sampler.
+        `sampling_ratio`, `validation_fraction` and `scoring` are those of the rows.
         """
         streams = RandomStreams.from_random_state(self.random_state)
-        names = [f"task {number}" for number in range(len(data))]
-        return self._train(data, names, streams)
+        kinds = resolve_kinds(self.estimator)
+        members = [make_learners(kinds, task.tables, task.n_classes) for task in data]
+        return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
-        if self.state == "signal" and not hasattr(self.estimator, "prepare_task"):
+        kinds = self._kinds()
+        if self.state == "signal" and not hasattr(kinds, "prepare_task"):
             raise ValueError(
                 "state='signal' is for boosters only: pass estimator=Boosters(), got "
                 f"{self.estimator!r}."
             )
-        # Boosters of a recipe make rows and learners themselves: scouts go before them.
-        makes_rows = hasattr(self.estimator, "prepare_task")
-        kinds = None if makes_rows else resolve_kinds(self.estimator)
+        if self.train_ratio < 1 and hasattr(kinds, "prepare_task"):
+            raise ValueError(
+                f"train_ratio={self.train_ratio} is not for {kinds!r}: scouts have seen all rows. "
+                "Pass a part of the rows."
+            )
         streams = RandomStreams.from_random_state(self.random_state)
-        prepared: list[tuple] = []
+        prepared = []
         for number, task in enumerate(tasks):
-            rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
-            options = {
-                "validation_fraction": self.validation_fraction,
-                "sampling_ratio": self.sampling_ratio,
-                "scoring": self.scoring,
-                "streams": streams.child(Stream.SPLIT, number),
-                "owner": self,
-            }
             try:
-                if makes_rows:
-                    prepared.append(self.estimator.prepare_task(*rows, **options))
-                else:
-                    prepared.append((make_growth_data(*rows, estimator=kinds, **options), None))
+                prepared.append(self._prepare(kinds, task, streams.child(Stream.SPLIT, number)))
             except ValueError as error:
                 if len(tasks) == 1:
                     raise
                 raise ValueError(f"Task {task.name!r}: {error}") from error
-        data, learners = map(list, zip(*prepared, strict=True))
+        data, members = map(list, zip(*prepared, strict=True))
         names = [task.name for task in tasks]
-        return self._train(data, names, streams, learners, callback, checkpoint, checkpoint_every)
+        return self._train(data, members, names, streams, callback, checkpoint, checkpoint_every)
+
+    def _kinds(self):
+        """Return what members are copies of. Boosters of a recipe make theirs: scouts go first."""
+        makes_members = hasattr(self.estimator, "prepare_task")
+        return self.estimator if makes_members else resolve_kinds(self.estimator)
+
+    def _prepare(self, kinds, task: Task, streams: RandomStreams, owner=None) -> tuple:
+        """Return the rows of a task, and what fits members on them."""
+        rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
+        options = {
+            "validation_fraction": self.validation_fraction,
+            "sampling_ratio": self.sampling_ratio,
+            "scoring": self.scoring,
+            "streams": streams,
+            "owner": self if owner is None else owner,
+        }
+        if hasattr(kinds, "prepare_task"):
+            return kinds.prepare_task(*rows, **options)
+        data = make_growth_data(*rows, estimator=kinds, **options)
+        return data, make_learners(kinds, data.tables, data.n_classes)
 
     def _train(
-        self, data, names, streams, learners=(None,), callback=None, checkpoint=None, every=10
+        self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10
     ):
         """Play all rounds and take over what was learned."""
         for name, task in zip(names, data, strict=True):
@@ -356,19 +319,12 @@ class MetaSampler(FittedSampler):
                 raise ValueError(
                     f"score_on='test' needs X_test and y_test of every task; {name} has none."
                 )
-        own = None if learners[0] is None else learners
         if self.train_ratio < 1:
-            if own:
-                raise ValueError(
-                    f"train_ratio={self.train_ratio} is not for {self.estimator!r}: scouts have "
-                    "seen all rows. Pass a part of the rows."
-                )
             data = [task.thinned(self.train_ratio, streams) for task in data]
-        start = self._starting_policy() if self.warm_start and hasattr(self, "policy_") else None
-        training = MetaTraining(self, data, names, streams, start, own)
+        training = MetaTraining(self, data, members, names, streams)
         if checkpoint is not None:
             settings = plain_settings(self.get_params()) | self._names()
-            checkpoint = Checkpoint.of(training, checkpoint, every, settings)
+            checkpoint = Checkpoint.of(training, checkpoint, checkpoint_every, settings)
         interrupted = False
         try:
             # Cloned again, because the training goes on to change what it has.
@@ -384,23 +340,6 @@ class MetaSampler(FittedSampler):
                 stacklevel=2,
             )
         return self._take_over(training, interrupted=interrupted)
-
-    def _starting_policy(self) -> GaussianPolicy:
-        """Return a copy of the learned policy, for a warm start."""
-        known, encoder = self.encoder_, StateEncoder(self.state, self.n_bins)
-        # Not compared as a whole: the bins of a summary may differ, it has none.
-        if (encoder.kind, encoder.size) != (known.kind, known.size):
-            raise ValueError(
-                f"A warm start needs the states that the policy reads, {known}; this sampler is "
-                f"set to {encoder}."
-            )
-        hidden = layer_sizes(self.hidden_layer_sizes)
-        if hidden != self.policy_.hidden:
-            raise ValueError(
-                f"A warm start needs the hidden_layer_sizes of the policy, {self.policy_.hidden}; "
-                f"this sampler is set to {hidden}."
-            )
-        return copy.deepcopy(self.policy_)
 
     def _take_over(self, training: MetaTraining, *, interrupted: bool = False) -> "MetaSampler":
         """Become what the training has learned so far."""
@@ -433,8 +372,6 @@ class MetaSampler(FittedSampler):
             "interrupted": interrupted,
             "stopped": training.stopped,
         }
-        if self.warm_start and hasattr(self, "policy_"):
-            summary["started_from"] = self.summary_
         if training.notes:
             summary["notes"] = dict(training.notes)
         self.encoder_ = training.encoder
@@ -447,9 +384,8 @@ class MetaSampler(FittedSampler):
 
     def _names(self) -> dict[str, str]:
         """Return what the members and the scoring are called, without places in memory."""
-        made_by_tasks = hasattr(self.estimator, "prepare_task")
         return {
-            "estimator": repr(self.estimator if made_by_tasks else resolve_kinds(self.estimator)),
+            "estimator": repr(self._kinds()),
             "scoring": getattr(self.scoring, "__qualname__", None) or str(self.scoring),
         }
 

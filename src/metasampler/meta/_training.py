@@ -1,6 +1,7 @@
-"""Meta-training (Algorithm 3): rounds of episodes, after each of which a learner learns."""
+"""Meta-training (Algorithm 3): tasks, and rounds of episodes after which a learner learns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,8 +17,6 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     make_draw,
-    make_learners,
-    resolve_kinds,
     spread_action,
 )
 from metasampler.meta._checkpoint import Checkpoint
@@ -26,6 +25,62 @@ from metasampler.policy import GaussianPolicy, StateEncoder
 
 #: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
 WINDOW = 50
+
+
+@dataclass
+class Task:
+    """Hold the data of one task to meta-train on.
+
+    Parameters
+    ----------
+    X, y : table and array-like
+        Training rows.
+    X_val, y_val : table and array-like, default=None
+        Validation rows, whose score is the reward. Without them a part of X is held out.
+    X_test, y_test : table and array-like, default=None
+        Rows that are only scored, for `MetaSampler.history_`. With `score_on` of
+        :class:`~metasampler.meta.FitToConstants` the policy may learn from them.
+    name : str, default=None
+        What the task is called in `MetaSampler.history_`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from metasampler.meta import Task
+    >>> task = Task(*load_breast_cancer(return_X_y=True), name="breast cancer")
+    """
+
+    X: Any
+    y: Any
+    X_val: Any = None
+    y_val: Any = None
+    X_test: Any = None
+    y_test: Any = None
+    name: str | None = None
+
+
+def as_tasks(tasks) -> list[Task]:
+    """Return tasks with names, from any form `fit_tasks` takes."""
+    if isinstance(tasks, Mapping):
+        named = list(tasks.items())
+    elif isinstance(tasks, Task):
+        raise TypeError("tasks must be a sequence or a dict of tasks, got one Task; pass [task].")
+    else:
+        named = [(getattr(task, "name", None), task) for task in tasks]
+    if not named:
+        raise ValueError("tasks must hold at least one task.")
+    result = []
+    for number, (name, task) in enumerate(named):
+        if not isinstance(task, Task):
+            if not isinstance(task, (tuple, list)) or len(task) not in (2, 4, 6):
+                raise TypeError(
+                    f"Task {number} must be a Task or a tuple of 2, 4 or 6 entries (X, y, X_val, "
+                    f"y_val, X_test, y_test); got {type(task).__name__}."
+                )
+            task = Task(*task)
+        name = task.name if name is None else name
+        result.append(replace(task, name=f"task {number}" if name is None else str(name)))
+    return result
 
 
 def play_episode(
@@ -89,47 +144,34 @@ def _in_worker(play: Callable[..., Episode], *job) -> Episode:
 class MetaTraining:
     """Train a policy on one or more tasks, in rounds.
 
-    ``settings``, a `MetaSampler`, says what the episodes are like and what learns from them;
-    ``names`` are those of the tasks in the history. The policy ``start`` is changed; None starts
-    from a random one. ``learners`` fit the members of each task; None makes them of the settings'
-    base learner. ``notes`` are what a callback wants to find in a checkpoint.
+    ``settings``, a `MetaSampler`, says what the episodes are like and what learns from them.
+    ``members`` fit the members of each task; ``names`` are those of the tasks in the history.
+    ``notes`` are what a callback wants to find in a checkpoint.
     """
 
     def __init__(
-        self,
-        settings,
-        data: list[GrowthData],
-        names: list[str],
-        streams: RandomStreams,
-        start: GaussianPolicy | None = None,
-        learners: list | None = None,
-    ):
+        self, settings, data: list[GrowthData], members: list, names: list[str], streams
+    ) -> None:
         self.settings = settings
         self.data = data
+        self.members = members
         self.names = names
-        self.streams = streams
+        self.streams: RandomStreams = streams
         self.encoder = StateEncoder(settings.state, settings.n_bins)
-        state_size, self.kind = self.encoder.size, self.encoder.action
+        self.kind = self.encoder.action
         self.history: list[dict] = []
         self.n_rounds_done = 0
         self.notes: dict[str, Any] = {}
         self.stopped = False
-        if learners is None:
-            estimator = resolve_kinds(settings.estimator)
-            learners = [make_learners(estimator, task.tables, task.n_classes) for task in data]
-        self.members = learners
-        rng = streams.generator(Stream.LEARNER)
         default = settings.learner is None
         self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
             Problem(
-                state_size,
+                self.encoder.size,
                 settings.hidden_layer_sizes,
                 n_tasks=len(data),
                 n_actions=settings.n_estimators - 1,
-                mu_min=settings.mu_min,
-                rng=rng,
-                start=start,
+                rng=streams.generator(Stream.LEARNER),
             )
         )
         self._play = partial(
@@ -147,9 +189,7 @@ class MetaTraining:
         The callback, if there is one, gets what makes a sampler of the training as it is then.
         """
         learner, n_jobs, verbose = self.learner, self.settings.n_jobs, self.settings.verbose
-        # Processes pay only where a round has several episodes.
-        several = learner.round_size > 1 or learner.n_episodes_a_task > 1
-        in_processes = several and effective_n_jobs(n_jobs) > 1
+        in_processes = effective_n_jobs(n_jobs) > 1
         # One BLAS thread: the matrices are so small that a second one only costs. One pool: a
         # new one would send all tables again in every round.
         with (
@@ -166,7 +206,8 @@ class MetaTraining:
                     tasks = self._dealt_tasks()
                 assignments = learner.plan(self.n_rounds_done, tasks)
                 jobs = map(self._job, assignments)
-                if in_processes:
+                # Processes pay only where a round has several episodes.
+                if in_processes and len(assignments) > 1:
                     episodes = parallel(delayed(_in_worker)(self._play, *job) for job in jobs)
                 else:
                     episodes = [self._play(*job) for job in jobs]

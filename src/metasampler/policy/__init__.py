@@ -4,6 +4,7 @@ from metasampler.policy._archive import (
     LEARNER_SETTINGS,
     SAMPLER_SETTINGS,
     check_writable,
+    naming_the_input,
     read_archive,
     read_arrays,
     write_archive,
@@ -18,7 +19,6 @@ from metasampler.policy._files import (
 from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
 from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
 from metasampler.policy._policies import (
-    STATE_KINDS,
     ConstantPolicy,
     LearnedPolicy,
     PowerPolicy,
@@ -33,7 +33,6 @@ __all__ = [
     "LEARNER_SETTINGS",
     "LOG_STD_RANGE",
     "SAMPLER_SETTINGS",
-    "STATE_KINDS",
     "ConstantPolicy",
     "Drawn",
     "GaussianPolicy",
@@ -49,6 +48,7 @@ __all__ = [
     "kind_of_members",
     "layer_sizes",
     "load_policy",
+    "naming_the_input",
     "pretrained_names",
     "read_archive",
     "read_arrays",

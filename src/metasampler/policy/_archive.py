@@ -1,9 +1,9 @@
 """What may be in a file: archives, which are read without running any code, and a sampler's part.
 
 An archive is an `.npz` file with two texts in JSON, the header and the content, and arrays. Whoever
-reads one may have it from a stranger. So sizes are checked before anything is unpacked, only the
-expected names are read, and an array is nothing but a header and its bytes: no pickles. What a
-sampler's content may hold is its schema, by which `MetaSampler` checks its parameters, too.
+reads one may have it from a stranger. So sizes are checked before anything is unpacked, and an
+array is nothing but a header and its bytes: no pickles. What a sampler's content may hold is its
+schema, by which `MetaSampler` checks its parameters, too.
 """
 
 import io
@@ -11,9 +11,9 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite, prod
+from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +24,7 @@ from numpy.lib import format as npy
 
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
 from metasampler.growth import SAMPLING_RATIO
+from metasampler.policy._network import layer_sizes
 from metasampler.policy._policies import STATE_KINDS
 
 #: Bytes that an archive may have, unpacked. A sampler has some ten kilobytes. Its history may be a
@@ -93,6 +94,17 @@ def _temporary(path: Path, *, replaces: bool = False) -> Iterator[IO[bytes]]:
 # ---------------------------------------------------------------------- reading
 
 
+@contextmanager
+def naming_the_input(path, what: str) -> Iterator[None]:
+    """Turn any error into a ValueError that names the file, and what it should be."""
+    try:
+        yield
+    # Damage can show as almost any error of zipfile, numpy, json or our own code.
+    except Exception as error:
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ValueError(f"{os.fspath(path)!r} is not a usable {what}: {reason}.") from error
+
+
 def read_archive(
     path,
     format: str,
@@ -105,91 +117,64 @@ def read_archive(
     """Read header, content and arrays that `write_archive` wrote.
 
     The header has to name the format and one of the versions; ``names`` is a regular expression for
-    the names of the arrays, ``what`` says what the file should be, and ``largest`` how many bytes
-    it may have, unpacked. A file that is damaged, too large or something else is a ValueError that
-    names it.
+    the names of the arrays, and ``largest`` says how many bytes the file may have, unpacked.
     """
     with naming_the_input(path, what):
-        path = Path(path)
-        # With some space for what surrounds the arrays.
-        if path.stat().st_size > largest + (1 << 20):
-            raise ValueError(f"it is larger than {largest >> 20} MB")
-        # From memory: a damaged file must not stay open.
-        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
-            members = _members_of(archive)
-            _require({"header", "content"}, members)
-            _check_sizes(members, largest)
-            header = _read_text(archive, members.pop("header"))
-            if header.get("format") != format:
-                raise ValueError(f"its format is {header.get('format')!r}, not {format!r}")
-            if header.get("version") not in versions:
-                known = " and ".join(map(str, versions))
-                raise ValueError(
-                    f"its version is {header.get('version')!r}; this release reads version {known}"
-                )
-            content = _read_text(archive, members.pop("content"))
-            for name in members:
-                if not re.fullmatch(names, name):
-                    raise ValueError(f"it holds {name[:100]!r}, which is no part of such a file")
-            arrays = {name: _read_array(archive, info) for name, info in members.items()}
+        arrays = _read(path, ("header", "content"), largest, and_others=True)
+        header = _parse_text(arrays.pop("header"), "header")
+        if header.get("format") != format:
+            raise ValueError(f"its format is {header.get('format')!r}, not {format!r}")
+        if header.get("version") not in versions:
+            known = " and ".join(map(str, versions))
+            raise ValueError(
+                f"its version is {header.get('version')!r}; this release reads version {known}"
+            )
+        content = _parse_text(arrays.pop("content"), "content")
+        for name in arrays:
+            if not re.fullmatch(names, name):
+                raise ValueError(f"it holds {name[:100]!r}, which is no part of such a file")
     return header, content, arrays
 
 
 def read_arrays(
-    path, names: Iterable[str], *, what: str = "file of arrays", largest: int
+    path, names: Collection[str], *, what: str = "file of arrays", largest: int
 ) -> dict[str, np.ndarray]:
     """Read some arrays, of numbers or texts, of an `.npz` file from anywhere, and nothing else.
 
-    They may have ``largest`` bytes together, unpacked; ``what`` says what the file should be. A
-    file that is damaged, too large or something else is a ValueError that names it.
+    They may have ``largest`` bytes together, unpacked.
     """
+    with naming_the_input(path, what):
+        return _read(path, names, largest)
+
+
+def _read(
+    path, names: Collection[str], largest: int, *, and_others: bool = False
+) -> dict[str, np.ndarray]:
+    """Return the arrays of these names, and on demand all others."""
+    # With some space for what surrounds the arrays.
+    if os.path.getsize(path) > largest + (1 << 20):
+        raise ValueError(f"it is larger than {largest >> 20} MB")
     # Opened here: zipfile leaves a damaged file open.
-    with naming_the_input(path, what), open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-        members = _members_of(archive)
-        _require(set(names), members)
-        wanted = {name: members[name] for name in names}
-        _check_sizes(wanted, largest)
-        return {name: _read_array(archive, info) for name, info in wanted.items()}
-
-
-def _require(names: set[str], members: Mapping[str, zipfile.ZipInfo]) -> None:
-    """Raise a ValueError if a member is not there."""
-    missing = sorted(names - members.keys())
-    if missing:
-        held = ", ".join(sorted(members))[:200]
-        raise ValueError(f"it has no {missing[0]}, only {held or 'nothing'}")
-
-
-@contextmanager
-def naming_the_input(path, what: str) -> Iterator[None]:
-    """Turn any error into a ValueError that names the file."""
-    try:
-        yield
-    # Damage can show as almost any error of zipfile, numpy, json or our own code.
-    except Exception as error:
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise ValueError(f"{os.fspath(path)!r} is not a usable {what}: {reason}.") from error
-
-
-def _members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by name."""
-    members: dict[str, zipfile.ZipInfo] = {}
-    for info in archive.infolist():
-        name = info.filename.removesuffix(".npy")
-        if name in members:
-            raise ValueError(f"it holds {name[:100]!r} twice")
-        members[name] = info
-    return members
-
-
-def _check_sizes(members: Mapping[str, zipfile.ZipInfo], largest: int) -> None:
-    """Raise a ValueError if the members are many or large."""
-    size = sum(info.file_size for info in members.values())
-    if size > largest or len(members) > _MOST_ARRAYS + 2:
-        raise ValueError(
-            f"it would unpack to {len(members)} arrays of {size / 2**20:.0f} MB; allowed are "
-            f"{_MOST_ARRAYS} of {largest >> 20} MB"
-        )
+    with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        members: dict[str, zipfile.ZipInfo] = {}
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            if name in members:
+                raise ValueError(f"it holds {name[:100]!r} twice")
+            members[name] = info
+        missing = sorted(set(names) - members.keys())
+        if missing:
+            held = ", ".join(sorted(members))[:200]
+            raise ValueError(f"it has no {missing[0]}, only {held or 'nothing'}")
+        if not and_others:
+            members = {name: members[name] for name in names}
+        size = sum(info.file_size for info in members.values())
+        if size > largest or len(members) > _MOST_ARRAYS + 2:
+            raise ValueError(
+                f"it would unpack to {len(members)} arrays of {size / 2**20:.0f} MB; allowed are "
+                f"{_MOST_ARRAYS} of {largest >> 20} MB"
+            )
+        return {name: _read_array(archive, info) for name, info in members.items()}
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
@@ -197,37 +182,25 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(info) as member:
         # Not all that is there: a member may unpack to more than it said.
         stored = io.BytesIO(member.read(info.file_size))
-    version = npy.read_magic(stored)
-    if version == (1, 0):
-        shape, in_columns, dtype = npy.read_array_header_1_0(stored)
-    elif version == (2, 0):
-        shape, in_columns, dtype = npy.read_array_header_2_0(stored)
-    else:
-        raise ValueError(f"{info.filename} has the version {version} of the NumPy format")
-    if dtype.hasobject:
-        raise ValueError(f"{info.filename} is a pickle, which is never read")
-    if dtype.kind not in "biufU" or dtype.itemsize == 0:
-        raise ValueError(f"{info.filename} holds {dtype}, neither real numbers nor text")
-    # Compared before anything is allocated: the shape is only what the file says it is.
-    data = stored.getbuffer()[stored.tell() :]
-    if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize != len(data):
-        raise ValueError(f"{info.filename} has other bytes than its shape {shape} says")
-    array = np.frombuffer(data, dtype).reshape(shape, order="F" if in_columns else "C")
-    return array.astype(dtype.newbyteorder("="))
+    array = npy.read_array(stored, allow_pickle=False)
+    if stored.read(1):
+        raise ValueError(f"{info.filename} has more bytes than its shape {array.shape} says")
+    if array.dtype.kind not in "biufU":
+        raise ValueError(f"{info.filename} holds {array.dtype}, neither real numbers nor text")
+    return array
 
 
-def _read_text(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> dict[str, Any]:
+def _parse_text(array: np.ndarray, name: str) -> dict[str, Any]:
     """Return a table in JSON, which is bytes, or a text as in the first release."""
-    array = _read_array(archive, info)
     if array.dtype.kind == "U" and array.shape == ():
         text = str(array)
     elif array.dtype == np.uint8:
         text = array.tobytes().decode()
     else:
-        raise ValueError(f"{info.filename} is no text")
+        raise ValueError(f"its {name} is no text")
     table = json.loads(text)
     if not isinstance(table, dict):
-        raise ValueError(f"its {info.filename.removesuffix('.npy')} is not a table")
+        raise ValueError(f"its {name} is not a table")
     return table
 
 
@@ -249,7 +222,6 @@ SAMPLER_SETTINGS: dict[str, list] = {
     "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     "train_ratio": [Interval(Real, 0, 1, closed="right")],
     "scoring": [str],
-    "warm_start": ["boolean"],
     "random_state": [None, Interval(Integral, 0, 2**32 - 1, closed="both")],
 }
 
@@ -274,7 +246,6 @@ LEARNER_SETTINGS: dict[str, dict[str, list]] = {
     "FitToConstants": {
         "n_sweeps": [_COUNT],
         "n_constants": [Interval(Integral, 3, None, closed="left")],
-        "constant_min": [None, Interval(Real, 0, 1, closed="left")],
         "score_on": [StrOptions({"valid", "test"})],
         "penalty": [Interval(Real, 0, None, closed="left")],
         "relative": ["boolean"],
@@ -282,11 +253,21 @@ LEARNER_SETTINGS: dict[str, dict[str, list]] = {
     },
 }
 
+#: Settings of earlier files that no sampler has any more.
+_GONE = ("constant_min", "warm_start")
+
 #: Names of the learners in the first release. CMA-ES is gone; its samplers act as they did.
 _FIRST_LEARNERS = {"sac": "SoftActorCritic", "constants": "FitToConstants", "cma-es": None}
 
-#: Settings of the first release that have no meaning any more.
-_GONE = ("n_jobs", "verbose", "policy_delay", "n_generations", "population_size", "step_size")
+#: Settings that only the first release stored.
+_FIRST_SETTINGS = (
+    "n_jobs",
+    "verbose",
+    "policy_delay",
+    "n_generations",
+    "population_size",
+    "step_size",
+)
 
 #: What an entry of a history holds.
 _ENTRY: dict[str, type | tuple[type, ...]] = {
@@ -317,14 +298,14 @@ def check_content(content: Mapping[str, Any], version: int) -> dict[str, Any]:
     if version == 1:
         settings = _from_first_release(settings)
     learner = settings.pop("learner", None)
+    learner = None if learner is None else _check_learner(learner)
     settings = _check_settings(settings, SAMPLER_SETTINGS, "MetaSampler")
-    settings["learner"] = None if learner is None else _check_learner(learner)
-    return {**{name: content[name] for name in parts}, "settings": settings}
+    return {**{name: content[name] for name in parts}, "settings": {**settings, "learner": learner}}
 
 
 def _from_first_release(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings of format 1, where learners had no settings of their own, in format 2."""
-    settings = {name: value for name, value in settings.items() if name not in _GONE}
+    settings = {name: value for name, value in settings.items() if name not in _FIRST_SETTINGS}
     first = settings.pop("learner", "sac")
     if first not in _FIRST_LEARNERS:
         raise ValueError(f"its learner {first!r} is none of {sorted(_FIRST_LEARNERS)}")
@@ -348,11 +329,11 @@ def _check_learner(learner: Any) -> dict[str, Any]:
 
 def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str) -> dict[str, Any]:
     """Return settings with names and values that their owner takes."""
+    settings = {name: value for name, value in settings.items() if name not in _GONE}
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
         raise ValueError(f"its setting {unknown[0][:100]!r} is none of a {owner}")
     validate_parameter_constraints(known, settings, caller_name=owner)
-    checked = dict(settings)
     for name, value in settings.items():
         # To Python True is a number, and JSON knows no limit for one.
         if isinstance(value, bool) and "boolean" not in known[name]:
@@ -360,10 +341,8 @@ def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str
         if isinstance(value, Real):
             float(value)
         if name.endswith("hidden_layer_sizes"):
-            if not all(type(size) is int and size >= 1 for size in value):
-                raise ValueError(f"its {name} must be positive integers, got {value!r:.100}")
-            checked[name] = tuple(value)
-    return checked
+            settings[name] = layer_sizes(value, name)
+    return settings
 
 
 def _check_entry(number: int, entry: Any) -> None:

@@ -86,7 +86,7 @@ def write_sampler(path, policy: GaussianPolicy, content: Mapping[str, Any]) -> N
     write_archive(path, header, content, arrays)
 
 
-def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
+def read_sampler(path) -> tuple[LearnedPolicy, dict[str, Any]]:
     """Read what `write_sampler` wrote, now or in the first release; all of it is checked.
 
     A file that is no sampler, is damaged or was written by a later version is a ValueError.
@@ -94,25 +94,19 @@ def read_sampler(path) -> tuple[GaussianPolicy, dict[str, Any]]:
     header, content, arrays = read_archive(path, FORMAT, (1, 2), _LAYERS, what=_SAMPLER_FILE)
     with naming_the_input(path, _SAMPLER_FILE):
         content = check_content(content, header["version"])
-        settings = content["settings"]
         n_layers: Any = header.get("n_layers")
         names = [f"{part}_{i}" for part in ("weights", "biases") for i in range(len(arrays) // 2)]
         if len(arrays) != 2 * n_layers or set(names) != arrays.keys():
             raise ValueError(f"it says n_layers = {n_layers!r} and has {sorted(arrays)}")
-        policy = GaussianPolicy.from_layers(
-            [arrays[name] for name in names[:n_layers]], [arrays[name] for name in names[n_layers:]]
-        )
-        state_size, hidden = policy.state_size, policy.hidden
+        layers = [arrays[name] for name in names]
+        actor = GaussianPolicy.from_layers(layers[:n_layers], layers[n_layers:])
+        settings = content["settings"]
+        said = settings.setdefault("hidden_layer_sizes", actor.hidden)
+        if said != actor.hidden:
+            raise ValueError(f"its hidden_layer_sizes {said} are not {actor.hidden}")
         encoder = StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5))
-        if state_size != encoder.size:
-            raise ValueError(
-                f"its policy reads states of length {state_size}, but {encoder} have length "
-                f"{encoder.size}"
-            )
-        said = settings.setdefault("hidden_layer_sizes", hidden)
-        if said != hidden:
-            raise ValueError(f"its hidden_layer_sizes {said} are not {hidden}")
-    return policy, content
+        mu_min, sigma = settings.get("mu_min", 0.0), settings.get("sigma", DEFAULT_SIGMA)
+        return LearnedPolicy(actor, encoder, mu_min, sigma, content["summary"]), content
 
 
 # A fit may take less time than it takes to read the file of the default.
@@ -138,13 +132,6 @@ def load_policy(path_or_name) -> LearnedPolicy:
     LearnedPolicy(states of kind 'summary', mu_min=0.4, sigma=0.2)
     """
     path = find_sampler(path_or_name)
-    pretrained = path.parent == FOLDER
-    actor, content = _read_once(path) if pretrained else read_sampler(path)
-    settings = content["settings"]
-    return LearnedPolicy(
-        actor,
-        StateEncoder(settings.get("state", "all"), settings.get("n_bins", 5)),
-        settings.get("mu_min", 0.0),
-        settings.get("sigma", DEFAULT_SIGMA),
-        content["summary"],
-    )
+    known, content = _read_once(path) if path.parent == FOLDER else read_sampler(path)
+    # Each caller gets an actor of its own.
+    return LearnedPolicy(known.actor, known.encoder, known.mu_min, known.sigma, content["summary"])

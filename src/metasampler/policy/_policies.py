@@ -72,25 +72,27 @@ def error_histogram(
 
 def _summary(growth) -> np.ndarray:
     """Return moments of the errors by class, and the size of the task, each in [-1, 1]."""
-    means, spreads, wrong = {}, {}, {}
+    moments = []
     for role in ("train", "valid"):
         for part in ("minority", "majority"):
             errors, weights = growth.errors(role, part), growth.weights(role, part)
             mean = np.average(errors, weights=weights)
-            means[role, part] = mean
             # Rounding may leave a hair below zero.
             variance = max(np.average(errors * errors, weights=weights) - mean * mean, 0.0)
-            spreads[role, part] = np.sqrt(variance)
-            wrong[role, part] = np.average(errors > 0.5, weights=weights)
+            wrong = np.average(errors > 0.5, weights=weights)
+            moments.append((mean, np.sqrt(variance), wrong))
+    means, spreads, wrongs = np.transpose(moments)
     counts = growth.data.class_weights
     minority = counts[growth.data.minority]
     ratio = (counts.sum() - minority) / minority
     state = [
-        *(2 * mean - 1 for mean in means.values()),
+        *(2 * means - 1),
         # Errors in [0, 1] spread by 1/2 at most.
-        *(2 * spread for spread in spreads.values()),
-        *(means["valid", part] - means["train", part] for part in ("minority", "majority")),
-        *(2 * wrong[role, "majority"] - 1 for role in ("train", "valid")),
+        *(2 * spreads),
+        # How much larger the means are in validation.
+        *(means[2:] - means[:2]),
+        # Of the majority only.
+        *(2 * wrongs[1::2] - 1),
         np.log10(ratio) / _LOG10_RATIO,
         np.log10(minority) / _LOG10_MINORITY,
         1 / growth.n_members,
@@ -220,7 +222,7 @@ class ConstantPolicy:
     encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
-        check_mu(self.mu, "A constant mu must be a number in [0, 1]")
+        check_number(self.mu, 1, "A constant mu must be a number in [0, 1]")
 
     def choose(self, state) -> float:
         """Return mu."""
@@ -254,10 +256,7 @@ class PowerPolicy:
     power: float
 
     def __post_init__(self):
-        power: Any = self.power
-        is_number = isinstance(power, Real) and not isinstance(power, bool)
-        if not is_number or not 0 <= float(power) < np.inf:
-            raise ValueError(f"A power must be a number of at least 0, got {power!r}.")
+        check_number(self.power, np.finfo(float).max, "A power must be a number of at least 0")
 
     def choose(self, state) -> float:
         """Return the power."""
@@ -343,9 +342,10 @@ class LearnedPolicy:
     ):
         if not isinstance(actor, GaussianPolicy):
             raise TypeError(f"The actor must be a GaussianPolicy, got {actor!r}.")
-        if actor.state_size != encoder.size:
+        state_size = actor.network.sizes[0]
+        if state_size != encoder.size:
             raise ValueError(
-                f"The policy reads states of length {actor.state_size}, but {encoder} have length "
+                f"The policy reads states of length {state_size}, but {encoder} have length "
                 f"{encoder.size}."
             )
         # A copy of all arrays.
@@ -376,36 +376,12 @@ class LearnedPolicy:
         return copy.deepcopy(self._summary)
 
     def choose(self, state) -> float:
-        """Choose mu, or the power, for a state by the mean of the actor.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state, as `encoder` gives it.
-
-        Returns
-        -------
-        value : float
-            A mu in [mu_min, 1], or a power in [0, 6].
-        """
+        """Return the mu in [mu_min, 1], or the power in [0, 6], for a state of `encoder`."""
         action = self.actor.choose(self._check_state(state))
         return spread_action(action, self.mu_min, self.action)
 
     def sample(self, state, rng: np.random.Generator) -> float:
-        """Draw mu, or the power, for a state from the actor.
-
-        Parameters
-        ----------
-        state : array-like of shape (state_size,)
-            A meta-state, as `encoder` gives it.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        value : float
-            A mu in [mu_min, 1], or a power in [0, 6].
-        """
+        """Draw mu, or the power, for a state of `encoder`, by a `numpy.random.Generator`."""
         action = self.actor.sample(self._check_state(state), rng)
         return spread_action(action, self.mu_min, self.action)
 
@@ -433,7 +409,7 @@ class LearnedPolicy:
         return state
 
 
-def check_mu(mu: Any, rule: str) -> None:
-    """Raise a ValueError that begins with the rule if this is no mu."""
-    if not isinstance(mu, Real) or isinstance(mu, bool) or not 0 <= float(mu) <= 1:
-        raise ValueError(f"{rule}, got {mu!r}.")
+def check_number(value: Any, most: float, rule: str) -> None:
+    """Raise a ValueError that begins with the rule if this is no number from 0 to the most."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= most:
+        raise ValueError(f"{rule}, got {value!r}.")

@@ -2,28 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from metasampler.growth import GaussianDraw, Growth, GrowthData, PowerDraw, Stream, make_draw
-from metasampler.policy._policies import ConstantPolicy, StateEncoder, check_mu, observe
+from metasampler.policy._policies import ConstantPolicy, check_number, observe
 
 
 class _Around:
     """A policy around another one, whose states and draws are its own."""
 
     policy: Any
-
-    @property
-    def sigma(self) -> float:
-        """Return the width of the Gaussian, which is that of the policy."""
-        return self.policy.sigma
-
-    @property
-    def encoder(self) -> StateEncoder:
-        """Return what makes the states."""
-        return self.policy.encoder
+    sigma = property(attrgetter("policy.sigma"))
+    encoder = property(attrgetter("policy.encoder"))
 
 
 @dataclass(frozen=True)
@@ -127,7 +120,7 @@ class WithRivals(_Around):
 
     def __init__(self, policy, rivals: Sequence[float] = DEFAULT):
         for mu in rivals:
-            check_mu(mu, "rivals must be numbers in [0, 1]")
+            check_number(mu, 1, "rivals must be numbers in [0, 1]")
         self.policy = policy
         self.rivals = tuple(float(mu) for mu in rivals)
         self.rivals_: tuple[float, ...] = ()

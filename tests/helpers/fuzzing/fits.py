@@ -200,7 +200,6 @@ META_PARAMETERS = {
     "scoring": PARAMETERS["scoring"],
     "n_jobs": [None, 1, 0, 1.5, "all"],
     "random_state": PARAMETERS["random_state"],
-    "warm_start": PARAMETERS["warm_start"],
 }
 
 
