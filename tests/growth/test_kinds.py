@@ -17,7 +17,6 @@ from metasampler.growth import (
     MemberLearner,
     Members,
     RandomStreams,
-    check_table,
     kinds_of,
     make_growth_data,
     make_learners,
@@ -25,6 +24,7 @@ from metasampler.growth import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
+from metasampler.growth._kinds import make_table_form
 from metasampler.growth._trees import TreeLearner
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
@@ -196,10 +196,10 @@ def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n
 
 def test_tables_are_converted_only_where_all_kinds_are_trees():
     X = np.arange(8.0).reshape(4, 2)
-    assert check_table(X, [TREE, ExtraTreeClassifier()]).dtype == np.float32
-    assert check_table(X, [TREE, BAYES]) is X
+    assert make_table_form([TREE, ExtraTreeClassifier()], X)(X).dtype == np.float32
+    assert make_table_form([TREE, BAYES], X)(X) is X
     X[0, 0] = np.nan
-    assert np.isnan(check_table(X, [TREE, ExtraTreeClassifier()])[0, 0])
+    assert np.isnan(make_table_form([TREE, ExtraTreeClassifier()], X)(X)[0, 0])
 
 
 def test_kinds():
