@@ -15,7 +15,7 @@ from sklearn.utils.validation import assert_all_finite
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
 from metasampler.growth._data import GrowthData, Part, join_below
 from metasampler.growth._draw import Candidates, Request, join_choices
-from metasampler.growth._kinds import make_table_form
+from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._looked import LookedAt
 from metasampler.growth._memory import Memory
@@ -265,7 +265,7 @@ def make_growth_data(
     The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
-    form = make_table_form(estimator, _weighted_rows(X, sample_weight))
+    form = unfitted_form(estimator, X).fit(_weighted_rows(X, sample_weight))
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):

@@ -122,18 +122,13 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
 # ---------------------------------------------------------------------- tables
 
 
-def make_table_form(estimator, X) -> TableForm:
-    """Return the form in which members take tables like X.
+def unfitted_form(estimator, X=None) -> TableForm:
+    """Return the form in which members take tables like X, before it learns from them.
 
     scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
     what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
     alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
-    return unfitted_form(estimator, X).fit(X)
-
-
-def unfitted_form(estimator, X=None) -> TableForm:
-    """Return the form for members of some kinds, before it learns from X, or from X in parts."""
     kinds = kinds_of(estimator)
     if all(map(is_plain_tree, kinds)):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
