@@ -17,8 +17,8 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 from metasampler.growth import RandomStreams, Stream, draw_rows
+from metasampler.growth._draw import race_keys
 from metasampler.growth._rules import gaussian_log_weights
-from metasampler.growth._streams import race_keys
 from metasampler.meta import SoftActorCritic
 
 

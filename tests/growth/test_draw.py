@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from metasampler.growth import draw_rows
+from metasampler.growth._draw import race_keys, race_keys_of
 from metasampler.growth._rules import gaussian_log_weights
-from metasampler.growth._streams import race_keys, race_keys_of
 
 KEY = np.array([123, 456], dtype=np.uint64)
 
@@ -30,7 +30,7 @@ def test_keys_do_not_depend_on_chunks(n, cuts, draw):
 def test_keys_of_some_rows(rows, chunk):
     rows = np.array(rows, dtype=int)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metasampler.growth._streams._CHUNK", chunk)
+        patch.setattr("metasampler.growth._draw._CHUNK", chunk)
         keys = race_keys_of(KEY, 3, rows)
     np.testing.assert_array_equal(keys, race_keys(KEY, 3, 0, 501)[rows])
 

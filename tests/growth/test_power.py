@@ -15,7 +15,7 @@ from metasampler.growth import (
     make_growth_data,
     spread_action,
 )
-from metasampler.growth._streams import race_keys
+from metasampler.growth._draw import race_keys
 
 
 class Candidates:

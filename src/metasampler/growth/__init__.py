@@ -12,13 +12,14 @@ from metasampler.growth._check import (
     make_growth_data,
     unchanged_on_error,
 )
-from metasampler.growth._data import GrowthData
+from metasampler.growth._data import GrowthData, fingerprint, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     Candidates,
     Choice,
+    RandomStreams,
+    Stream,
     draw_rows,
-    join_arrays,
     join_choices,
 )
 from metasampler.growth._journal import Journal
@@ -33,7 +34,7 @@ from metasampler.growth._kinds import (
 from metasampler.growth._looked import LookedAt
 from metasampler.growth._loop import Growth, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
-from metasampler.growth._memory import Memory, fingerprint, join_tables
+from metasampler.growth._memory import Memory, join_tables
 from metasampler.growth._parted import make_parted_data
 from metasampler.growth._places import load_cell, store_cell
 from metasampler.growth._rules import (
@@ -52,7 +53,7 @@ from metasampler.growth._sources import (
     resolve_source,
     without_spare_memory,
 )
-from metasampler.growth._streams import RandomStreams, Stream
+from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Stream",
+    "TreeLearner",
     "copy_input_tags",
     "draw_from_pool",
     "draw_rows",

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -13,16 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
-from metasampler.growth._data import GrowthData, Part, join_below
-from metasampler.growth._draw import Candidates, Request, join_choices
+from metasampler.growth._data import GrowthData, Part, join_below, part_apart
+from metasampler.growth._draw import (
+    RandomStreams,
+    can_hold_out,
+    deal_folds,
+    find_minority,
+    hold_out_rows,
+)
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._looked import LookedAt
 from metasampler.growth._memory import Memory
-from metasampler.growth._merging import deal
-from metasampler.growth._pieces import find_rows
 from metasampler.growth._sources import resolve_source
-from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
@@ -170,73 +174,6 @@ def _drop_weightless_rows(X, y, sample_weight):
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
 
 
-def find_minority(classes: np.ndarray, counts: np.ndarray) -> int:
-    """Return the position of the smallest class, if there are at least two classes."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
-            "2 classes."
-        )
-    # Of equally small classes the last is the minority, as 1 is of 0 and 1.
-    return len(classes) - 1 - int(np.argmin(counts[::-1]))
-
-
-def hold_out(
-    place,
-    parts: list,
-    classes: np.ndarray,
-    counts: np.ndarray,
-    fraction: float,
-    streams: RandomStreams,
-    *,
-    rotate: bool,
-    must_hold_out: bool,
-) -> list:
-    """Return the parts with a fraction of the training rows of each class as validation rows.
-
-    With ``rotate`` they have folds instead, and all rows are both. Every class keeps at least one
-    row and gives at least one. Of a class with a single row none can be held out: an error, or
-    without ``must_hold_out`` a warning and no validation rows. By hand because scikit-learn's
-    stratified split may leave a rare class without any validation row, and because rows are chosen
-    by number, as in every other draw.
-    """
-    if counts.min() < 2:
-        rare = classes.tolist()[int(np.argmin(counts))]
-        lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
-        if must_hold_out:
-            raise ValueError(
-                f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
-            )
-        warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=4)
-        return parts
-    key = streams.row_key(Stream.SPLIT)
-    if rotate:
-        n_folds = max(2, round(min(1 / fraction, counts.sum())))
-        return place.make(_with_folds, parts, deal(place, parts, counts, key, 0, n_folds))
-    held_out = []
-    for k, count in enumerate(counts.tolist()):
-        size = min(max(1, round(fraction * count)), count - 1)
-        request = Request(k, None, "train", key, 0, weighted=False, n_rows=count)
-        held_out.append(Candidates(place, parts, request).smallest(size))
-    return place.make(Part.holding_out, parts, find_rows(place, parts, join_choices(held_out)))
-
-
-def _with_folds(part: Part, folds: np.ndarray) -> Part:
-    rows = part.roles["train"]
-    return replace(part, folds=folds, roles={"train": rows, "valid": rows})
-
-
-def part_apart(table, codes: np.ndarray, start: int, role: str, weighted: bool, passed) -> Part:
-    """Return rows that are a table of their own as a part; each counts one.
-
-    ``passed`` is the number of the first row among all that the user passed, if it is another.
-    """
-    weights = np.ones(len(codes)) if weighted else None
-    original = None if passed is None else passed + np.arange(len(codes))
-    roles = {role: slice(None)}
-    return Part(table, codes, start, roles=roles, weights=weights, original=original)
-
-
 def make_growth_data(
     X,
     y,
@@ -265,7 +202,8 @@ def make_growth_data(
     The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
-    form = unfitted_form(estimator, X).fit(_weighted_rows(X, sample_weight))
+    weighted = _weighted_rows(X, sample_weight)
+    form = unfitted_form(estimator, X).fit(weighted)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
@@ -284,14 +222,24 @@ def make_growth_data(
     counts = np.bincount(codes)
     # Counted before rows are held out.
     minority = find_minority(classes, counts)
+    known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
+    streams = RandomStreams.from_random_state(streams)
+    if (
+        X_val is None
+        and validation_fraction is not None
+        and can_hold_out(classes, counts, must_hold_out)
+    ):
+        class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
+        if rotate:
+            n_folds = max(2, round(min(1 / validation_fraction, len(codes))))
+            known["folds"] = deal_folds(class_rows, n_folds, streams)
+            known["roles"] = {"train": slice(None), "valid": slice(None)}
+        else:
+            valid = hold_out_rows(class_rows, validation_fraction, streams)
+            known["roles"] = {"train": ~valid, "valid": valid}
     # In as few bytes as they need: there is one for every row.
-    code_type = np.min_scalar_type(len(classes) - 1)
-    known = {"weights": sample_weight, "original": original_rows, "remembers": True}
-    parts = [Part(X, codes.astype(code_type), **known)]
-    place, streams = Memory(), RandomStreams.from_random_state(streams)
-    if X_val is None and validation_fraction is not None:
-        options = {"rotate": rotate, "must_hold_out": must_hold_out}
-        parts = hold_out(place, parts, classes, counts, validation_fraction, streams, **options)
+    code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
+    parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue

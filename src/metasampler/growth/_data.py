@@ -9,32 +9,36 @@ has two verbs: ``make`` fills new cells, ``ask`` brings answers to the loop. `_m
 memory, where a cell is the thing itself, `_parted` rows in files (`_places`) or on a cluster.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, NamedTuple
+from zlib import crc32
 
+import joblib
 import numpy as np
+from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import (
     Candidates,
+    Choice,
+    RandomStreams,
     Request,
+    Stream,
     draw_rows,
     draw_subset,
-    join_arrays,
     join_choices,
+    race_keys_of,
 )
 from metasampler.growth._fingerprint import fingerprint_rows
-from metasampler.growth._memory import fingerprint, join_tables
-from metasampler.growth._merging import deal
-from metasampler.growth._pieces import find_rows, member_weights, numbers_of
+from metasampler.growth._memory import join_tables
 from metasampler.growth._places import lowest_in, remake_table
 from metasampler.growth._scoring import bind_scorer
-from metasampler.growth._streams import RandomStreams, Stream, race_keys_of
 from metasampler.growth._weights import MANY_ROWS, exact_sum
-from metasampler.tables import TreeTable
+from metasampler.tables import TreeTable, lowest_values
 
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
@@ -174,6 +178,10 @@ class GrowthData:
         self.has_validation = "valid" in self.roles
         #: Whether validation rows are a table of their own, which the user passed.
         self.validation_is_apart = self.has_validation and "valid" not in set().union(*roles[drawn])
+        #: The tables, or of each that is not in memory one row, by which learners are chosen.
+        self.tables: list = [self.example] * (1 + self.validation_is_apart)
+        if self.example is None:
+            self.tables = [part.table for part in self.parts]
         #: Rows of each larger class that a member gets, if it may see all rows.
         self.draw_size = self._draw_size(int(counts[self.minority]))
         limits = self.limits(counts)
@@ -209,13 +217,6 @@ class GrowthData:
         for role in self.roles:
             if role != "train":
                 self.scorer(role)
-
-    @property
-    def tables(self) -> list:
-        """The tables, or of each that is not in memory one row, by which learners are chosen."""
-        if self.example is not None:
-            return [self.example] * (1 + self.validation_is_apart)
-        return [part.table for part in self.parts]
 
     # ------------------------------------------------------------------ other rows, same task
 
@@ -257,9 +258,12 @@ class GrowthData:
 
         A part has its share of every class. All other rows are training rows.
         """
+        # Imported here: it makes such rows.
+        from metasampler.growth._parted import deal_parts
+
         place, parts = self.place, self._together()
         # Number 0 was the split into training and validation rows.
-        folds = deal(place, parts, self.counts, streams.row_key(Stream.SPLIT), 1, n_parts)
+        folds = deal_parts(place, parts, self.counts, streams.row_key(Stream.SPLIT), 1, n_parts)
         # Rows are dealt like cards: with fewer rows the last parts get none.
         for number in range(min(n_parts, int(self.counts.max()))):
             held_out = place.make(_holding_out_fold, parts, folds, args=(number,))
@@ -274,12 +278,16 @@ class GrowthData:
 
     def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "GrowthData":
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
-        parts, example, maker, place = self.parts, self.example, None, self.place
-        if trees:
-            maker = TreeTable(np.min(place.ask(_lowest_values, self.drawn_parts), axis=0))
-            parts = place.make(_with_table, parts, place.new_paths(len(parts)), args=(maker,))
-            example = None if example is None else maker(example)
-        changes = {"parts": parts, "example": example, "table_maker": maker}
+        changes: dict[str, Any] = {"table_maker": None}
+        if trees and self.example is None:
+            changes["table_maker"] = maker = TreeTable(lowest_values(self.tables[0]))
+            changes["parts"] = [replace(part, table=maker(part.table)) for part in self.parts]
+        elif trees:
+            place, paths = self.place, self.place.new_paths(len(self.parts))
+            lowest = np.min(place.ask(_lowest_values, self.drawn_parts), axis=0)
+            changes["table_maker"] = maker = TreeTable(lowest)
+            changes["parts"] = place.make(_with_table, self.parts, paths, args=(maker,))
+            changes["example"] = maker(self.example)
         return replace(self, sampling_ratio=sampling_ratio, same_rows_as=self, **changes)
 
     # ------------------------------------------------------------------ of rows in memory
@@ -309,14 +317,18 @@ class GrowthData:
 
     def to_original(self, rows: np.ndarray) -> np.ndarray:
         """Return the numbers of some rows of the first table among the rows the user passed."""
-        return numbers_of(self.parts[0], rows)
+        original = self.parts[0].original
+        return rows if original is None else original[rows]
 
     def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray:
         """Return the rows of the first table that `draw_subset` draws, by their positions."""
-        return find_rows(self.place, self.drawn_parts, draw_subset(self, key, number, rule))[0]
+        return self._found(draw_subset(self, key, number, rule), self.drawn_parts)[0]
 
     def member_weights(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the weights with which some rows of the first table enter a member."""
+        # Imported here: pieces are cut from the rows.
+        from metasampler.growth._pieces import member_weights
+
         part = self.parts[0]
         if part.weights is None:
             return None
@@ -333,10 +345,11 @@ class GrowthData:
         """Return short texts that tell these rows, labels and weights from others."""
         if self.example is not None:
             return {"X": self.fingerprint}
+        codes, weights, tables = self.codes, self.weights, self.tables
         return {
-            "y": fingerprint(self.codes),
-            "sample_weight": None if self.weights is None else fingerprint(self.weights),
-            "X": [fingerprint(table) for table in self.tables],
+            "y": fingerprint(codes),
+            "sample_weight": None if weights is None else fingerprint(weights),
+            "X": list(map(fingerprint, tables)),
         }
 
     # ------------------------------------------------------------------ sizes of draws
@@ -371,12 +384,18 @@ class GrowthData:
                 candidates = Candidates(place, parts, request)
                 few = count <= MAX_WATCHED
                 of_class.append(candidates.all() if few else candidates.smallest(MAX_WATCHED))
-            chosen = find_rows(place, parts, join_choices(of_class))
+            chosen = self._found(join_choices(of_class), parts)
         found = zip(*place.ask(_look_at, parts, chosen), strict=True)
         rows, codes, weights, folds = map(join_arrays, found)
         self._watched[role] = Watched(rows, codes, weights, folds, scales)
         self.watches = place.make(_add_watch, self.watches, chosen, args=(role,))
         return self._watched[role]
+
+    def _found(self, choice: Choice, parts: list) -> list:
+        # Imported here: pieces are cut from the rows.
+        from metasampler.growth._pieces import find_rows
+
+        return find_rows(self.place, parts, choice)
 
     def role_counts(self, role: str) -> np.ndarray:
         """Return the number of rows of each class in a role, or of ``"all"`` rows."""
@@ -409,7 +428,7 @@ class GrowthData:
             key = self.streams.row_key(Stream.EDGES)
             n_all = self.n_train_table
             request = Request(None, None, "all", key, 0, weighted=False, n_rows=n_all)
-            chosen = find_rows(place, parts, Candidates(place, parts, request).smallest(n_rows))
+            chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 
 
@@ -425,8 +444,7 @@ def _facts_of(part: Part, n_classes: int) -> tuple:
 
 def count_classes(part: Part, n_classes: int, role: str) -> np.ndarray:
     """Return the number of rows of each class in a role."""
-    which = slice(None) if role == "all" else part.roles.get(role, slice(0))
-    return np.bincount(part.codes[which], minlength=n_classes)
+    return np.array([len(part.rows_of(k, None, role)) for k in range(n_classes)])
 
 
 def _count_folds(part: Part, n_classes: int, n_folds: int) -> np.ndarray:
@@ -474,6 +492,22 @@ def _lowest_values(part: Part) -> np.ndarray:
     return lowest_in(part.table)
 
 
+def fingerprint(table) -> str:
+    """Return a short text that tables with other values do not have."""
+    if sparse.issparse(table):
+        table = table.tocsr()
+        return " ".join(map(fingerprint, (table.data, table.indices, table.indptr)))
+    if isinstance(table, np.ndarray) and not table.dtype.hasobject:
+        # A checksum: it is to find mistakes, and every fit reads its whole table for it.
+        head = crc32(f"{table.shape} {table.dtype}".encode())
+        return f"{crc32(np.ascontiguousarray(table).data, head):08x}"
+    if hasattr(table, "columns"):
+        # By column: how a frame keeps its columns together is no part of it.
+        parts = [joblib.hash((str(name), np.asarray(table[name]))) for name in table.columns]
+        return blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
+    return joblib.hash(table)
+
+
 # ---------------------------------------------------------------------- other parts
 
 
@@ -511,6 +545,17 @@ def _some_rows(part: Part, keep: np.ndarray) -> Part:
     )
 
 
+def part_apart(table, codes: np.ndarray, start: int, role: str, weighted: bool, passed) -> Part:
+    """Return rows that are a table of their own as a part; each counts one.
+
+    ``passed`` is the number of the first row among all that the user passed, if it is another.
+    """
+    weights = np.ones(len(codes)) if weighted else None
+    original = None if passed is None else passed + np.arange(len(codes))
+    roles = {role: slice(None)}
+    return Part(table, codes, start, roles=roles, weights=weights, original=original)
+
+
 def join_below(parts: list[Part]) -> Part:
     """Return training rows, and validation rows of their own below them, as one part."""
     above, below = parts
@@ -524,6 +569,14 @@ def join_below(parts: list[Part]) -> Part:
 
 
 # ---------------------------------------------------------------------- sums
+
+
+def join_arrays(arrays: Sequence) -> Any:
+    """Return the arrays of all parts as one; None if there are none."""
+    arrays = [each for each in arrays if each is not None]
+    if len(arrays) < 2:
+        return arrays[0] if arrays else None
+    return np.concatenate(arrays)
 
 
 def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> float:

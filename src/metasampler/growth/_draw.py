@@ -1,15 +1,22 @@
-"""Draws: the rows with the smallest keys, and the subset of a member.
+"""Randomness and draws: named streams, a key for every row, the rows with the smallest keys.
+
+A stream is found by *what it serves* and *which step it serves*, never by how much randomness was
+used before it. So a result does not depend on ``n_jobs``, a warm start continues as one longer fit,
+and a row's random number does not depend on how the rows are split into chunks.
 
 The rows of a member (Algorithm 1) are drawn class by class, from `Candidates`. Who draws never sees
 the rows themselves, which may be in several parts, in files or on other machines; `_merging` has
 what only several parts need.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from metasampler.growth._merging import (
     SmallKeys,
@@ -18,7 +25,6 @@ from metasampler.growth._merging import (
     least_of_all,
     up_to,
 )
-from metasampler.growth._streams import race_keys, race_keys_of
 
 if TYPE_CHECKING:
     from metasampler.growth._data import GrowthData, Part
@@ -29,6 +35,107 @@ DEFAULT_SIGMA = 0.2
 # Above so many keys the smallest are looked for among those below a bound, which the keys of some
 # rows give.
 _MANY, _SOME = 1 << 16, 1 << 12
+
+
+# Philox yields four 64-bit words per value of its counter.
+_WORDS_PER_COUNT = 4
+
+# Rows whose keys are computed at once: they stay in the processor's cache.
+_CHUNK = 1 << 15
+
+#: Rows of a class that are dealt to folds like cards, so that folds are equally large. In a larger
+#: class they nearly are without that.
+MAX_DEALT = 300_000
+
+
+class Stream(IntEnum):
+    """What a random stream serves. The numbers are part of every result: never reuse one."""
+
+    SPLIT = 0
+    DRAW = 1
+    MEMBER = 2
+    POLICY = 3
+    SUBSET = 4
+    EPISODE = 5
+    LEARNER = 6
+    TIES = 7
+    CANDIDATE = 8
+    TEAM = 9
+    WATCH = 10
+    EDGES = 11
+
+
+class RandomStreams:
+    """The random streams of one fit or one meta-training episode, at a path below the entropy."""
+
+    def __init__(self, entropy: int, path: tuple[int, ...] = ()):
+        self.entropy = int(entropy)
+        self.path = path
+
+    @classmethod
+    def from_random_state(cls, random_state) -> "RandomStreams":
+        """Take the entropy from a ``random_state``; streams stay what they are."""
+        if isinstance(random_state, cls):
+            return random_state
+        if isinstance(random_state, (int, np.integer)):
+            return cls(int(random_state))
+        return cls(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
+
+    def child(self, stream: Stream, index: int) -> "RandomStreams":
+        """Return streams for one part of the work, for instance one episode."""
+        return RandomStreams(self.entropy, (*self.path, int(stream), int(index)))
+
+    def _sequence(self, stream: Stream, index: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.entropy, spawn_key=(*self.path, int(stream), index))
+
+    def integer(self, stream: Stream, index: int) -> int:
+        """Return a seed for code that wants an integer ``random_state``."""
+        return int(self._sequence(stream, index).generate_state(1)[0] >> 1)
+
+    def generator(self, stream: Stream, index: int = 0) -> np.random.Generator:
+        """Return an ordinary generator for one purpose."""
+        return np.random.default_rng(self._sequence(stream, index))
+
+    def row_key(self, stream: Stream) -> np.ndarray:
+        """Return the key of a counter-based generator whose numbers are addressed by row."""
+        return self._sequence(stream, 0).generate_state(2, np.uint64)
+
+
+def race_keys(key: np.ndarray, draw: int, start: int, stop: int) -> np.ndarray:
+    """Return logarithms of the exponential variates of the rows ``start`` to ``stop``.
+
+    Each row's variate is addressed by ``(key, draw, row)`` in a counter-based generator, so
+    it does not matter in which chunks, or on which machine, they are computed.
+    """
+    offset = start % _WORDS_PER_COUNT
+    generator = np.random.Generator(
+        np.random.Philox(key=key, counter=[start // _WORDS_PER_COUNT, draw, 0, 0])
+    )
+    # `random` takes exactly one word per number; `standard_exponential` would not.
+    keys = generator.random(stop - start + offset)[offset:]
+    # Zero has no logarithm; 2**-54 stands for it, below every other value the generator gives.
+    np.maximum(keys, 2.0**-54, out=keys)
+    np.log(keys, out=keys)
+    np.negative(keys, out=keys)
+    return np.log(keys, out=keys)
+
+
+def race_keys_of(key: np.ndarray, draw: int, rows: np.ndarray) -> np.ndarray:
+    """Return the numbers of `race_keys` for some rows, given in ascending order.
+
+    They are computed in chunks, so that the rows in between take no memory.
+    """
+    keys = np.empty(len(rows))
+    if not len(rows):
+        return keys
+    n_rows = int(rows[-1]) + 1
+    for start in range(int(rows[0]) // _CHUNK * _CHUNK, n_rows, _CHUNK):
+        stop = min(start + _CHUNK, n_rows)
+        first, last = np.searchsorted(rows, (start, stop))
+        if first < last:
+            chunk = race_keys(key, draw, start, stop)
+            keys[first:last] = chunk[rows[first:last] - start]
+    return keys
 
 
 def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
@@ -64,6 +171,83 @@ def _smallest(keys: np.ndarray, size: int) -> np.ndarray:
     # A fixed order makes the member independent of how the smallest keys were found.
     positions.sort()
     return positions
+
+
+def find_minority(classes: np.ndarray, counts: np.ndarray) -> int:
+    """Return the position of the smallest class, if there are at least two classes."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
+            "2 classes."
+        )
+    # Of equally small classes the last is the minority, as 1 is of 0 and 1.
+    return len(classes) - 1 - int(np.argmin(counts[::-1]))
+
+
+def can_hold_out(classes: np.ndarray, counts: np.ndarray, must_hold_out: bool) -> bool:
+    """Return whether validation rows can be held out: of a class with a single row none can.
+
+    Then there is an error, or without ``must_hold_out`` a warning.
+    """
+    if counts.min() >= 2:
+        return True
+    rare = classes.tolist()[int(np.argmin(counts))]
+    lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
+    if must_hold_out:
+        raise ValueError(
+            f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
+        )
+    warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=4)
+    return False
+
+
+def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
+    """Return the rows to hold out, a fraction of each class, as a mask.
+
+    Every class keeps at least one row and gives at least one, if it has two. By hand because
+    scikit-learn's stratified split may leave a rare class without any validation row, and
+    because rows are chosen by number, as in every other draw.
+    """
+    key = streams.row_key(Stream.SPLIT)
+    held_out = np.zeros(sum(map(len, class_rows)), dtype=bool)
+    for rows in class_rows:
+        size = hold_out_size(len(rows), fraction)
+        held_out[rows[draw_rows(race_keys_of(key, 0, rows), size)]] = True
+    return held_out
+
+
+def hold_out_size(n_rows: int, fraction: float) -> int:
+    """Return how many of a class's rows are held out: at least one, and not all."""
+    return min(max(1, round(fraction * n_rows)), n_rows - 1)
+
+
+def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:
+    """Return the fold of every row, given the rows of each class; classes are dealt like cards."""
+    key = streams.row_key(Stream.SPLIT)
+    folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
+    for rows in class_rows:
+        folds[rows] = deal(race_keys_of(key, 0, rows), n_folds)
+    return folds
+
+
+def deal(keys: np.ndarray, n_folds: int) -> np.ndarray:
+    """Return the fold of each row of a class, given all of their keys.
+
+    The rows of a small class are dealt like cards, by the order of their keys. In a large one each
+    row's own key says where it goes: nobody has to know the other rows.
+    """
+    if len(keys) > MAX_DEALT:
+        return deal_alone(keys, n_folds)
+    folds = np.empty(len(keys), dtype=np.intp)
+    folds[np.argsort(keys)] = np.arange(len(keys)) % n_folds
+    return folds
+
+
+def deal_alone(keys: np.ndarray, n_folds: int) -> np.ndarray:
+    """Return the fold that each row's own key says."""
+    # A key is the logarithm of an exponential variate: this is uniform in [0, 1).
+    uniform = -np.expm1(-np.exp(keys))
+    return np.minimum((uniform * n_folds).astype(np.intp), n_folds - 1)
 
 
 # ---------------------------------------------------------------------- the subset of a member
@@ -106,14 +290,6 @@ def join_choices(choices: Sequence[Choice]) -> Choice:
     """Return several choices as one."""
     cells, finds = zip(*choices, strict=True)
     return Choice(sum(cells, ()), sum(finds, ()))
-
-
-def join_arrays(arrays: Sequence) -> Any:
-    """Return the arrays of all parts as one; None if there are none."""
-    arrays = [each for each in arrays if each is not None]
-    if len(arrays) < 2:
-        return arrays[0] if arrays else None
-    return np.concatenate(arrays)
 
 
 def draw_subset(data: "GrowthData", key: np.ndarray, number: int, rule=None, growth=None) -> Choice:

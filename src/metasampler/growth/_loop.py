@@ -12,13 +12,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from metasampler._running import side_by_side
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._data import GrowthData, Part
-from metasampler.growth._draw import Candidates, Request, draw_subset, join_arrays
+from metasampler.growth._data import GrowthData, Part, join_arrays
+from metasampler.growth._draw import Candidates, RandomStreams, Request, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._pieces import Drawn, fit_on_rows
 from metasampler.growth._rules import Rule, Sums
 from metasampler.growth._scoring import running_mean
-from metasampler.growth._streams import RandomStreams, Stream
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]

@@ -1,10 +1,7 @@
-"""The place of parts in memory, and tables there: one of two, and what tells them apart."""
+"""The place of parts in memory, and how tables there become one."""
 
 from collections.abc import Callable
-from hashlib import blake2b
-from zlib import crc32
 
-import joblib
 import numpy as np
 from scipy import sparse
 
@@ -47,22 +44,6 @@ class Memory:
 
     def __exit__(self, *error) -> None:
         """Leave nothing behind: a fit is over, or has failed."""
-
-
-def fingerprint(table) -> str:
-    """Return a short text that tables with other values do not have."""
-    if sparse.issparse(table):
-        table = table.tocsr()
-        return " ".join(map(fingerprint, (table.data, table.indices, table.indptr)))
-    if isinstance(table, np.ndarray) and not table.dtype.hasobject:
-        # A checksum: it is to find mistakes, and every fit reads its whole table for it.
-        head = crc32(f"{table.shape} {table.dtype}".encode())
-        return f"{crc32(np.ascontiguousarray(table).data, head):08x}"
-    if hasattr(table, "columns"):
-        # By column: how a frame keeps its columns together is no part of it.
-        parts = [joblib.hash((str(name), np.asarray(table[name]))) for name in table.columns]
-        return blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
-    return joblib.hash(table)
 
 
 def join_tables(X, below):

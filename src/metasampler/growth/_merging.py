@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from metasampler.growth._streams import race_keys_of
 from metasampler.growth._weights import MANY_ROWS, exact_group_sums, group_sums
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SmallKeys",
-    "deal",
     "groups_of_all",
     "last_of_largest",
     "last_of_smallest",
@@ -35,12 +33,6 @@ _N_DEVIATIONS = 4
 
 # How far the bits of an error are shifted to the right: 13 more of the 64 are known each time.
 _SHIFTS = (51, 38, 25, 12, 0)
-
-
-# Rows of a class that are dealt to folds like cards, so that folds are equally large. In a larger
-# class they nearly are without that: each row's own key says where it goes, and nobody has to know
-# the other rows.
-_MAX_DEALT = 300_000
 
 
 class SmallKeys(NamedTuple):
@@ -250,41 +242,3 @@ def up_to(part: "Part", smallest: SmallKeys, last: float, last_row: int) -> np.n
     chosen = keys < last
     chosen |= (keys == last) & (rows <= last_row - start)
     return rows[chosen]
-
-
-# ---------------------------------------------------------------------- folds
-
-
-def deal(place, parts: list, counts, key: np.ndarray, number: int, n_folds: int) -> list:
-    """Return the fold of every row of every part; the training rows of a class are dealt."""
-    dealt: list = []
-    for k, count in enumerate(counts):
-        if count > _MAX_DEALT:
-            dealt.append(None)
-            continue
-        found = place.ask(_keys_of_training, parts, args=(k, key, number))
-        rows, keys = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-        folds = np.empty(len(keys), dtype=np.min_scalar_type(n_folds))
-        folds[np.argsort(keys)] = np.arange(len(keys)) % n_folds
-        dealt.append((rows, folds))
-    return place.make(_deal_part, parts, args=(dealt, key, number, n_folds))
-
-
-def _keys_of_training(part: "Part", k: int, key, number: int) -> tuple:
-    rows = part.rows_of(k) + part.start
-    return rows, race_keys_of(key, number, rows)
-
-
-def _deal_part(part: "Part", dealt: list, key, number: int, n_folds: int) -> np.ndarray:
-    # Rows that are dealt to nobody get a number that no fold has.
-    folds = np.full(part.n_rows, n_folds, dtype=np.min_scalar_type(n_folds))
-    for k, of_class in enumerate(dealt):
-        rows = part.rows_of(k)
-        if of_class is None:
-            # A key is the logarithm of an exponential variate: this is uniform in [0, 1).
-            uniform = -np.expm1(-np.exp(race_keys_of(key, number, rows + part.start)))
-            folds[rows] = np.minimum((uniform * n_folds).astype(np.intp), n_folds - 1)
-        elif len(rows):
-            numbers, found = of_class
-            folds[rows] = found[np.searchsorted(numbers, rows + part.start)]
-    return folds

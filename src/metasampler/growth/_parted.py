@@ -5,21 +5,28 @@ from dataclasses import replace
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._check import (
-    check_labels,
-    encode_labels,
+from metasampler.growth._check import check_labels, encode_labels
+from metasampler.growth._data import GrowthData, Part, join_arrays, part_apart, sum_of_parts
+from metasampler.growth._draw import (
+    MAX_DEALT,
+    Candidates,
+    RandomStreams,
+    Request,
+    Stream,
+    can_hold_out,
+    deal,
+    deal_alone,
     find_minority,
-    hold_out,
-    part_apart,
+    hold_out_size,
+    join_choices,
+    race_keys_of,
 )
-from metasampler.growth._data import GrowthData, Part, sum_of_parts
-from metasampler.growth._draw import join_arrays
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._looked import LookedAt
+from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FrameTable, has_missing, slices, write_table
 from metasampler.growth._sources import open_block
 from metasampler.growth._stacked import join_parts
-from metasampler.growth._streams import RandomStreams
 from metasampler.growth._weights import check_spread, ratios_to
 from metasampler.tables import is_frame
 
@@ -179,9 +186,24 @@ def make_parted_data(
     if weighted:
         total = sum_of_parts(place, _ratios_of, parts, None, n_train)
         parts = place.make(_of_mean_one, parts, args=(total / n_train,))
-    if X_val is None and validation_fraction is not None:
-        options = {"rotate": rotate, "must_hold_out": must_hold_out}
-        parts = hold_out(place, parts, classes, counts, validation_fraction, streams, **options)
+    if (
+        X_val is None
+        and validation_fraction is not None
+        and can_hold_out(classes, counts, must_hold_out)
+    ):
+        key = streams.row_key(Stream.SPLIT)
+        if rotate:
+            n_folds = max(2, round(min(1 / validation_fraction, n_train)))
+            folds = deal_parts(place, parts, counts, key, 0, n_folds)
+            parts = place.make(_with_folds, parts, folds)
+        else:
+            held = []
+            for k, count in enumerate(counts.tolist()):
+                size = hold_out_size(count, validation_fraction)
+                request = Request(k, None, "train", key, 0, weighted=False, n_rows=count)
+                held.append(Candidates(place, parts, request).smallest(size))
+            held_out = find_rows(place, parts, join_choices(held))
+            parts = place.make(Part.holding_out, parts, held_out)
     data = GrowthData(
         place,
         parts,
@@ -204,3 +226,42 @@ def _starts_of(groups: list[list[int]], sizes: list[int]) -> list[int]:
     """Return how many rows there are before each group of blocks, and in all."""
     of_groups = [sum(sizes[number] for number in group) for group in groups]
     return np.cumsum([0, *of_groups]).tolist()
+
+
+def _with_folds(part: Part, folds: np.ndarray) -> Part:
+    valid = part.roles["train"]
+    return replace(part, folds=folds, roles={"train": valid, "valid": valid})
+
+
+# ---------------------------------------------------------------------- folds
+
+
+def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds: int) -> list:
+    """Return the fold of every row of every part, as `deal` deals them in memory."""
+    dealt: list = []
+    for k, count in enumerate(counts):
+        if count > MAX_DEALT:
+            dealt.append(None)
+            continue
+        found = place.ask(_keys_of_training, parts, args=(k, key, number))
+        rows, keys = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        dealt.append((rows, deal(keys, n_folds).astype(np.min_scalar_type(n_folds))))
+    return place.make(_deal_part, parts, args=(dealt, key, number, n_folds))
+
+
+def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
+    rows = part.rows_of(k)
+    return rows + part.start, race_keys_of(key, number, rows + part.start)
+
+
+def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
+    # Rows that are dealt to nobody get a number that no fold has.
+    folds = np.full(part.n_rows, n_folds, dtype=np.min_scalar_type(n_folds))
+    for k, of_class in enumerate(dealt):
+        rows = part.rows_of(k)
+        if of_class is None:
+            folds[rows] = deal_alone(race_keys_of(key, number, rows + part.start), n_folds)
+        elif len(rows):
+            numbers, found = of_class
+            folds[rows] = found[np.searchsorted(numbers, rows + part.start)]
+    return folds

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._draw import Choice, join_arrays
+from metasampler.growth._data import GrowthData, Part, join_arrays
+from metasampler.growth._draw import Choice
 from metasampler.growth._stacked import StackedRows, TakenRows
 
 if TYPE_CHECKING:
-    from metasampler.growth._data import GrowthData, Part
     from metasampler.growth._members import MemberLearner
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "fit_on_rows",
     "make_pieces",
     "member_weights",
-    "numbers_of",
 ]
 
 
@@ -54,7 +53,7 @@ class Piece(NamedTuple):
 
 
 def fit_on_rows(
-    data: "GrowthData", chosen: Choice, number: int, learner: "MemberLearner", seed: int
+    data: GrowthData, chosen: Choice, number: int, learner: "MemberLearner", seed: int
 ) -> tuple:
     """Fit the member with this number on drawn rows, as `draw_subset` returns them.
 
@@ -66,7 +65,7 @@ def fit_on_rows(
     return fitted
 
 
-def make_pieces(data: "GrowthData", chosen: Choice, number: int, stops_early: bool) -> list:
+def make_pieces(data: GrowthData, chosen: Choice, number: int, stops_early: bool) -> list:
     """Return what a member is fitted on, part by part."""
     stop_by: tuple | None = None
     scales = None
@@ -117,11 +116,11 @@ class Order(NamedTuple):
     numbered: bool
 
 
-def _make_piece(part: "Part", watch: dict, *given) -> Piece:
+def _make_piece(part: Part, watch: dict, *given) -> Piece:
     """Return what a member gets of one part; the order comes last, the cells it needs before."""
     *cells, order = given
     rows = _find_in(part, *cells, order.finds)
-    numbers = numbers_of(part, rows) if order.numbered else None
+    numbers = _numbers_of(part, rows) if order.numbered else None
     scales = order.scales
     weights = unseen = unseen_weights = None
     if part.weights is not None:
@@ -154,7 +153,7 @@ def find_rows(place, parts: list, choice: Choice) -> list:
     return place.make(_find_in, parts, *choice.cells, args=(choice.finds,))
 
 
-def _find_in(part: "Part", *given) -> np.ndarray:
+def _find_in(part: Part, *given) -> np.ndarray:
     """Return the positions of chosen rows in one part."""
     *cells, finds = given
     found, start = [], 0
@@ -201,7 +200,7 @@ def _joined(rows: list, starts: np.ndarray) -> np.ndarray:
     return np.concatenate([of + start for of, start in zip(rows, starts, strict=True)])
 
 
-def numbers_of(part: "Part", rows: np.ndarray) -> np.ndarray:
+def _numbers_of(part: Part, rows: np.ndarray) -> np.ndarray:
     """Return the numbers of rows among all that the user passed, given their positions."""
     if part.original is not None:
         return part.original[rows]
