@@ -20,6 +20,13 @@ TITLES = {
 
 #: Of a package that others of the project build on, what users need.
 FOR_USERS = {
+    "metasampler.tables": (
+        "ColumnFacts",
+        "ColumnReport",
+        "TableCleaner",
+        "TableEncoder",
+        "inspect_columns",
+    ),
     "metasampler.policy": (
         "ConstantPolicy",
         "Drawn",

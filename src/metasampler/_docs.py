@@ -192,12 +192,7 @@ _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`", *, texts=None):
     """Return a decorator that puts the shared texts into docstrings: a class's and its methods'.
 
-    Parameters
-    ----------
-    default : str
-        What ``estimator=None`` means.
-    texts : dict of str, default=None
-        More texts by name, beside those of the library.
+    ``default`` is what ``estimator=None`` means, ``texts`` are more texts by name.
     """
     known = {**_TEXTS, **(texts or {})}
 

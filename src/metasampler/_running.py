@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from threading import Condition
+from threading import Event, Lock
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -22,18 +22,11 @@ def progress_bar(
         yield lambda note="", steps=1: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Remaining(),
-        TextColumn("{task.fields[note]}"),
-    )
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), "{task.fields[note]}")
     console = Console(stderr=True) if transient else None
-    with Progress(*columns, console=console, transient=transient) as progress:
+    with Progress("{task.description}", *columns, console=console, transient=transient) as progress:
         task = progress.add_task(title, total=total, note="")
 
         def advance(note: str = "", steps: int = 1) -> None:
@@ -54,47 +47,26 @@ def side_by_side(
     n_threads = min(effective_n_jobs(n_jobs), len(calls))
     if n_threads < 2:
         return [call() for call in calls]
-    gate = _Gate()
+    closed, locks = Event(), [Lock() for _ in calls]
+
+    def run(call, lock):
+        with lock:
+            return None if closed.is_set() else call()
+
     with ThreadPoolExecutor(n_threads) as pool:
         try:
-            futures = [pool.submit(gate.run, call) for call in calls]
+            futures = [pool.submit(run, *each) for each in zip(calls, locks, strict=True)]
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
             # Those that are done first: one of them may have failed, and the others still run.
             return [future.result() for future in sorted(done, key=futures.index)]
         except BaseException:
             stop()
             pool.shutdown(wait=False, cancel_futures=True)
-            gate.close()
+            # No call begins any more, and those that run are waited for. The pool alone does not
+            # know all of its threads: one that an interrupt has met while it was started would go
+            # on.
+            closed.set()
+            for lock in locks:
+                with lock:
+                    pass
             raise
-
-
-class _Gate:
-    """Lets calls begin until it is closed.
-
-    The pool alone does not know all of its threads: one that an interrupt has met while it was
-    started would go on.
-    """
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._closed = False
-        self._n_running = 0
-
-    def run(self, call: Callable[[], Any]) -> Any:
-        """Return what a call gives, or None once this is closed."""
-        with self._changed:
-            if self._closed:
-                return None
-            self._n_running += 1
-        try:
-            return call()
-        finally:
-            with self._changed:
-                self._n_running -= 1
-                self._changed.notify_all()
-
-    def close(self) -> None:
-        """Let no call begin any more, and wait for those that run."""
-        with self._changed:
-            self._closed = True
-            self._changed.wait_for(lambda: self._n_running == 0)

@@ -16,7 +16,9 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.growth import RandomStreams, Stream, draw_rows, gaussian_log_weights, race_keys
+from metasampler.growth import RandomStreams, Stream, draw_rows
+from metasampler.growth._draw import race_keys
+from metasampler.growth._rules import gaussian_log_weights
 from metasampler.meta import SoftActorCritic
 
 

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler.ensemble import UnderBaggingClassifier, _calibration
-from metasampler.growth import RowsInMemory
+from metasampler.growth import GrowthData
 
 
 @pytest.fixture
@@ -31,10 +31,14 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
     X, y = imbalanced
     X = X.astype(np.float32)
     parts = []
-    make = RowsInMemory.parts_of_training
-    monkeypatch.setattr(
-        RowsInMemory, "parts_of_training", lambda *args: parts.extend(make(*args)) or parts
-    )
+    make = GrowthData.held_out_in_turn
+
+    def spy(*args):
+        for turn in make(*args):
+            parts.append(turn.rows["valid"])
+            yield turn
+
+    monkeypatch.setattr(GrowthData, "held_out_in_turn", spy)
     given = (X[:400], y[:400], X[400:], y[400:]) if own else (X, y)
     clf = tree_mesa(
         DecisionTreeClassifier(), 5, meta_sampler="random", leaf_smoothing=0, refit=True

@@ -326,7 +326,7 @@ def test_the_fit_of_the_paper_by_hand(imbalanced, by_hand):
         scoring="average_precision",
         streams=RandomStreams(5),
     )
-    train, valid = np.flatnonzero(data.rows["train"]), data.rows["valid"]
+    train, valid = data.rows["train"], data.rows["valid"]
     assert not np.isin(valid, clf.estimators_samples_[0]).any()
     members, subsets = by_hand.grow(X, y, train, [None] + [0.9] * 9, seed=5)
     for mine, other in zip(clf.estimators_samples_, subsets, strict=True):

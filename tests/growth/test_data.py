@@ -1,12 +1,13 @@
 """The rows an ensemble grows on, their draws, and the same task with other rows."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metasampler.growth import RandomStreams, Stream
-from metasampler.growth._draw import hold_out_rows
 
 
 @settings(max_examples=50)
@@ -15,10 +16,10 @@ from metasampler.growth._draw import hold_out_rows
     fraction=st.floats(0.01, 0.99),
     seed=st.integers(0, 1000),
 )
-def test_held_out_rows_leave_every_class_on_both_sides(sizes, fraction, seed):
+def test_held_out_rows_leave_every_class_on_both_sides(make, sizes, fraction, seed):
     codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    class_rows = [np.flatnonzero(codes == k) for k in range(len(sizes))]
-    valid = hold_out_rows(class_rows, fraction, RandomStreams(seed))
+    X = np.zeros((len(codes), 1))
+    valid = make.data(X, codes, validation_fraction=fraction, seed=seed).rows["valid"]
     np.testing.assert_array_equal(valid, np.unique(valid))
     for k, size in enumerate(sizes):
         held_out = np.sum(codes[valid] == k)
@@ -27,7 +28,8 @@ def test_held_out_rows_leave_every_class_on_both_sides(sizes, fraction, seed):
 
 def test_training_rows_are_those_that_are_not_held_out(imbalanced, make):
     data = make.data(*imbalanced)
-    np.testing.assert_array_equal(np.flatnonzero(~data.rows["train"]), data.rows["valid"])
+    rows = np.concatenate([data.rows["train"], data.rows["valid"]])
+    np.testing.assert_array_equal(np.sort(rows), np.arange(data.n_rows))
 
 
 @settings(max_examples=50)
@@ -75,39 +77,29 @@ def with_every_field(imbalanced, make):
         "max_rows": 1000,
     }
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
-    data = data._with(folds=np.arange(len(data.codes)) % 3, table_maker=np.abs)
-    assert all(value is not None for value in data._arguments.values())
+    first = replace(data.parts[0], folds=np.arange(data.parts[0].n_rows) % 3)
+    data = replace(data, parts=[first, *data.parts[1:]], table_maker=np.abs)
+    missing = [field.name for field in fields(data) if getattr(data, field.name) is None]
+    # Rows in memory need no example.
+    assert missing == ["example"]
     return data
 
 
-def test_one_constructor_keeps_every_field(with_every_field):
-    data = with_every_field
-    fields = list(data._arguments)
-    assert len(fields) == 14
-    twin = data._with()
-    assert type(twin) is type(data)
-    for name in fields:
-        assert getattr(twin, name) is getattr(data, name), name
-    for name, value in {"minority": 0, "sampling_ratio": 0.5, "scoring": "f1"}.items():
-        changed = data._with(**{name: value})
-        kept = [other for other in fields if other != name]
-        assert all(getattr(changed, other) is getattr(data, other) for other in kept)
-        assert getattr(changed, name) == value != getattr(data, name)
-
-
-@pytest.mark.parametrize("copied", ["thinned", "whole", "holding_out"])
+@pytest.mark.parametrize("copied", ["thinned", "whole", "held out in turn"])
 def test_copies_are_of_the_same_task(with_every_field, copied):
     data = with_every_field
     twin = {
         "thinned": lambda: data.thinned(0.3, RandomStreams(1)),
         "whole": data.whole,
-        "holding_out": lambda: data.whole().holding_out(np.arange(0, 300, 3)),
+        "held out in turn": lambda: next(data.held_out_in_turn(4, RandomStreams(1))),
     }[copied]()
-    for name in ("classes", "minority", "sampling_ratio", "scoring", "form", "table_maker"):
+    names = ("classes", "minority", "sampling_ratio", "scoring", "form", "table_maker", "max_rows")
+    for name in names:
         assert getattr(twin, name) is getattr(data, name)
     # Rows that are in all members, or in none, are not left out in rotation.
-    assert (twin.folds is None) == (copied != "thinned")
-    assert copied != "thinned" or len(twin.folds) == len(twin.codes)
+    folds = twin.parts[0].folds
+    assert (folds is None) == (copied != "thinned")
+    assert copied != "thinned" or len(folds) == len(twin.parts[0].codes)
     assert len(twin.codes) == len(twin.weights) == sum(len(table) for table in twin.tables)
     # A row is where its class and its weight are.
     keys = [dict(zip(map(bytes, d.tables[0]), d.codes, strict=False)) for d in (data, twin)]
@@ -173,34 +165,33 @@ def test_whole_has_all_rows_and_their_numbers(imbalanced, make, own):
     np.testing.assert_array_equal(whole.codes[whole.rows["train"]], y)
 
 
-def test_holding_out_takes_these_rows_aside(imbalanced, make):
-    rows = np.arange(0, 600, 5)
-    held = make.data(*imbalanced).whole().holding_out(rows)
-    np.testing.assert_array_equal(held.rows["valid"], rows)
-    np.testing.assert_array_equal(np.flatnonzero(~held.rows["train"]), rows)
-    assert held.has_validation
-    assert not held.validation_is_apart
-
-
-def test_parts_of_training_share_out_every_class(three_classes, make):
-    data = make.data(*three_classes)
-    parts = data.parts_of_training(4, RandomStreams(0))
-    assert len(parts) == 4
-    np.testing.assert_array_equal(
-        np.sort(np.concatenate(parts)), np.sort(np.concatenate(data.class_rows))
-    )
-    for part in parts:
+@pytest.mark.parametrize("own", [False, True], ids=["held out", "own rows"])
+def test_rows_are_held_out_in_turn(three_classes, make, own):
+    X, y = three_classes
+    given_rows = (X[::2], y[::2], X[1::2], y[1::2]) if own else (X, y)
+    data = make.data(*given_rows)
+    turns = list(data.held_out_in_turn(4, RandomStreams(0)))
+    assert len(turns) == 4
+    parts = [turn.rows["valid"] for turn in turns]
+    # Validation rows are held out in none of them.
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), data.rows["train"])
+    for turn, part in zip(turns, parts, strict=True):
+        assert turn.has_validation
+        assert not turn.validation_is_apart
+        others = np.setdiff1d(np.arange(len(y)), part)
+        np.testing.assert_array_equal(turn.rows["train"], others)
         counts = np.bincount(data.codes[part])
         for k, rows in enumerate(data.class_rows):
             assert len(rows) // 4 <= counts[k] <= -(-len(rows) // 4)
 
 
-def test_parts_do_not_depend_on_other_classes(imbalanced, make):
-    # A row's part is decided by its own random number and those of its class.
+def test_turns_do_not_depend_on_other_classes(imbalanced, make):
+    # A row's turn is decided by its own random number and those of its class.
     X, y = imbalanced
     rare = np.flatnonzero(y == 1)
     two = make.data(X, y, validation_fraction=None)
     three = make.data(X, np.where((y == 0) & (X[:, 0] > 0), 2, y), validation_fraction=None)
-    ours, others = (data.parts_of_training(4, RandomStreams(0)) for data in (two, three))
+    ours, others = (data.held_out_in_turn(4, RandomStreams(0)) for data in (two, three))
     for mine, other in zip(ours, others, strict=True):
-        np.testing.assert_array_equal(np.intersect1d(mine, rare), np.intersect1d(other, rare))
+        held_out = (np.intersect1d(turn.rows["valid"], rare) for turn in (mine, other))
+        np.testing.assert_array_equal(*held_out)

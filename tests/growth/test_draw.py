@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from metasampler.growth import draw_rows, gaussian_log_weights, race_keys
-from metasampler.growth._draw import race_keys_of
+from metasampler.growth import draw_rows
+from metasampler.growth._draw import race_keys, race_keys_of
+from metasampler.growth._rules import gaussian_log_weights
 
 KEY = np.array([123, 456], dtype=np.uint64)
 

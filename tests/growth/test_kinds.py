@@ -17,7 +17,6 @@ from metasampler.growth import (
     MemberLearner,
     Members,
     RandomStreams,
-    check_table,
     kinds_of,
     make_growth_data,
     make_learners,
@@ -25,6 +24,7 @@ from metasampler.growth import (
     resolve_kinds,
     resolve_leaf_smoothing,
 )
+from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._trees import TreeLearner
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
@@ -80,12 +80,12 @@ def test_trees_are_quick_where_all_kinds_are_trees():
 
 
 @needs_fast_trees
-def test_a_copy_shares_no_builder():
+def test_a_copy_shares_no_random_numbers():
     X = np.zeros((4, 2), dtype=np.float32)
     learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)
     for mine in learner.learners:
         other = mine.own_copy()
-        assert mine._builder is not other._builder
+        assert mine._random_state is not other._random_state
         assert mine.estimator is other.estimator
         assert (other.n_jobs, other.leaf_smoothing) == (1, 2.0)
 
@@ -196,10 +196,10 @@ def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n
 
 def test_tables_are_converted_only_where_all_kinds_are_trees():
     X = np.arange(8.0).reshape(4, 2)
-    assert check_table(X, [TREE, ExtraTreeClassifier()]).dtype == np.float32
-    assert check_table(X, [TREE, BAYES]) is X
+    assert unfitted_form([TREE, ExtraTreeClassifier()]).fit(X)(X).dtype == np.float32
+    assert unfitted_form([TREE, BAYES]).fit(X)(X) is X
     X[0, 0] = np.nan
-    assert np.isnan(check_table(X, [TREE, ExtraTreeClassifier()])[0, 0])
+    assert np.isnan(unfitted_form([TREE, ExtraTreeClassifier()]).fit(X)(X)[0, 0])
 
 
 def test_kinds():

@@ -22,9 +22,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
-from metasampler.growth import Candidates, Memory, RandomStreams, _data, _draw, race_keys
+from metasampler.growth import Candidates, Memory, RandomStreams, _data
 from metasampler.growth._data import Part
-from metasampler.growth._draw import Request
+from metasampler.growth._draw import Request, race_keys
 from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FileTable, FrameTable, write_table
 from metasampler.growth._rules import Sums, hardest_rows
@@ -98,7 +98,7 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
     monkeypatch.setattr(_data, "MANY_ROWS", 150)
     monkeypatch.setattr("metasampler.growth._weights.MANY_ROWS", 150)
     monkeypatch.setattr("metasampler.growth._merging.MANY_ROWS", 150)
-    monkeypatch.setattr(_draw, "MAX_DEALT", 150)
+    monkeypatch.setattr("metasampler.growth._draw.MAX_DEALT", 150)
     monkeypatch.setattr("metasampler.growth._parted.MAX_DEALT", 150)
     from lightgbm import LGBMClassifier
 

@@ -13,9 +13,9 @@ from metasampler.growth import (
     draw_rows,
     make_draw,
     make_growth_data,
-    race_keys,
     spread_action,
 )
+from metasampler.growth._draw import race_keys
 
 
 class Candidates:

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.growth import GaussianDraw, Growth, RandomStreams, make_learners
-from metasampler.growth._draw import Choice, deal_folds
+from metasampler.growth._draw import Choice
 from metasampler.growth._pieces import make_pieces
 from metasampler.growth._trees import leaf_probabilities
 
@@ -33,11 +33,13 @@ def grown(make, X, y, n_members=7, *, fraction=0.25, smoothing=0.0, rule=None, *
     n_folds=st.integers(2, 12),
     seed=st.integers(0, 1000),
 )
-def test_folds_keep_the_shares_of_the_classes(sizes, n_folds, seed):
+def test_folds_keep_the_shares_of_the_classes(make, sizes, n_folds, seed):
     codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    class_rows = [np.flatnonzero(codes == k) for k in range(len(sizes))]
-    folds = deal_folds(class_rows, n_folds, RandomStreams(seed))
-    for rows in class_rows:
+    n_folds = min(n_folds, len(codes))
+    options = {"validation_fraction": 1 / n_folds, "rotate": True, "seed": seed}
+    data = make.data(np.zeros((len(codes), 1)), codes, **options)
+    folds = data.parts[0].folds
+    for rows in data.class_rows:
         counts = np.bincount(folds[rows], minlength=n_folds)
         assert counts.max() - counts.min() <= 1
         # The first fold has rows of every class, so that the first member can be judged.
@@ -50,19 +52,19 @@ def test_no_member_sees_its_fold(make, imbalanced, rule):
     data = growth.data
     assert data.n_folds == 4
     for number, subset in enumerate(growth.subsets):
-        assert not np.any(data.folds[subset] == number % 4)
+        assert not np.any(data.parts[0].folds[subset] == number % 4)
         visible = data.parts[0].rows_of(data.minority, number % 4)
         counts = np.bincount(data.codes[subset])
         assert counts.tolist() == [len(visible)] * 2
         (piece,) = make_pieces(data, Choice.of([subset]), number, stops_early=True)
-        assert_array_equal(piece.unseen, np.flatnonzero(data.folds == number % 4))
+        assert_array_equal(piece.unseen, np.flatnonzero(data.parts[0].folds == number % 4))
 
 
 def brute_force(growth, smoothing):
     """For each row the mean over the members that have not seen its fold; NaN if there is none."""
     data, means = growth.data, []
     X = data.tables[0]
-    for row, fold in enumerate(data.folds):
+    for row, fold in enumerate(data.parts[0].folds):
         said = [
             leaf_probabilities(member, member.tree_.apply(X[row : row + 1]), smoothing)[0]
             for number, member in enumerate(growth.members)
@@ -151,7 +153,7 @@ def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatc
     for number in range(5):
         growth.fit_member(number)
     for number, (rows, unseen, weights) in enumerate(seen):
-        assert_array_equal(unseen, np.flatnonzero(data.folds == number % 4))
+        assert_array_equal(unseen, np.flatnonzero(data.parts[0].folds == number % 4))
         assert_array_equal(weights, data.weights[unseen])
         assert not np.isin(rows, unseen).any()
 
@@ -171,5 +173,5 @@ def test_one_fold_can_be_held_out_from_all(make, imbalanced):
     data = make.data(*imbalanced, validation_fraction=0.25, rotate=True)
     held = data.holding_out_a_fold()
     assert held.n_folds == 0
-    assert_array_equal(held.rows["valid"], np.flatnonzero(data.folds == 0))
-    assert_array_equal(np.flatnonzero(held.rows["train"]), np.flatnonzero(data.folds != 0))
+    assert_array_equal(held.rows["valid"], np.flatnonzero(data.parts[0].folds == 0))
+    assert_array_equal(held.rows["train"], np.flatnonzero(data.parts[0].folds != 0))

@@ -13,8 +13,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from metasampler.growth import average_precision, running_mean
-from metasampler.growth._scoring import bind_scorer
+from metasampler.growth import running_mean
+from metasampler.growth._scoring import average_precision, bind_scorer
 
 
 @given(

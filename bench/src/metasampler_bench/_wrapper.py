@@ -6,7 +6,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from metasampler.growth import check_table, copy_input_tags
+from metasampler.growth import copy_input_tags
+from metasampler.tables import TableForm
 
 __all__ = ["WrappingClassifier"]
 
@@ -21,7 +22,7 @@ class WrappingClassifier(ClassifierMixin, BaseEstimator):
     def _check_fit_rows(self, X, y):
         """Return the table as it is, the classes, and the position of each label in them."""
         # Of the estimator nothing is known: it gets the table as it is.
-        table = check_table(X, None, owner=self)
+        table = TableForm("as it is")(X, owner=self)
         validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
@@ -34,7 +35,7 @@ class WrappingClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_predict_table(self, X):
         check_is_fitted(self)
-        table = check_table(X, None, owner=self)
+        table = TableForm("as it is")(X, owner=self)
         validate_data(self, X, reset=False, skip_check_array=True)
         return table
 

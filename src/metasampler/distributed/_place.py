@@ -101,10 +101,10 @@ class Cluster(Memory):
         # Teams grow side by side and ask from their own threads.
         self._lock = threading.Lock()
 
-    def new_paths(self, n_paths: int) -> list[Path] | None:
-        """Return paths of files in the shared folder; None keeps tables in memory."""
+    def new_paths(self, n_paths: int) -> list:
+        """Return paths of files in the shared folder; None keeps a table in memory."""
         if self.folder is None:
-            return None
+            return [None] * n_paths
         self.folder.mkdir(parents=True, exist_ok=True)
         return [self.folder / f"{next(self._numbers)}" for _ in range(n_paths)]
 

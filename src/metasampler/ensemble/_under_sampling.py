@@ -216,10 +216,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         growth, parts = team.growth, [held_out]
         if not held_out.are_few(growth.data.n_classes):
             return held_out
-        whole = growth.data.whole()
-        for rows in growth.data.parts_of_training(_N_PARTS, growth.streams):
-            title = f"Holding out part {len(parts)} of {_N_PARTS}"
-            again = self._grow_again(team, whole.holding_out(rows), title)
+        for data in growth.data.held_out_in_turn(_N_PARTS, growth.streams):
+            again = self._grow_again(team, data, f"Holding out part {len(parts)} of {_N_PARTS}")
             parts.append(HeldOut(*again.growth.judged()))
         return HeldOut.joined(parts)
 

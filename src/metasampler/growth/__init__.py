@@ -8,12 +8,11 @@ from metasampler.growth._boosters import BoostedMember
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
-    check_table,
     looked_at,
     make_growth_data,
     unchanged_on_error,
 )
-from metasampler.growth._data import GrowthData, join_arrays
+from metasampler.growth._data import GrowthData, fingerprint, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
     Candidates,
@@ -22,7 +21,6 @@ from metasampler.growth._draw import (
     Stream,
     draw_rows,
     join_choices,
-    race_keys,
 )
 from metasampler.growth._journal import Journal
 from metasampler.growth._kinds import (
@@ -34,22 +32,20 @@ from metasampler.growth._kinds import (
     resolve_leaf_smoothing,
 )
 from metasampler.growth._looked import LookedAt
-from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
+from metasampler.growth._loop import Growth, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
-from metasampler.growth._memory import Memory, RowsInMemory, fingerprint, join_tables
+from metasampler.growth._memory import Memory, join_tables
 from metasampler.growth._parted import make_parted_data
 from metasampler.growth._places import load_cell, store_cell
 from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
-    Rule,
     draw_from_pool,
-    gaussian_log_weights,
     hardest_rows,
     make_draw,
     spread_action,
 )
-from metasampler.growth._scoring import average_precision, running_mean
+from metasampler.growth._scoring import running_mean
 from metasampler.growth._sources import (
     ArrayBlock,
     ParquetRows,
@@ -71,7 +67,6 @@ __all__ = [
     "GaussianDraw",
     "Growth",
     "GrowthData",
-    "GrowthStep",
     "Journal",
     "LookedAt",
     "MemberLearner",
@@ -81,17 +76,12 @@ __all__ = [
     "Policy",
     "PowerDraw",
     "RandomStreams",
-    "RowsInMemory",
-    "Rule",
     "Stream",
     "TreeLearner",
-    "average_precision",
-    "check_table",
     "copy_input_tags",
     "draw_from_pool",
     "draw_rows",
     "fingerprint",
-    "gaussian_log_weights",
     "group_sums",
     "hardest_rows",
     "is_plain_tree",
@@ -106,7 +96,6 @@ __all__ = [
     "make_learners",
     "make_parted_data",
     "names_of_numbers",
-    "race_keys",
     "replay",
     "resolve_estimator",
     "resolve_kinds",

@@ -4,6 +4,8 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,11 +14,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
-from metasampler.growth._draw import RandomStreams, deal_folds, hold_out_rows
-from metasampler.growth._kinds import make_table_form
+from metasampler.growth._data import GrowthData, Part, join_below, part_apart
+from metasampler.growth._draw import (
+    RandomStreams,
+    can_hold_out,
+    deal_folds,
+    find_minority,
+    hold_out_rows,
+)
+from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._looked import LookedAt
-from metasampler.growth._memory import RowsInMemory, join_tables
+from metasampler.growth._memory import Memory
 from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
@@ -67,11 +76,6 @@ def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
     except TypeError:  # labels of several types
         counts = np.array([])
     yield X, counts
-
-
-def check_table(X, estimator, *, name: str = "X", owner=None):
-    """Return one table in the form that members take."""
-    return make_table_form(estimator, X)(X, name=name, owner=owner)
 
 
 def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
@@ -156,22 +160,18 @@ def _check_weights(sample_weight, X) -> np.ndarray:
 
 def _drop_weightless_rows(X, y, sample_weight):
     """Check the weights and leave out the rows that have none, as if they were never passed."""
-    weights = _check_weights(sample_weight, X)
+    weights, rows = _check_weights(sample_weight, X), None
     keep = weights > 0
     if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")
-    if keep.all():
-        return X, y, _without_unit(weights), None
-    rows = np.flatnonzero(keep)
-    return take_rows(X, rows), y[rows], _without_unit(weights[rows]), rows
-
-
-def _without_unit(weights: np.ndarray) -> np.ndarray:
-    """Return positive weights of mean 1, because learners take them for numbers of rows."""
+    if not keep.all():
+        rows = np.flatnonzero(keep)
+        X, y, weights = take_rows(X, rows), y[rows], weights[rows]
     least = weights.min()
     check_spread(least, weights.max())
     ratios = ratios_to(weights, least)
-    return ratios / (total_of(ratios) / len(ratios))
+    # Of mean 1, because learners take them for numbers of rows.
+    return X, y, ratios / (total_of(ratios) / len(ratios)), rows
 
 
 def make_growth_data(
@@ -191,7 +191,7 @@ def make_growth_data(
     must_hold_out: bool = True,
     rotate: bool = False,
     **settings,
-) -> RowsInMemory:
+) -> GrowthData:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
@@ -202,7 +202,8 @@ def make_growth_data(
     The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
-    form = make_table_form(estimator, _weighted_rows(X, sample_weight))
+    weighted = _weighted_rows(X, sample_weight)
+    form = unfitted_form(estimator, X).fit(weighted)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
@@ -218,36 +219,27 @@ def make_growth_data(
     if sample_weight is not None:
         X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
-            "2 classes."
-        )
-    tables, all_codes = [X], [codes]
     counts = np.bincount(codes)
-    # Counted before rows are held out. Of equally small classes the last is the minority, as 1 is
-    # of 0 and 1.
-    minority = len(classes) - 1 - int(np.argmin(counts[::-1]))
-    rows: dict = {"train": slice(0, X.shape[0])}
-    folds, streams = None, RandomStreams.from_random_state(streams)
-    if X_val is None and validation_fraction is not None:
+    # Counted before rows are held out.
+    minority = find_minority(classes, counts)
+    known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
+    streams = RandomStreams.from_random_state(streams)
+    if (
+        X_val is None
+        and validation_fraction is not None
+        and can_hold_out(classes, counts, must_hold_out)
+    ):
         class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
-        if counts.min() >= 2 and rotate:
+        if rotate:
             n_folds = max(2, round(min(1 / validation_fraction, len(codes))))
-            folds = deal_folds(class_rows, n_folds, streams)
-            rows["valid"] = slice(0, X.shape[0])
-        elif counts.min() >= 2:
-            rows["valid"] = hold_out_rows(class_rows, validation_fraction, streams)
+            known["folds"] = deal_folds(class_rows, n_folds, streams)
+            known["roles"] = {"train": slice(None), "valid": slice(None)}
         else:
-            rare = classes.tolist()[int(np.argmin(counts))]
-            lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
-            if must_hold_out:
-                raise ValueError(
-                    f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
-                )
-            warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=3)
-
-    start = X.shape[0]
+            valid = hold_out_rows(class_rows, validation_fraction, streams)
+            known["roles"] = {"train": ~valid, "valid": valid}
+    # In as few bytes as they need: there is one for every row.
+    code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
+    parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue
@@ -255,42 +247,26 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
-        tables.append(table)
-        all_codes.append(encode_labels(labels, classes, f"y_{suffix}"))
-        rows[role] = slice(start, start + table.shape[0])
-        start += table.shape[0]
+        codes = encode_labels(labels, classes, f"y_{suffix}").astype(code_type)
+        start = parts[-1].start + parts[-1].n_rows
+        passed = None if original_rows is None else start + n_passed - X.shape[0]
+        part = part_apart(table, codes, start, role, sample_weight is not None, passed)
+        parts.append(replace(part, remembers=True))
     if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
-        rows["valid"] = np.arange(X.shape[0], X.shape[0] + tables[1].shape[0])
-        tables = [join_tables(*tables[:2]), *tables[2:]]
-    if isinstance(rows.get("valid"), np.ndarray):
-        # A mask takes an eighth of the memory of the numbers. It speaks of all tables, as every
-        # vector does.
-        rows["train"] = np.zeros(start, dtype=bool)
-        rows["train"][: X.shape[0]] = True
-        rows["train"][rows["valid"]] = False
-    if original_rows is not None:
-        others = np.arange(n_passed, n_passed + start - X.shape[0])
-        original_rows = np.concatenate([original_rows, others])
-    data = RowsInMemory(
-        tables,
-        # In as few bytes as they need: there is one for every row.
-        np.concatenate(all_codes).astype(np.min_scalar_type(len(classes) - 1)),
+        parts[:2] = [join_below(parts[:2])]
+    data = GrowthData(
+        place,
+        parts,
         classes,
-        rows,
+        n_drawn_parts=1,
         minority=minority,
         sampling_ratio=sampling_ratio,
         streams=streams,
-        # Validation and test rows of their own count one each.
-        weights=None
-        if sample_weight is None
-        else np.pad(sample_weight, (0, start - len(sample_weight)), constant_values=1.0),
-        original_rows=original_rows,
-        folds=folds,
         form=form,
         **settings,
     )
-    smallest = min(len(of) for k, of in enumerate(data.class_rows) if k != minority)
+    smallest = np.delete(data.counts, minority).min()
     if smallest < data.draw_size:
         warnings.warn(
             f"sampling_ratio={sampling_ratio} asks for {data.draw_size:.6g} rows of each larger "

@@ -9,13 +9,17 @@ has two verbs: ``make`` fills new cells, ``ask`` brings answers to the loop. `_m
 memory, where a cell is the thing itself, `_parted` rows in files (`_places`) or on a cluster.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any, NamedTuple
+from zlib import crc32
 
+import joblib
 import numpy as np
+from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import (
@@ -24,10 +28,17 @@ from metasampler.growth._draw import (
     RandomStreams,
     Request,
     Stream,
+    draw_rows,
+    draw_subset,
     join_choices,
+    race_keys_of,
 )
+from metasampler.growth._fingerprint import fingerprint_rows
+from metasampler.growth._memory import join_tables
+from metasampler.growth._places import lowest_in, remake_table
 from metasampler.growth._scoring import bind_scorer
 from metasampler.growth._weights import MANY_ROWS, exact_sum
+from metasampler.tables import TreeTable, lowest_values
 
 #: Rows of each class, in each role, that are looked at one by one: for scores, states, calibration
 #: and to stop by. Of more rows a sample by keys is; each then stands for several.
@@ -35,6 +46,8 @@ MAX_WATCHED = 300_000
 
 # Up to so many rows the rows that a member may see are kept for every fold.
 _FEW = 1 << 20
+
+_ROLES = ("train", "valid", "test")
 
 #: Numbers of rows in a part: all, those of a mask, or a list of them.
 Selector = slice | np.ndarray
@@ -67,32 +80,27 @@ class Part:
     def __getstate__(self):
         return {**self.__dict__, "_known": {}}
 
-    def with_(self, **changes) -> "Part":
-        """Return the same rows with some of the constructor's arguments changed."""
-        return replace(self, **changes)
-
     def rows_of(self, k: int | None, fold: int | None = None, role: str = "train") -> np.ndarray:
         """Return the positions of a class's rows in a role, without those of a fold."""
         if (role, k, fold) in self._known:
             return self._known[role, k, fold]
-        which = slice(None) if role == "all" else self.roles.get(role, slice(0))
-        if isinstance(which, slice) and which == slice(None) and k is not None:
-            chosen = self.codes == k
-            if fold is not None:
-                assert self.folds is not None
-                chosen &= self.folds != fold
-            rows = np.flatnonzero(chosen)
-        elif fold is not None:
-            rows = self.rows_of(k, None, role)
-            assert self.folds is not None
-            rows = rows[self.folds[rows] != fold]
-        else:
-            rows = np.arange(self.n_rows)[which]
-            rows = rows if k is None else rows[self.codes[rows] == k]
+        chosen = np.zeros(self.n_rows, dtype=bool)
+        chosen[slice(None) if role == "all" else self.roles.get(role, slice(0))] = True
+        if k is not None:
+            chosen &= self.codes == k
+        if fold is not None:
+            chosen &= self.folds != fold
+        rows = np.flatnonzero(chosen)
         often = role == "train" and fold is None
         if self.remembers and (often or self.n_rows <= _FEW):
             self._known[role, k, fold] = rows
         return rows
+
+    def holding_out(self, rows: Selector) -> "Part":
+        """Return the same rows, these as validation rows and all others as training rows."""
+        train = np.ones(self.n_rows, dtype=bool)
+        train[rows] = False
+        return replace(self, roles={"train": train, "valid": ~train}, folds=None)
 
 
 class Watched(NamedTuple):
@@ -117,33 +125,21 @@ class Watched(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class GrowthData(ABC):
+class GrowthData:
     """The rows an ensemble grows on: fixed, and shared by all episodes on one task.
 
     Their numbers run through all tables. What is done with them is done by parts (`Part`), and
     their answers are merged here; in memory each table is one part.
     """
 
-    #: Where the parts are, and the parts as the place knows them.
+    #: Where the parts are, and the parts as the place knows them: those that rows are drawn from,
+    #: then validation and test rows if they are tables of their own.
     place: Any
     parts: list
-    #: Training rows first, then validation and test rows if they are tables of their own; of rows
-    #: that are not in memory one row like them, by which learners are chosen.
-    tables: list
     classes: np.ndarray
     _: KW_ONLY
-    #: Rows of all tables, and of the first, from which rows are drawn.
-    n_rows: int
-    n_train_table: int
-    #: So many parts, the first ones, make up the first table.
+    #: From so many parts, the first ones, rows are drawn.
     n_drawn_parts: int
-    #: "train" and, where there are any such rows, "valid" and "test".
-    roles: tuple[str, ...]
-    #: Training rows of each class.
-    counts: np.ndarray
-    #: Folds that members leave out in rotation, or 0.
-    n_folds: int
-    has_weights: bool
     #: The smallest class, as a position in the classes.
     minority: int
     sampling_ratio: float
@@ -154,16 +150,38 @@ class GrowthData(ABC):
     table_maker: Any = None
     #: The most rows of a class that a member gets; None sets no limit.
     max_rows: int | None = None
-    #: Whether validation rows are a table of their own, which the user passed.
-    validation_is_apart: bool = False
+    #: One row like all others, if rows are not in memory; NaN if values are missing.
+    example: Any = None
     #: What is known of the same rows, in the same roles and folds, is taken over from it.
     same_rows_as: InitVar["GrowthData | None"] = None
 
     def __post_init__(self, same_rows_as):
-        known, place, counts = same_rows_as, self.place, self.counts
+        known, place = same_rows_as, self.place
         self.drawn_parts = self.parts[: self.n_drawn_parts]
         self.n_classes = len(self.classes)
+        self._facts = (
+            place.ask(_facts_of, self.parts, args=(self.n_classes,))
+            if known is None
+            else known._facts
+        )
+        n_rows, counts, roles, weighted, n_folds = zip(*self._facts, strict=True)
+        drawn = slice(self.n_drawn_parts)
+        #: Rows of all tables, and of the first, from which rows are drawn.
+        self.n_rows, self.n_train_table = sum(n_rows), sum(n_rows[drawn])
+        #: Training rows of each class.
+        self.counts = counts = np.sum(counts[drawn], axis=0)
+        self.has_weights = any(weighted)
+        #: Folds that members leave out in rotation, or 0.
+        self.n_folds = max(n_folds[drawn])
+        #: "train" and, where there are any such rows, "valid" and "test".
+        self.roles = [role for role in _ROLES if any(role in of for of in roles)]
         self.has_validation = "valid" in self.roles
+        #: Whether validation rows are a table of their own, which the user passed.
+        self.validation_is_apart = self.has_validation and "valid" not in set().union(*roles[drawn])
+        #: The tables, or of each that is not in memory one row, by which learners are chosen.
+        self.tables: list = [self.example] * (1 + self.validation_is_apart)
+        if self.example is None:
+            self.tables = [part.table for part in self.parts]
         #: Rows of each larger class that a member gets, if it may see all rows.
         self.draw_size = self._draw_size(int(counts[self.minority]))
         limits = self.limits(counts)
@@ -202,33 +220,137 @@ class GrowthData(ABC):
 
     # ------------------------------------------------------------------ other rows, same task
 
-    @abstractmethod
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
-        """Return the same task with a part of the training rows of each class, at least one."""
+        """Return the same task with a part of the training rows of each class, at least one.
 
-    @abstractmethod
+        The rows left out are not even scored: this is what makes meta-training on a part cheap.
+        """
+        if self.example is not None:
+            raise ValueError(
+                "Meta-training needs rows in memory: pass a fitted MetaSampler, or take a sample "
+                "of the rows to train one."
+            )
+        key, first = streams.row_key(Stream.SUBSET), self.parts[0]
+        keep = np.ones(first.n_rows, dtype=bool)
+        keep[first.roles["train"]] = False
+        for rows in self.class_rows:
+            size = max(1, round(ratio * len(rows)))
+            keep[rows[draw_rows(race_keys_of(key, 0, rows), size)]] = True
+        parts = [_some_rows(first, keep)]
+        for part in self.parts[1:]:
+            parts.append(replace(part, start=parts[-1].start + parts[-1].n_rows))
+        return replace(self, parts=parts)
+
+    def _together(self) -> list:
+        """Return the parts with training and validation rows; in memory they are one table."""
+        parts = self.parts[: self.n_drawn_parts + self.validation_is_apart]
+        if self.place.copies_rows or len(parts) == 1:
+            return parts
+        return self.place.make(join_below, [parts])
+
     def whole(self) -> "GrowthData":
         """Return the same task with the validation rows among the training rows."""
+        parts = self.place.make(_all_for_training, self._together())
+        return replace(self, parts=parts, n_drawn_parts=len(parts))
 
-    @abstractmethod
-    def holding_out(self, rows) -> "GrowthData":
-        """Return the same task with these rows of the only table as its validation rows."""
+    def held_out_in_turn(self, n_parts: int, streams: RandomStreams) -> Iterator["GrowthData"]:
+        """Yield the same task with another part of the training rows held out, one by one.
 
-    @abstractmethod
+        A part has its share of every class. All other rows are training rows.
+        """
+        # Imported here: it makes such rows.
+        from metasampler.growth._parted import deal_parts
+
+        place, parts = self.place, self._together()
+        # Number 0 was the split into training and validation rows.
+        folds = deal_parts(place, parts, self.counts, streams.row_key(Stream.SPLIT), 1, n_parts)
+        # Rows are dealt like cards: with fewer rows the last parts get none.
+        for number in range(min(n_parts, int(self.counts.max()))):
+            held_out = place.make(_holding_out_fold, parts, folds, args=(number,))
+            yield replace(self, parts=held_out, n_drawn_parts=len(parts))
+
     def holding_out_a_fold(self) -> "GrowthData":
         """Return the same task with one fold held out from all members, instead of rotation."""
+        if not self.n_folds:
+            return self
+        parts = self.place.make(_holding_out_first_fold, self.drawn_parts)
+        return replace(self, parts=parts)
 
-    @abstractmethod
-    def parts_of_training(self, n_parts: int, streams: RandomStreams) -> list:
-        """Return the training rows in parts, each with its share of every class."""
-
-    @abstractmethod
     def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "GrowthData":
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
+        changes: dict[str, Any] = {"table_maker": None}
+        if trees and self.example is None:
+            changes["table_maker"] = maker = TreeTable(lowest_values(self.tables[0]))
+            changes["parts"] = [replace(part, table=maker(part.table)) for part in self.parts]
+        elif trees:
+            place, paths = self.place, self.place.new_paths(len(self.parts))
+            lowest = np.min(place.ask(_lowest_values, self.drawn_parts), axis=0)
+            changes["table_maker"] = maker = TreeTable(lowest)
+            changes["parts"] = place.make(_with_table, self.parts, paths, args=(maker,))
+            changes["example"] = maker(self.example)
+        return replace(self, sampling_ratio=sampling_ratio, same_rows_as=self, **changes)
 
-    @abstractmethod
+    # ------------------------------------------------------------------ of rows in memory
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The class of every row of every table, as a position in the classes."""
+        return join_arrays([part.codes for part in self.parts])
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of all rows, if they have any."""
+        return join_arrays([part.weights for part in self.parts])
+
+    @property
+    def rows(self) -> dict[str, np.ndarray]:
+        """The numbers of the rows in each role."""
+        return {
+            role: join_arrays([part.start + part.rows_of(None, None, role) for part in self.parts])
+            for role in self.roles
+        }
+
+    @property
+    def class_rows(self) -> list[np.ndarray]:
+        """The numbers of the training rows of each class."""
+        return [self.parts[0].rows_of(k) for k in range(self.n_classes)]
+
+    def to_original(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers of some rows of the first table among the rows the user passed."""
+        original = self.parts[0].original
+        return rows if original is None else original[rows]
+
+    def draw(self, key: np.ndarray, number: int, rule=None) -> np.ndarray:
+        """Return the rows of the first table that `draw_subset` draws, by their positions."""
+        return self._found(draw_subset(self, key, number, rule), self.drawn_parts)[0]
+
+    def member_weights(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return the weights with which some rows of the first table enter a member."""
+        # Imported here: pieces are cut from the rows.
+        from metasampler.growth._pieces import member_weights
+
+        part = self.parts[0]
+        if part.weights is None:
+            return None
+        return member_weights(part.weights[rows], part.codes[rows], self.mean_weights)
+
+    # ------------------------------------------------------------------ fingerprints
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that other rows, labels and weights, cut as they may be, hardly have."""
+        return f"{sum(self.place.ask(_fingerprint_of, self.parts)) % (1 << 64):016x}"
+
     def fingerprints(self) -> dict[str, Any]:
         """Return short texts that tell these rows, labels and weights from others."""
+        if self.example is not None:
+            return {"X": self.fingerprint}
+        codes, weights, tables = self.codes, self.weights, self.tables
+        return {
+            "y": fingerprint(codes),
+            "sample_weight": None if weights is None else fingerprint(weights),
+            "X": list(map(fingerprint, tables)),
+        }
 
     # ------------------------------------------------------------------ sizes of draws
 
@@ -254,7 +376,7 @@ class GrowthData(ABC):
         if counts.max() <= MAX_WATCHED:
             chosen = place.make(_role_rows, parts, args=(role,))
         else:
-            key, number = self.streams.row_key(Stream.WATCH), ("train", "valid", "test").index(role)
+            key, number = self.streams.row_key(Stream.WATCH), _ROLES.index(role)
             scales = np.maximum(counts, 1) / np.clip(counts, 1, MAX_WATCHED)
             of_class = []
             for k, count in enumerate(counts):
@@ -313,10 +435,16 @@ class GrowthData(ABC):
 # ---------------------------------------------------------------------- the questions
 
 
+def _facts_of(part: Part, n_classes: int) -> tuple:
+    """Return rows, training rows of each class, roles, whether there are weights, and folds."""
+    n_folds = 0 if part.folds is None else int(part.folds.max(initial=0)) + 1
+    counts = count_classes(part, n_classes, "train")
+    return part.n_rows, counts, tuple(part.roles), part.weights is not None, n_folds
+
+
 def count_classes(part: Part, n_classes: int, role: str) -> np.ndarray:
     """Return the number of rows of each class in a role."""
-    which = slice(None) if role == "all" else part.roles.get(role, slice(0))
-    return np.bincount(part.codes[which], minlength=n_classes)
+    return np.array([len(part.rows_of(k, None, role)) for k in range(n_classes)])
 
 
 def _count_folds(part: Part, n_classes: int, n_folds: int) -> np.ndarray:
@@ -356,10 +484,98 @@ def _weights_of_class(part: Part, k: int) -> np.ndarray:
     return part.weights[part.rows_of(k)]
 
 
+def _fingerprint_of(part: Part) -> int:
+    return fingerprint_rows(part.table, part.codes, part.weights, part.start)
+
+
+def _lowest_values(part: Part) -> np.ndarray:
+    return lowest_in(part.table)
+
+
+def fingerprint(table) -> str:
+    """Return a short text that tables with other values do not have."""
+    if sparse.issparse(table):
+        table = table.tocsr()
+        return " ".join(map(fingerprint, (table.data, table.indices, table.indptr)))
+    if isinstance(table, np.ndarray) and not table.dtype.hasobject:
+        # A checksum: it is to find mistakes, and every fit reads its whole table for it.
+        head = crc32(f"{table.shape} {table.dtype}".encode())
+        return f"{crc32(np.ascontiguousarray(table).data, head):08x}"
+    if hasattr(table, "columns"):
+        # By column: how a frame keeps its columns together is no part of it.
+        parts = [joblib.hash((str(name), np.asarray(table[name]))) for name in table.columns]
+        return blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
+    return joblib.hash(table)
+
+
+# ---------------------------------------------------------------------- other parts
+
+
+def _with_table(part: Part, path, table_maker) -> Part:
+    return replace(part, table=remake_table(part.table, table_maker, path))
+
+
+def _all_for_training(part: Part) -> Part:
+    return replace(part, roles=None, folds=None)
+
+
+def _holding_out_fold(part: Part, folds: np.ndarray, number: int) -> Part:
+    return part.holding_out(folds == number)
+
+
+def _holding_out_first_fold(part: Part) -> Part:
+    assert part.folds is not None
+    return part.holding_out(part.folds == 0)
+
+
+def _some_rows(part: Part, keep: np.ndarray) -> Part:
+    """Return the rows of a mask as a part: there they get new numbers."""
+    roles = {
+        role: which if isinstance(which, slice) else which[keep]
+        for role, which in part.roles.items()
+    }
+    return replace(
+        part,
+        table=take_rows(part.table, np.flatnonzero(keep)),
+        codes=part.codes[keep],
+        weights=None if part.weights is None else part.weights[keep],
+        folds=None if part.folds is None else part.folds[keep],
+        roles=roles,
+        original=None,
+    )
+
+
+def part_apart(table, codes: np.ndarray, start: int, role: str, weighted: bool, passed) -> Part:
+    """Return rows that are a table of their own as a part; each counts one.
+
+    ``passed`` is the number of the first row among all that the user passed, if it is another.
+    """
+    weights = np.ones(len(codes)) if weighted else None
+    original = None if passed is None else passed + np.arange(len(codes))
+    roles = {role: slice(None)}
+    return Part(table, codes, start, roles=roles, weights=weights, original=original)
+
+
+def join_below(parts: list[Part]) -> Part:
+    """Return training rows, and validation rows of their own below them, as one part."""
+    above, below = parts
+    return replace(
+        above,
+        table=join_tables(above.table, below.table),
+        codes=join_arrays([above.codes, below.codes]),
+        weights=join_arrays([above.weights, below.weights]),
+        original=join_arrays([above.original, below.original]),
+    ).holding_out(slice(above.n_rows, None))
+
+
+# ---------------------------------------------------------------------- sums
+
+
 def join_arrays(arrays: Sequence) -> Any:
     """Return the arrays of all parts as one; None if there are none."""
-    if arrays[0] is None or len(arrays) == 1:
-        return arrays[0]
+    arrays = [each for each in arrays if each is not None]
+    if len(arrays) < 2:
+        return arrays[0] if arrays else None
     return np.concatenate(arrays)
 
 

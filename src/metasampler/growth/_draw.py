@@ -9,6 +9,7 @@ the rows themselves, which may be in several parts, in files or on other machine
 what only several parts need.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from operator import methodcaller
@@ -31,19 +32,20 @@ if TYPE_CHECKING:
 #: Width of the Gaussian over errors that the paper recommends.
 DEFAULT_SIGMA = 0.2
 
-# Philox yields four 64-bit words per value of its counter.
-_WORDS_PER_COUNT = 4
-
 # Above so many keys the smallest are looked for among those below a bound, which the keys of some
 # rows give.
 _MANY, _SOME = 1 << 16, 1 << 12
 
-#: Rows of a class that are dealt to folds like cards, so that folds are equally large. In a larger
-#: class they nearly are without that.
-MAX_DEALT = 300_000
+
+# Philox yields four 64-bit words per value of its counter.
+_WORDS_PER_COUNT = 4
 
 # Rows whose keys are computed at once: they stay in the processor's cache.
 _CHUNK = 1 << 15
+
+#: Rows of a class that are dealt to folds like cards, so that folds are equally large. In a larger
+#: class they nearly are without that.
+MAX_DEALT = 300_000
 
 
 class Stream(IntEnum):
@@ -104,28 +106,6 @@ def race_keys(key: np.ndarray, draw: int, start: int, stop: int) -> np.ndarray:
 
     Each row's variate is addressed by ``(key, draw, row)`` in a counter-based generator, so
     it does not matter in which chunks, or on which machine, they are computed.
-
-    Parameters
-    ----------
-    key : ndarray of shape (2,), dtype=uint64
-        Key of the Philox generator.
-    draw : int
-        Number of the draw.
-    start, stop : int
-        Range of row numbers.
-
-    Returns
-    -------
-    keys : ndarray of shape (stop - start,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.growth import race_keys
-    >>> key = np.array([1, 2], dtype=np.uint64)
-    >>> whole = race_keys(key, draw=0, start=0, stop=10)
-    >>> bool(np.all(whole[7:] == race_keys(key, draw=0, start=7, stop=10)))
-    True
     """
     offset = start % _WORDS_PER_COUNT
     generator = np.random.Generator(
@@ -161,27 +141,9 @@ def race_keys_of(key: np.ndarray, draw: int, rows: np.ndarray) -> np.ndarray:
 def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
     """Return the positions of the ``size`` smallest keys, in ascending order.
 
-    With keys ``race_keys(...) - log_weights`` this is a weighted draw without replacement:
-    every row runs for an exponential time whose rate is its weight, and the first ``size``
-    to arrive are drawn. It takes linear time and no normalised weights.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_rows,)
-        The arrival times, or any increasing function of them.
-    size : int
-        How many rows to draw; all of them if there are fewer. Of equal keys the first count.
-
-    Returns
-    -------
-    positions : ndarray of shape (min(size, n_rows),)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.growth import draw_rows
-    >>> draw_rows(np.array([0.3, 0.1, 0.9, 0.2]), size=2)
-    array([1, 3])
+    With keys ``race_keys(...) - log_weights`` this is a weighted draw without replacement: every
+    row runs for an exponential time whose rate is its weight, and the first to arrive are drawn. It
+    takes linear time and no normalised weights. Of equal keys the first count.
     """
     if size >= len(keys):
         return np.arange(len(keys))
@@ -211,19 +173,47 @@ def _smallest(keys: np.ndarray, size: int) -> np.ndarray:
     return positions
 
 
+def find_minority(classes: np.ndarray, counts: np.ndarray) -> int:
+    """Return the position of the smallest class, if there are at least two classes."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class, {classes.tolist()[0]!r}; a classifier needs rows of at least "
+            "2 classes."
+        )
+    # Of equally small classes the last is the minority, as 1 is of 0 and 1.
+    return len(classes) - 1 - int(np.argmin(counts[::-1]))
+
+
+def can_hold_out(classes: np.ndarray, counts: np.ndarray, must_hold_out: bool) -> bool:
+    """Return whether validation rows can be held out: of a class with a single row none can.
+
+    Then there is an error, or without ``must_hold_out`` a warning.
+    """
+    if counts.min() >= 2:
+        return True
+    rare = classes.tolist()[int(np.argmin(counts))]
+    lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
+    if must_hold_out:
+        raise ValueError(
+            f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
+        )
+    warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=4)
+    return False
+
+
 def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
-    """Return the rows to hold out, a fraction of each class, in ascending order of all.
+    """Return the rows to hold out, a fraction of each class, as a mask.
 
     Every class keeps at least one row and gives at least one, if it has two. By hand because
     scikit-learn's stratified split may leave a rare class without any validation row, and
     because rows are chosen by number, as in every other draw.
     """
     key = streams.row_key(Stream.SPLIT)
-    held_out = []
+    held_out = np.zeros(sum(map(len, class_rows)), dtype=bool)
     for rows in class_rows:
         size = hold_out_size(len(rows), fraction)
-        held_out.append(rows[draw_rows(race_keys_of(key, 0, rows), size)])
-    return np.sort(np.concatenate(held_out))
+        held_out[rows[draw_rows(race_keys_of(key, 0, rows), size)]] = True
+    return held_out
 
 
 def hold_out_size(n_rows: int, fraction: float) -> int:

@@ -25,16 +25,8 @@ def kinds_of(estimator) -> list:
 
 def resolve_kinds(estimator):
     """Return the base learner, or the list of them, if they can serve as members."""
-    if estimator is None:
-        return DecisionTreeClassifier()
-    if isinstance(estimator, tuple):
-        raise TypeError(
-            f"estimator={estimator!r} must be a classifier with fit and predict_proba, or a list "
-            "of them; got a tuple."
-        )
     if not isinstance(estimator, list):
-        _check_classifier(estimator, "estimator")
-        return estimator
+        return resolve_estimator(estimator, ", or a list of them; got a tuple.")
     if not estimator:
         raise ValueError(
             "estimator=[] is an empty list; it must hold at least one classifier with fit and "
@@ -45,14 +37,16 @@ def resolve_kinds(estimator):
     return list(estimator)
 
 
-def resolve_estimator(estimator):
+def resolve_estimator(estimator, but=": only ensembles that under-sample take a list."):
     """Return the one base learner, if it can serve as a member; None means a decision tree."""
+    if estimator is None:
+        return DecisionTreeClassifier()
     if isinstance(estimator, (list, tuple)):
         raise TypeError(
-            f"estimator={estimator!r} must be one classifier with fit and predict_proba: only "
-            "ensembles that under-sample take a list of them."
+            f"estimator={estimator!r} must be one classifier with fit and predict_proba{but}"
         )
-    return resolve_kinds(estimator)
+    _check_classifier(estimator, "estimator")
+    return estimator
 
 
 def _check_classifier(estimator, name: str) -> None:
@@ -128,18 +122,13 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
 # ---------------------------------------------------------------------- tables
 
 
-def make_table_form(estimator, X) -> TableForm:
-    """Return the form in which members take tables like X.
+def unfitted_form(estimator, X=None) -> TableForm:
+    """Return the form in which members take tables like X, before it learns from them.
 
     scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
     what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
     alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
-    return unfitted_form(estimator, X).fit(X)
-
-
-def unfitted_form(estimator, X=None) -> TableForm:
-    """Return the form for members of some kinds, before it learns from X, or from X in parts."""
     kinds = kinds_of(estimator)
     if all(map(is_plain_tree, kinds)):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)

@@ -188,7 +188,8 @@ class Growth:
         if self._unseen_total is None:
             return None
         arguments = (self._learner_of(number), member, number % data.n_folds)
-        answers = data.place.ask(_scores_of_fold, data.parts, data.watches, args=arguments)
+        watches = data.watches[: data.n_drawn_parts]
+        answers = data.place.ask(_scores_of_fold, data.drawn_parts, watches, args=arguments)
         return join_arrays(answers)
 
     def _add_unseen(self, member, unseen: np.ndarray | None = None) -> None:

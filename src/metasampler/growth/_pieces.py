@@ -12,7 +12,14 @@ from metasampler.growth._stacked import StackedRows, TakenRows
 if TYPE_CHECKING:
     from metasampler.growth._members import MemberLearner
 
-__all__ = ["Drawn", "Piece", "find_rows", "fit_on_rows", "make_pieces", "member_weights"]
+__all__ = [
+    "Drawn",
+    "Piece",
+    "find_rows",
+    "fit_on_rows",
+    "make_pieces",
+    "member_weights",
+]
 
 
 class Drawn(NamedTuple):

@@ -17,14 +17,18 @@ import numpy as np
 
 from metasampler.growth._memory import Memory
 from metasampler.growth._stacked import join_frames, rows_only
-from metasampler.tables import is_frame
+from metasampler.tables import is_frame, lowest_values
 
 __all__ = [
     "FileTable",
     "Files",
     "FrameTable",
     "StoredCell",
+    "has_missing",
     "load_cell",
+    "lowest_in",
+    "remake_table",
+    "slices",
     "store_cell",
     "write_table",
 ]
@@ -53,7 +57,7 @@ class Files(Memory):
         """Remove the files at once: an error that somebody keeps would keep them too."""
         self._remove()
 
-    def new_paths(self, n_paths: int) -> list[Path] | None:
+    def new_paths(self, n_paths: int) -> list:
         """Return paths of files that are not there yet."""
         self._n_files += n_paths
         return [self.folder / f"{self._n_files - n}" for n in range(n_paths)]
@@ -249,3 +253,27 @@ def write_table(path, blocks: Iterable) -> TableInFile:
     first = next(blocks)
     kind = FrameTable if is_frame(first) else FileTable
     return kind.write(path, chain([first], blocks))
+
+
+def slices(n_rows: int) -> list[slice]:
+    """Return the chunks in which rows of a file are read."""
+    return [slice(start, start + (1 << 16)) for start in range(0, max(n_rows, 1), 1 << 16)]
+
+
+def has_missing(table) -> bool:
+    """Return whether numbers are missing in a table."""
+    return any(bool(np.isnan(np.min(table[rows], initial=0))) for rows in slices(table.shape[0]))
+
+
+def lowest_in(table) -> np.ndarray:
+    """Return the lowest number of each column, see `lowest_values`."""
+    return np.min([lowest_values(table[rows]) for rows in slices(table.shape[0])], axis=0)
+
+
+def remake_table(table, table_maker: Callable, path=None):
+    """Return what becomes of a table; with a path it is written there, if anything changes."""
+    if path is None:
+        return table_maker(table)
+    if table.dtype == np.float32 and not has_missing(table):
+        return table
+    return write_table(path, (table_maker(table[rows]) for rows in slices(len(table))))

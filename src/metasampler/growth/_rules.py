@@ -5,6 +5,7 @@ class, and chooses so many of its rows.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -96,29 +97,8 @@ def gaussian_log_weights(
     (Eq. 3). Its logarithm cannot underflow, even if the Gaussian is narrow. The draw needs only the
     logarithm.
 
-    Parameters
-    ----------
-    errors : ndarray of shape (n_rows,)
-        Errors in [0, 1].
-    mu : float
-        The error that the draw favours.
-    sigma : float
-        Width of the Gaussian.
-    out : ndarray of shape (n_rows,), default=None
-        Where to put the result; it may be `errors`. None makes a new array.
-    least : float, default=None
-        The smallest squared distance to ``mu``, if these are not all rows.
-
-    Returns
-    -------
-    log_weights : ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.growth import gaussian_log_weights
-    >>> np.exp(gaussian_log_weights(np.array([0.5, 0.0, 0.5]), mu=1.0, sigma=0.5)).round(3)
-    array([1.   , 0.223, 1.   ])
+    ``least`` is the smallest squared distance to ``mu``, if these are not all rows. ``out``, which
+    may be the errors, is where the result is put.
     """
     log_weights = np.subtract(errors, mu, out=out)
     log_weights *= log_weights
@@ -204,4 +184,4 @@ def _harder_rows(part: Part, sums, chosen: np.ndarray, request: Request, limit: 
     """Return which rows of a request have larger errors, and those that are chosen besides."""
     rows = part.rows_of(request.k, request.fold, request.role)
     harder = rows[sums.class_errors(rows, request.k, request.n_members) > limit]
-    return part.with_(table=None, roles={"train": np.sort(np.concatenate([harder, chosen]))})
+    return replace(part, table=None, roles={"train": np.sort(np.concatenate([harder, chosen]))})

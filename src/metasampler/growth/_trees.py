@@ -30,66 +30,53 @@ class LeafLearner(MemberLearner):
 
 
 class TreeLearner(MemberLearner):
-    """The same members for scikit-learn's trees on checked float32 rows, without more checks."""
+    """The same members for scikit-learn's trees on checked float32 rows, without more checks.
+
+    A tree is the one that ``clone(estimator).set_params(random_state=seed).fit(X, codes)`` gives.
+    What is left out are the checks of parameters, rows and labels, which on some hundred rows take
+    half of the time. Each class has at least one row in every fit.
+    """
 
     # Growing a tree lets other threads run.
     fits_in_threads = True
     starts_threads = False
 
     @cached_property
-    def _builder(self) -> "TreeBuilder":
-        return TreeBuilder(self.estimator, self.n_classes)
+    def _parameters(self) -> dict:
+        # Once for all trees; scikit-learn's fit would check them for each.
+        self.estimator._validate_params()
+        return self.estimator.get_params(deep=False)
+
+    @cached_property
+    def _random_state(self) -> np.random.RandomState:
+        return np.random.RandomState(0)
 
     def own_copy(self):
-        """Return a copy that makes a builder of its own."""
+        """Return a copy that has random numbers of its own."""
         twin = copy(self)
-        twin.__dict__.pop("_builder", None)
+        twin.__dict__.pop("_random_state", None)
         return twin
-
-    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
-        """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
-        if rows is not None:
-            X, codes = X[rows], codes[rows]
-        return self._builder.fit(X, codes.astype(np.intp), seed, sample_weight)
 
     def answers(self, member, X, smoothings):
         """Return the probabilities of some rows for each smoothing of the leaves."""
         leaves = member.tree_.apply(X)
         return [leaf_values(member, leaves, smoothing) for smoothing in smoothings]
 
-
-class TreeBuilder:
-    """Fits copies of one tree on rows that were checked before.
-
-    A tree is the one that ``clone(estimator).set_params(random_state=seed).fit(X, codes)`` gives.
-    What is left out are the checks of parameters, rows and labels, which on some hundred rows take
-    half of the time. The labels are 0, ..., n_classes - 1, and each has at least one row in every
-    fit.
-    """
-
-    def __init__(self, estimator, n_classes: int):
-        self.estimator = estimator
-        self.n_classes = n_classes
-        self.parameters = estimator.get_params(deep=False)
-        # Once for all trees; scikit-learn's fit would check them for each.
-        estimator._validate_params()
-        self._random_state = np.random.RandomState(0)
+    def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
+        """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
+        if rows is not None:
+            X, codes = X[rows], codes[rows]
+        tree = type(self.estimator)(**{**self._parameters, "random_state": seed})
         # These are rare, and scikit-learn's own fit knows what to do about them.
-        self._needs_fit = (
-            not isinstance(estimator.criterion, str)
-            or not isinstance(estimator.splitter, str)
-            or estimator.class_weight is not None
-            or estimator.max_leaf_nodes is not None
-            or estimator.monotonic_cst is not None
-            or estimator.ccp_alpha != 0
-        )
-
-    def fit(
-        self, X: np.ndarray, codes: np.ndarray, seed: int, sample_weight: np.ndarray | None = None
-    ):
-        """Fit one tree on float32 rows without missing values; weights are float64."""
-        tree = type(self.estimator)(**{**self.parameters, "random_state": seed})
-        if self._needs_fit:
+        if (
+            not isinstance(tree.criterion, str)
+            or not isinstance(tree.splitter, str)
+            or tree.class_weight is not None
+            or tree.max_leaf_nodes is not None
+            or tree.monotonic_cst is not None
+            or tree.ccp_alpha != 0
+        ):
+            codes = codes.astype(np.intp)
             return tree.fit(X, codes, sample_weight=sample_weight, check_input=False)
         n_rows, n_features = X.shape
         # The splitter takes one number of it; seeding anew is ten times cheaper than a new object.

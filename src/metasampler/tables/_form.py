@@ -60,22 +60,11 @@ def _lowest_encoded(X, encoder: TableEncoder) -> np.ndarray:
 class TableForm:
     """Bring tables into the form that members take; a table is converted once, never per member.
 
-    Parameters
-    ----------
-    wants : {"float32", "numbers", "as it is"}
-        ``"float32"`` is what scikit-learn's trees take, ``"numbers"`` what LightGBM takes, both
-        dense or sparse. Columns of a data frame that hold no plain numbers are encoded for them.
-        ``"as it is"`` hands the table to the members as the user passed it, and they decide what it
-        may hold.
-    allow_nan : bool, default=True
-        Whether numbers may be missing.
-    fill_missing : bool, default=False
-        Whether missing values of an encoded frame become numbers below all others.
-
-    Attributes
-    ----------
-    encoder : TableEncoder or None
-        What turns frames into numbers, if that is needed.
+    They want ``"float32"``, which scikit-learn's trees take, ``"numbers"``, which LightGBM takes,
+    both dense or sparse, or ``"as it is"``: then members decide what a table may hold. For the
+    first two, columns of a data frame that hold no plain numbers are encoded by `encoder`.
+    ``allow_nan`` says whether numbers may be missing, and ``fill_missing`` whether missing values
+    of an encoded frame become numbers below all others.
     """
 
     def __init__(self, wants: str, *, allow_nan: bool = True, fill_missing: bool = False):
@@ -190,20 +179,7 @@ class TreeTable:
     """Bring a table of numbers into the form that trees take fastest: float32, nothing missing.
 
     A missing value becomes a number below all others of its column, which a tree can split off.
-
-    Parameters
-    ----------
-    lowest : ndarray of shape (n_features,)
-        The lowest number of each column; of a sparse table that of all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from metasampler.tables import TreeTable, lowest_values
-    >>> X = np.array([[1.0, np.nan], [2.0, 0.0]])
-    >>> TreeTable(lowest_values(X))(X)
-    array([[ 1., -1.],
-           [ 2.,  0.]], dtype=float32)
+    ``lowest`` has the lowest number of each column, see `lowest_values`.
     """
 
     def __init__(self, lowest: np.ndarray):

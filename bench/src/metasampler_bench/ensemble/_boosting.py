@@ -10,9 +10,9 @@ from scipy.special import expit, softmax
 
 from metasampler.ensemble.base import BaseEnsemble
 from metasampler.growth import (
+    GrowthData,
     MemberLearner,
     RandomStreams,
-    RowsInMemory,
     Stream,
     make_growth_data,
     make_learners,
@@ -71,23 +71,23 @@ class BaseBoosting(BaseEnsemble):
     }
 
     @abstractmethod
-    def _start_rounds(self, data: RowsInMemory, streams: RandomStreams) -> RoundMaker:
+    def _start_rounds(self, data: GrowthData, streams: RandomStreams) -> RoundMaker:
         """Prepare what all rounds share; return the function that makes a round's rows."""
 
     def _fit_table(self, X, estimator):
         """Return X as the rounds need it; what is left to check is checked afterwards."""
         return X
 
-    def _first_weights(self, data: RowsInMemory) -> np.ndarray:
+    def _first_weights(self, data: GrowthData) -> np.ndarray:
         """Return the weights of the rows in the first round; they sum to 1."""
         weights = np.ones(len(data.codes)) if data.weights is None else data.weights
         return weights / weights.sum()
 
-    def _adjustments(self, data: RowsInMemory, correct: np.ndarray) -> np.ndarray | float:
+    def _adjustments(self, data: GrowthData, correct: np.ndarray) -> np.ndarray | float:
         """Return how much of the usual change of its weight each row gets."""
         return 1.0
 
-    def _judged(self, data: RowsInMemory, weights: np.ndarray) -> np.ndarray:
+    def _judged(self, data: GrowthData, weights: np.ndarray) -> np.ndarray:
         """Return the weights by which a member is judged, and from which the next follow."""
         return weights
 
@@ -139,7 +139,7 @@ class BaseBoosting(BaseEnsemble):
         self.minority_class_ = data.classes[data.minority]
         return self
 
-    def _boost(self, data: RowsInMemory, learner: MemberLearner, streams: RandomStreams) -> None:
+    def _boost(self, data: GrowthData, learner: MemberLearner, streams: RandomStreams) -> None:
         """Add members until there are enough, or one is perfect or no better than chance."""
         n_classes = data.n_classes
         is_real = self.algorithm == "SAMME.R"

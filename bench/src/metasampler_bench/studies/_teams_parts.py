@@ -16,8 +16,8 @@ from sklearn.metrics import average_precision_score
 from metasampler.ensemble.teams import RECIPES, Blend, Recipe, SigmoidCalibration
 from metasampler.growth import (
     Growth,
+    GrowthData,
     RandomStreams,
-    RowsInMemory,
     Stream,
     make_growth_data,
     make_learners,
@@ -75,7 +75,7 @@ class Pieces:
     def __init__(self, X: Any, y: Any, X_test: Any, seed: int, *, rotate: bool = True) -> None:
         streams = RandomStreams.from_random_state(seed)
         self.seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
-        self.data: RowsInMemory = make_growth_data(
+        self.data: GrowthData = make_growth_data(
             X,
             y,
             estimator=[_RECIPE.scout(1), *_RECIPE.trees(1.0)],
@@ -158,13 +158,13 @@ class Pieces:
         ]
         return _calibrated(held_out, blend([team.test for team in again])[:, 1])
 
-    def _on(self, data: RowsInMemory) -> Pieces:
+    def _on(self, data: GrowthData) -> Pieces:
         twin = object.__new__(Pieces)
         twin.__dict__.update(self.__dict__, data=data)
         return twin
 
     def _grow(
-        self, number: int, data: RowsInMemory, learner: Any, mu: float | str | None, n_members: int
+        self, number: int, data: GrowthData, learner: Any, mu: float | str | None, n_members: int
     ) -> Grown:
         start = time.process_time()
         growth = Growth(data, learner, self.seeds[number])
