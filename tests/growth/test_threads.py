@@ -1,17 +1,20 @@
 """Calls side by side, and members that start threads of their own."""
 
 import threading
+from collections import defaultdict
 
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
+from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from threadpoolctl import threadpool_info
 from xgboost import XGBClassifier
 
+from metasampler import MesaClassifier
 from metasampler._running import side_by_side
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.growth import make_learners
+from metasampler.growth import Growth, make_learners
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])
@@ -102,3 +105,45 @@ def test_an_interrupt_while_threads_start_lets_nothing_go_on(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         side_by_side([call, call], 2, stopped.set)
     assert ended == [True]
+
+
+def test_a_step_is_recorded_while_the_next_member_is_fitted(monkeypatch):
+    X, y = make_classification(3000, weights=[0.9], random_state=0)
+    alone = MesaClassifier(n_estimators=8, random_state=0).fit(X, y)
+    fit_member, add_step = Growth.fit_member, Growth._add_step
+    begun, beside_a_fit = defaultdict(threading.Event), defaultdict(list)
+
+    def fit(self, number, rule=None):
+        if rule is not None:
+            begun[self.streams.path, number].set()
+        return fit_member(self, number, rule)
+
+    def record(self, number, *args):
+        # In vain for the last member of a team, which no fit follows.
+        beside_a_fit[self.streams.path].append(begun[self.streams.path, number + 1].wait(1))
+        add_step(self, number, *args)
+
+    monkeypatch.setattr(Growth, "fit_member", fit)
+    monkeypatch.setattr(Growth, "_add_step", record)
+    beside = MesaClassifier(n_estimators=8, n_jobs=2, random_state=0).fit(X, y)
+    drawn_by_errors = [found for path, found in beside_a_fit.items() if begun[path, 1].is_set()]
+    assert drawn_by_errors
+    for found in drawn_by_errors:
+        assert found == [True] * (len(found) - 1) + [False]
+    np.testing.assert_array_equal(alone.scores_, beside.scores_)
+    np.testing.assert_array_equal(alone.predict_proba(X), beside.predict_proba(X))
+
+
+def test_a_policy_that_reads_the_state_sees_every_step():
+    X, y = make_classification(3000, weights=[0.9], random_state=0)
+    seen = []
+
+    def policy(growth):
+        seen.append((growth.n_members, len(growth.steps), len(growth.errors("valid"))))
+        return None
+
+    MesaClassifier(n_estimators=8, meta_sampler=policy, n_jobs=2, random_state=0).fit(X, y)
+    assert seen
+    assert all(n_members == n_steps for n_members, n_steps, _ in seen)
+    # More rows are judged with every fold that a member leaves out.
+    assert any(n_judged for *_, n_judged in seen)

@@ -67,7 +67,12 @@ class Growth:
         self.members: list = []
         #: The rows that each member was fitted on; None where they are too many to be known.
         self.subsets: list[np.ndarray | None] = []
-        self.steps: list[GrowthStep] = []
+        self._steps: list[GrowthStep] = []
+        # A step that is not recorded yet. With rotation nothing but the record reads the rows that
+        # members leave out, so a thread can write it while the next member is fitted.
+        self._unrecorded: Callable[[], None] | None = None
+        has_threads = effective_n_jobs(learner.n_jobs) > 1 and not data.place.copies_rows
+        self._records_later = bool(data.n_folds) and has_threads
         self._n_wanted: int | None = None
         # Draws and states look at the members as they are; soft leaves are for scores only.
         soft = learner.leaf_smoothing and not data.n_folds
@@ -92,6 +97,12 @@ class Growth:
         """Members so far."""
         return len(self.members)
 
+    @property
+    def steps(self) -> list[GrowthStep]:
+        """What every step did."""
+        self._record()
+        return self._steps
+
     def _learner_of(self, number: int) -> MemberLearner:
         """Return the learner of the member with this number."""
         return self.learners[number % len(self.learners)]
@@ -106,16 +117,20 @@ class Growth:
         """
         if policy is None and not self.data.place.copies_rows:
             yield from self._grow_side_by_side(n_members)
+        n_told = len(self.steps)
         while self.n_members < n_members:
-            n_before, rule = self.n_members, None
-            if policy is not None and n_before:
+            rule = None
+            if policy is not None and self.n_members:
                 self._n_wanted = n_members
                 rule = policy(self)
                 self._n_wanted = None
             # A policy that tries several beginnings has grown the ensemble itself.
             if self.n_members < n_members:
                 self.step(rule)
-            yield from self.steps[n_before:]
+            # The last step may wait for the next.
+            yield from self._steps[n_told:]
+            n_told = len(self._steps)
+        yield from self.steps[n_told:]
 
     def run(
         self,
@@ -135,8 +150,11 @@ class Growth:
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
-        member, subset = self.fit_member(self.n_members, rule)
-        self.add(member, subset, rule)
+        calls: list = [partial(self.fit_member, self.n_members, rule)]
+        if self._unrecorded is not None:
+            calls.append(self._record)
+        (member, drawn), *_ = side_by_side(calls, self.learner.n_jobs)
+        self.add(member, drawn, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
         """Return the member with this number, and the rows it was fitted on, without adding it.
@@ -161,15 +179,28 @@ class Growth:
 
         ``unseen`` are its scores of the rows that it leaves out, if somebody has them.
         """
-        self._add_unseen(member, unseen)
+        self._record()
+        self._unrecorded = partial(self._add_step, self.n_members, member, drawn, rule, unseen)
         self.members.append(member)
         self.subsets.append(drawn.rows)
+        self._errors = {}
+        if not self._records_later:
+            self._record()
+
+    def _record(self) -> None:
+        """Record the step that waits for it, if one does."""
+        record, self._unrecorded = self._unrecorded, None
+        if record is not None:
+            record()
+
+    def _add_step(self, number: int, member, drawn: Drawn, rule: Rule | None, unseen) -> None:
+        self._add_unseen(number, member, unseen)
         # With rotation the score waits until every row was left out by some member.
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
             known = known and bool(self._n_unseen.all())
         class_errors = self._class_errors() if known else None
-        self.steps.append(
+        self._steps.append(
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
@@ -192,15 +223,14 @@ class Growth:
         answers = data.place.ask(_scores_of_fold, data.drawn_parts, watches, args=arguments)
         return join_arrays(answers)
 
-    def _add_unseen(self, member, unseen: np.ndarray | None = None) -> None:
-        """Add a new member's probabilities of the rows it leaves out in rotation."""
+    def _add_unseen(self, number: int, member, unseen: np.ndarray | None = None) -> None:
+        """Add a member's probabilities of the rows it leaves out in rotation."""
         if self._unseen_total is not None:
             if unseen is None:
-                unseen = self._unseen_scores(self.n_members, member)
-            fold = self.n_members % self.data.n_folds
+                unseen = self._unseen_scores(number, member)
+            fold = number % self.data.n_folds
             self._unseen_total[self.data.watched("valid").folds == fold] += unseen
             self._n_unseen[fold] += 1
-        self._errors = {}
 
     def sums(self) -> list:
         """Return the sums over all members, of each part; new members are scored now."""
@@ -268,10 +298,11 @@ class Growth:
     def resume(self, members: list, subsets: list, steps: list[GrowthStep]) -> None:
         """Begin with the members of an earlier fit, as a warm start does."""
         for member, subset, step in zip(members, subsets, steps, strict=True):
-            self._add_unseen(member)
+            self._add_unseen(self.n_members, member)
             self.members.append(member)
             self.subsets.append(subset)
             self.steps.append(step)
+        self._errors = {}
 
     def fork(self) -> "Growth":
         """Return a copy that grows on its own; fitted members are shared."""
@@ -294,7 +325,7 @@ class Growth:
     def _take_from(self, other: "Growth") -> None:
         self.members = list(other.members)
         self.subsets = list(other.subsets)
-        self.steps = list(other.steps)
+        self._steps = list(other.steps)
         self._sums = other._sums
         if self.data.place.in_place:
             self._sums = deepcopy(self._sums)
@@ -326,6 +357,7 @@ class Growth:
 
         A part is "all", "minority" or "majority".
         """
+        self._record()
         data = self.data
         which: Any = slice(None) if part == "all" else data.positions(role, part)
         if role != "valid" or not data.n_folds:
