@@ -131,10 +131,8 @@ def compare(
         hint = 'No picture, as matplotlib is missing: pip install "metasampler[plot]"'
         console.print(hint, markup=False, soft_wrap=True)
         return
-    from metasampler.cli import _picture
-
     with naming_output(output):
-        _picture.save_curves(task, results, output)
+        _comparison.save_curves(task, results, output)
     console.print(f"Precision-recall curves: {output}", markup=False, soft_wrap=True)
 
 

@@ -1,6 +1,8 @@
-"""What ``metasampler compare`` prints."""
+"""What ``metasampler compare`` prints and draws."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 from rich import box
@@ -15,12 +17,6 @@ _RULE_FOR_MANY = (
     "Scores are macro averages, each class against the rest; for F1 each row gets the class that "
     "is most probable compared with its frequency. "
 )
-
-
-def _rule(top: float | None) -> str:
-    """Say by which rule every method decides."""
-    share = "as many rows as the class has" if top is None else f"{top:.3g} of the rows"
-    return f"For precision and recall every method calls {share}, the most probable ones. "
 
 
 def describe(task: Task) -> str:
@@ -56,12 +52,14 @@ def table(
 ) -> Table:
     """Return the results as one table: best average precision first and in bold, failures last."""
     many = len(task.labels) > 2
+    share = "as many rows as the class has" if top is None else f"{top:.3g} of the rows"
+    rule = f"For precision and recall every method calls {share}, the most probable ones. "
     caption = (
         f"Means over {folds} folds (± standard deviation); ensembles of "
         f"{n_estimators or USUAL_SIZE} members"
         + ("" if n_estimators else " (MESA's presets have sizes of their own)")
         + ", forests and gradient boosting of up to 100. "
-        + (_RULE_FOR_MANY if many else _rule(top))
+        + (_RULE_FOR_MANY if many else rule)
         + "Times are of one fit; rows used are summed over the final members: rows for validation "
         "or meta-training are not counted."
     )
@@ -87,3 +85,21 @@ def table(
             reason = result.failure[:200]
             drawn.add_row(Text.assemble(result.title, "\n", (f"failed: {reason}", "red")))
     return drawn
+
+
+def save_curves(task: Task, results: list[Result], path: Path) -> None:
+    """Draw precision over recall of the class to find, from all folds' predictions together."""
+    from matplotlib.figure import Figure
+
+    from metasampler.plotting import PrecisionRecallComparisonDisplay
+
+    against = "the rest" if len(task.labels) > 2 else task.labels[1 - task.positive]
+    # Figure without pyplot: no window system is asked for, and no state is left behind.
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    PrecisionRecallComparisonDisplay.from_predictions(
+        {result.title: result.probability for result in results if not result.failure},
+        task.y == task.positive,
+        title=f"{task.name}: {task.labels[task.positive]} against {against}, all folds together",
+        ax=figure.add_subplot(),
+    )
+    figure.savefig(path, dpi=150)

@@ -27,17 +27,14 @@ USUAL_SIZE = 100
 
 @dataclass
 class Result:
-    """What one method did.
+    """What one method did."""
 
-    ``probability`` is that of the task's positive class, predicted by the fold that did not train
-    on the row. ``failure`` is empty unless the method raised an error.
-    """
-
-    method: str
     title: str
+    #: Of the task's positive class, predicted by the fold that did not train on the row.
     probability: NDArray[np.float64]
     #: One entry per fold: scores, seconds and rows, by the names of the table's columns.
     folds: list[dict[str, float]] = field(default_factory=list)
+    #: Empty unless the method raised an error.
     failure: str = ""
 
     def column(self, name: str) -> list[float]:
@@ -67,11 +64,10 @@ def cross_validate(
         "compare", len(methods) * folds, enabled=sys.stderr.isatty(), transient=True
     ) as advance:
         for name, method in methods.items():
-            result = Result(name, method.title, np.full(len(task.y), np.nan))
+            result = Result(method.title, np.full(len(task.y), np.nan))
             results.append(result)
             size = n_estimators or (USUAL_SIZE if method.sized else None)
             reads_tables = not is_frame(task.X) or getattr(method, "reads_tables", False)
-            left = folds
             try:
                 for train, test in splits:
                     advance(name, steps=0)
@@ -85,11 +81,10 @@ def cross_validate(
                     fold["rows used"] = method.n_training_rows(model, len(train))
                     result.folds.append(fold)
                     advance(name)
-                    left -= 1
             except Exception as error:
                 reason = str(error).strip().splitlines()
                 result.failure = f"{type(error).__name__}: {reason[0] if reason else ''}"
-                advance(name, steps=left)
+                advance(name, steps=folds - len(result.folds))
     return results
 
 
@@ -113,38 +108,23 @@ def _run_fold(
         model.fit(X_train, task.y[train])
         seconds = {"fit, s": time.perf_counter() - wall, "CPU, s": time.process_time() - cpu}
         probability = model.predict_proba(X_test)
-    prior = np.bincount(task.y[train], minlength=len(task.labels)) / len(train)
-    scores = _score(task, task.y[test], probability, prior, top)
-    return probability[:, task.positive], {**scores, **seconds}
-
-
-def _score(
-    task: Task,
-    truth: NDArray[np.intp],
-    probability: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    top: float | None,
-) -> dict[str, float]:
-    """Return the scores of one fold.
-
-    Precision and recall are those of one rule for all methods: as many rows are called as the rule
-    says, those with the highest probabilities. Of more than two classes F1 is the macro average,
-    where each row gets the class that is most probable compared with its frequency.
-    """
+    truth, prior = task.y[test], np.bincount(task.y[train], minlength=len(task.labels)) / len(train)
     found: NDArray[Any]
     if len(task.labels) == 2:
+        # One rule for all methods: each calls as many rows, those with the highest probabilities.
         found, score = truth == task.positive, probability[:, task.positive]
         share = prior[task.positive] if top is None else top
-        decided = at_the_top(found, score, max(1, round(share * len(truth))))
-        by_rule = dict(zip(("precision", "recall"), decided, strict=True))
+        precision, recall = at_the_top(found, score, max(1, round(share * len(truth))))
+        by_rule = {"precision": precision, "recall": recall}
     else:
+        # Each row gets the class that is most probable compared with its frequency.
         found, score = label_binarize(truth, classes=np.arange(len(task.labels))), probability
         by_rule = {"F1": f1_score(truth, np.argmax(probability / prior, axis=1), average="macro")}
-    return {
+    scores = {
         "average precision": average_precision_score(found, score),
         "ROC AUC": roc_auc_score(found, score),
-        **by_rule,
     }
+    return probability[:, task.positive], {**scores, **by_rule, **seconds}
 
 
 def at_the_top(

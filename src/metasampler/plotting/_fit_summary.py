@@ -59,8 +59,6 @@ class FitSummaryDisplay:
         estimator : classifier, pipeline or search
             A fitted ensemble with `summary`, such as :class:`~metasampler.MesaClassifier`.
         {figure}
-
-        {drawn}
         """
         check_is_fitted(estimator)
         _, estimator = unwrap(estimator)
@@ -78,8 +76,6 @@ class FitSummaryDisplay:
         Parameters
         ----------
         {figure}
-
-        {drawn}
         """
         panels = self._panels()
         if not panels:

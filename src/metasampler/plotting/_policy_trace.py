@@ -72,8 +72,6 @@ class PolicyTraceDisplay:
             mean.
         {title}
         {ax}
-
-        {drawn}
         """
         traces = {}
         for name, fits in estimators.items():
@@ -95,8 +93,6 @@ class PolicyTraceDisplay:
             Name of the line; None means that of the class.
         {title}
         {ax}
-
-        {drawn}
         """
         name = type(unwrap(estimator)[1]).__name__ if name is None else name
         return cls.from_estimators({name: estimator}, title=title, ax=ax)
@@ -107,8 +103,6 @@ class PolicyTraceDisplay:
         Parameters
         ----------
         {ax}
-
-        {drawn}
         """
         size = beside_size(self.traces, 6.3, 3.6)
         ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
