@@ -33,9 +33,7 @@ def classifiers(halves):
 
 def test_curves_are_sorted_by_average_precision(classifiers, halves, covered):
     _, _, X, y = halves
-    display = PrecisionRecallComparisonDisplay.from_estimators(
-        classifiers, X, y, title="all of $1"
-    )
+    display = PrecisionRecallComparisonDisplay.from_estimators(classifiers, X, y, title="all of $1")
     scores = {
         "tree": classifiers["tree"].predict_proba(X)[:, 1],
         "MESA": classifiers["MESA"].predict_proba(X)[:, 1],

@@ -329,15 +329,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     def _plan(self, counts):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
-        # The default has to work where nothing can be held out.
-        must = not universal
         n_members, part = self.n_estimators, self.validation_fraction
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
             resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             part = 0.2 if part == "auto" else part
-            return Plan(kinds, n_members or _N_MEMBERS, part, False, must)
+            return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
@@ -347,16 +345,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
             if part == "auto":
                 part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
-            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
-        return Plan(
-            [recipe.scout(1), *recipe.trees(1.0)],
-            recipe.n_boosters + recipe.n_trees,
-            0.1 if part == "auto" else part,
-            rotates=True,
-            must_hold_out=must,
-            recipe=recipe,
-            universal=universal,
-        )
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, None, universal)
+        kinds = [recipe.scout(1), *recipe.trees(1.0)]
+        part = 0.1 if part == "auto" else part
+        return Plan(kinds, recipe.n_boosters + recipe.n_trees, part, recipe, universal)
 
     def _policies_of_teams(self, plan, trees: list, data) -> dict:
         """Return what draws the rows of each team where the user says it; the rest is drawn as is.

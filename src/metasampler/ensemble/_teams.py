@@ -72,14 +72,16 @@ class Plan(NamedTuple):
     n_members: int
     #: Part of each class that members do not see.
     held_out_part: float | None
-    #: Whether members leave parts of the rows out in rotation, instead of the same rows.
-    rotates: bool = False
-    #: Whether a class with a single row, of which none can be held out, is an error.
-    must_hold_out: bool = True
     #: What the teams are made of; None for one team of the given kinds.
     recipe: "Recipe | None" = None
-    #: Whether rows are drawn by the samplers that come with the package.
+    #: Whether rows are drawn by the samplers that come with the package, which also work where a
+    #: class has a single row, of which none can be held out.
     universal: bool = False
+
+    @property
+    def rotates(self) -> bool:
+        """Whether members leave parts of the rows out in rotation, instead of the same rows."""
+        return self.recipe is not None
 
     def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
         """Check what `fit` got and return the rows as members take them.
@@ -99,7 +101,7 @@ class Plan(NamedTuple):
             scoring=ensemble.scoring,
             streams=entropy,
             owner=ensemble,
-            must_hold_out=self.must_hold_out,
+            must_hold_out=not self.universal,
             rotate=self.rotates,
             max_rows=ensemble.max_rows,
         )
@@ -131,39 +133,30 @@ class Plan(NamedTuple):
         rows = data.for_team(np.inf)
         scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
         # Read before the work: a sampler that is not there is found now.
-        learned = load_policy(_BOOSTERS) if self.universal else None
+        policies = {"boosters": load_policy(_BOOSTERS)} if self.universal else {}
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         # The signal says what the others are like.
         signal = recipe.signal(scouts)
+        if not self.universal:
+            policies = ensemble._policies_of_teams(self, recipe.trees(signal), data)
         rows = data.for_team(3 * ratio)
-        booster = recipe.booster(signal, rows.drawn_part)
-        trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
-        n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
-        mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
-        policies: dict[str, Any] = {
-            name: None if mu is None else ConstantPolicy(mu, encoder=None)
-            for name, mu in mus.items()
-        }
-        if learned is not None:
-            policies["boosters"] = learned
-        else:
-            policies |= ensemble._policies_of_teams(self, trees["trees"], data)
-        teams = []
-        if recipe.n_boosters:
-            learner = learner.alike(booster)
-            learner.signal = signal
-            growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
-            teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
+        learner = learner.alike(recipe.booster(signal, rows.drawn_part))
+        learner.signal = signal
+        growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
+        teams = [Team("boosters", growth, policies["boosters"], recipe.n_boosters)]
         if recipe.n_trees:
             rows = data.for_team(ratio, trees=True)
-            for number, name in enumerate(trees, start=2):
-                if not n_trees[name]:
+            # Sharp trees are asked where the others may be wrong, and have as many votes.
+            sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
+            both = [("trees", signal, recipe.n_trees, 1), sharp]
+            for number, (name, assumed, n_trees, n_votes) in enumerate(both, start=2):
+                if not n_trees:
                     continue
-                learner = make_learners(trees[name], rows.tables, data.n_classes, n_jobs, smoothing)
+                kinds, mu = recipe.trees(assumed), recipe.mu_of_trees(assumed)
+                usual = None if mu is None else ConstantPolicy(mu, encoder=None)
+                learner = make_learners(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
                 growth = Growth(rows, learner, streams.child(Stream.TEAM, number))
-                # Sharp trees are asked where the others may be wrong, and have as many votes.
-                n_votes = 1 if name == "trees" else 3
-                teams.append(Team(name, growth, policies[name], n_trees[name], n_votes))
+                teams.append(Team(name, growth, policies.get(name, usual), n_trees, n_votes))
         yield teams
 
 

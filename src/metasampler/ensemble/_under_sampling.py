@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from metasampler._running import progress_bar, side_by_side
+from metasampler._running import side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut, decide
 from metasampler.ensemble._checks import check_fit
@@ -192,7 +192,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         limits = any(team.growth.learner.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
-            progress_bar(title, remaining, enabled=self.verbose > 0) as advance,
+            self._progress(title, remaining) as advance,
         ):
             growths = [
                 partial(team.growth.run, team.policy, team.n_members, advance, stopped)
@@ -308,43 +308,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
 
-    def predict(self, X):
-        """Return the class of each row, by the threshold.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return self.decide(self.predict_proba(X))
-
-    def decide(self, proba):
-        """Return the class of each row, by the threshold, given its probabilities.
-
-        If you need both probabilities and classes, this saves the second prediction.
-
-        Parameters
-        ----------
-        proba : ndarray of shape (n_samples, n_classes)
-            What `predict_proba` returns.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            What `predict` returns.
-        """
-        check_is_fitted(self)
+    def _decided(self, proba):
         if self._rule is None:
-            return self.classes_[np.argmax(proba, axis=1)]
+            return np.argmax(proba, axis=1)
         if len(self.classes_) > 2:
-            return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
+            return np.argmax(proba / self.calibration_.prior, axis=1)
         minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
         called = called_rows(self._rule, self.threshold_, proba[:, minority])
-        return self.classes_[np.where(called, minority, 1 - minority)]
+        return np.where(called, minority, 1 - minority)
 
     def summary(self):
         """Return what the fit did.
