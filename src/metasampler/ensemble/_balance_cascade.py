@@ -91,11 +91,9 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
         # Pools shrink by the errors of the growth they belong to.
         return _Cascade(data, growth.streams, self.n_estimators)
 
-    def _become(self, plan, teams, final, blend, decision, refits, facts):
-        super()._become(plan, teams, final, blend, decision, refits, facts)
-        # The rule holds pools, which are parts with all rows, and no warm start goes on from them.
+    def _become_more(self, plan, teams, final):
+        # The rule holds pools, which are parts with all rows.
         self._steps = [step._replace(rule=None) for step in self._steps]
-        self.__dict__.pop("_grown", None)
         self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T
 
 

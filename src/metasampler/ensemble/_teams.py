@@ -7,7 +7,6 @@ teach, with little they are noise. `metasampler bench tables` has the figures.
 """
 
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -83,11 +82,8 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
-        """Check what `fit` got and return the rows as members take them.
-
-        ``entropy`` is what their random streams come from: a ``random_state``.
-        """
+    def make_data(self, ensemble, X, y, X_val, y_val, sample_weight) -> GrowthData:
+        """Check what `fit` got and return the rows as members take them."""
         make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
         return make(
             X,
@@ -99,7 +95,7 @@ class Plan(NamedTuple):
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,
             scoring=ensemble.scoring,
-            streams=entropy,
+            streams=ensemble.random_state,
             owner=ensemble,
             must_hold_out=not self.universal,
             rotate=self.rotates,
@@ -119,12 +115,7 @@ class Plan(NamedTuple):
             self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
         )
         growth = Growth(data, learner, data.streams)
-        if ensemble._resumes():
-            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
-            policy = deepcopy(getattr(ensemble, "_policy", None))
-        else:
-            policy = ensemble._make_policy(self, data)
-        yield [Team("members", growth, policy, self.n_members)]
+        yield [Team("members", growth, ensemble._make_policy(self, data), self.n_members)]
 
     def _teams_of_recipe(self, ensemble, data: GrowthData, smoothing: float, recipe: "Recipe"):
         """Yield scouts, then boosters and trees; what scouts find sets the others."""

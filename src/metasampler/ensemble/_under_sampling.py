@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
 from threading import Event
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -58,17 +58,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         "refit": ["boolean", StrOptions({"auto"})],
     }
 
-    #: What a warm start must find unchanged to continue the fit before it.
-    _resume_parameters: ClassVar[tuple[str, ...]] = (
-        "estimator",
-        "sampling_ratio",
-        "validation_fraction",
-        "scoring",
-        "leaf_smoothing",
-    )
-
-    # Not every subclass has these as parameters.
-    warm_start = False
+    # Not every subclass has it as a parameter.
     max_rows = None
 
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
@@ -118,22 +108,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
-        resumes = self._resumes()
-        entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
-            data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
-            refits, facts = check_fit(self, plan, data)
-            self._check_features(getattr(X, "example", X), reset=not resumes)
+            data = plan.make_data(self, X, y, X_val, y_val, sample_weight)
+            refits = check_fit(self, plan, data)
+            self._check_features(getattr(X, "example", X), reset=True)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
-                if resumes:
-                    self._resume(ready)
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
                 teams += ready
             # Rows that members have not seen decide about probabilities and labels.
@@ -152,7 +138,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             final = teams
             if refits:
                 final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
-            self._become(plan, teams, final, blend, decision, refits, facts)
+            self._become(teams, final, blend, decision, refits)
+            self._become_more(plan, teams, final)
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -160,21 +147,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         kinds = resolve_kinds(self._base_learner())
         resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
-
-    def _resumes(self) -> bool:
-        return self.warm_start and hasattr(self, "estimators_")
-
-    def _resume(self, teams: list[Team]) -> None:
-        """Give teams the members that they have already, as a warm start does."""
-        for team in teams:
-            grown = self._grown.get(team.name, ([], [], []))
-            if team.n_members < len(grown[0]):
-                raise ValueError(
-                    f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
-                    f"there are {len(grown[0])} of them already: warm_start=True needs at least as "
-                    "many."
-                )
-            team.growth.resume(*grown)
 
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -186,13 +158,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _grow(self, teams: list[Team], title: str) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
-        remaining = sum(team.n_members - len(team.growth.members) for team in teams)
+        n_members = sum(team.n_members for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
         limits = any(team.growth.learner.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
-            self._progress(title, remaining) as advance,
+            self._progress(title, n_members) as advance,
         ):
             growths = [
                 partial(team.growth.run, team.policy, team.n_members, advance, stopped)
@@ -223,21 +195,19 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             parts.append(HeldOut(*again.growth.judged()))
         return HeldOut.joined(parts)
 
+    def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
+        """Set the attributes that only this kind of ensemble has."""
+
     def _become(
         self,
-        plan: Plan,
         teams: list[Team],
         final: list[Team],
         blend: Blend | None,
         decision: tuple,
         refits: bool,
-        facts: dict[str, Any],
     ) -> None:
-        """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
+        """Set the attributes of a fitted ensemble: what grew, and after a refit what stays."""
         growths, data = [team.growth for team in final], teams[0].growth.data
-        self._entropy = teams[0].growth.streams.entropy
-        self._facts = facts
-        self._n_grown = plan.n_members
         self._form = data.form
         self._blend = blend
         self._members_of = [
@@ -269,12 +239,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.__dict__.pop(name, None)
         if threshold is not None:
             self.threshold_, self.expected_precision_, self.expected_recall_ = threshold
-        if not refits:
-            # What a warm start goes on from.
-            self._grown = {
-                team.name: (team.growth.members, team.growth.subsets, team.growth.steps)
-                for team in teams
-            }
 
     # ------------------------------------------------------------------ answers
 
