@@ -26,15 +26,8 @@ from metasampler.cli._file_options import (
 #: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
 #: and RUSBoost.
 DEFAULT_METHODS = (
-    "mesa",
-    "mesa-fit",
-    "under-bagging",
-    "balanced-forest",
-    "rusboost",
-    "spe",
-    "tree",
-    "random-forest",
-    "lightgbm",
+    *("mesa", "mesa-fit", "under-bagging", "balanced-forest", "rusboost"),
+    *("spe", "tree", "random-forest", "lightgbm"),
 )
 PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
 
@@ -99,7 +92,7 @@ def compare(
         if file is None and value:
             raise typer.BadParameter("needs a FILE to take columns from.", param_hint=name)
 
-    from metasampler.cli import _comparison, _evaluation, _table_input
+    from metasampler.cli import _comparison, _table_input
 
     if file is None:
         task = _table_input.bundled()
@@ -118,7 +111,7 @@ def compare(
         raise typer.BadParameter(
             f"{n_called:,} is more than the {len(task.y):,} rows there are.", param_hint="--top"
         )
-    results = _evaluation.cross_validate(
+    results = _comparison.cross_validate(
         task, chosen, folds=folds, n_estimators=n_estimators, seed=seed, n_jobs=jobs, top=share
     )
     console.print(

@@ -15,7 +15,7 @@ from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._teams import RECIPES, Plan, has_few_rows
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import resolve_kinds
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
@@ -33,30 +33,6 @@ _UNIVERSAL = "universal"
 
 # In its place without validation rows: the best constant over imbalanced-learn's 27 data sets.
 _BLIND_MU = 0.9
-
-
-def preset_settings(name: str) -> dict[str, Any]:
-    """Return what a preset sets otherwise than the constructor."""
-    presets: dict[str, dict[str, Any]] = {
-        "default": {},
-        "fast": {"estimator": "fast"},
-        "best": {"estimator": "best"},
-        "paper": {
-            "estimator": DecisionTreeClassifier(),
-            "n_estimators": 10,
-            "validation_fraction": 0.2,
-            # Algorithm 2 draws its actions.
-            "meta_sampler": Drawn("fit"),
-            "calibration": None,
-            "threshold": 0.5,
-            "leaf_smoothing": 0.0,
-            "refit": False,
-        },
-    }
-    if name not in presets:
-        names = ", ".join(map(repr, presets))
-        raise ValueError(f"There is no preset {name!r}; the names are {names}.")
-    return presets[name]
 
 
 @shared_docs()
@@ -236,12 +212,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     (12 for ``"fast"``, 200 for ``"best"``), and the universal sampler draws their rows. A part of
     the rows is held out, and a `refit` uses them in the end.
 
-    **What members of your own cost.** Your classifier is fitted `n_estimators` times, and a `refit`
-    takes as many fits again. If every class has at least 30 validation rows, the default
-    meta-sampler meets two rivals, which take nine fits each. If some class has fewer,
-    ``calibration="auto"`` takes four more growths. So ten members take 38 fits, or 60 with few
-    positives. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one thread. This
-    also holds for HistGradientBoosting, LightGBM, XGBoost and CatBoost.
+    **What members of your own cost.** Ten members take 38 fits: 18 are those of two rivals, and 10
+    those of the `refit`. With few positives they take 60: there are no rivals, but the calibration
+    takes four more growths. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one
+    thread, also that of HistGradientBoosting, LightGBM, XGBoost and CatBoost.
 
     **Calibration.** The whole ensemble is calibrated once. `staged_predict_proba` uses the same
     calibration for all stages.
@@ -318,7 +292,26 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         >>> MesaClassifier.from_preset("fast", random_state=0)
         MesaClassifier(estimator='fast', random_state=0)
         """
-        return cls(**{**preset_settings(name), **overrides})
+        presets: dict[str, dict[str, Any]] = {
+            "default": {},
+            "fast": {"estimator": "fast"},
+            "best": {"estimator": "best"},
+            "paper": {
+                "estimator": DecisionTreeClassifier(),
+                "n_estimators": 10,
+                "validation_fraction": 0.2,
+                # Algorithm 2 draws its actions.
+                "meta_sampler": Drawn("fit"),
+                "calibration": None,
+                "threshold": 0.5,
+                "leaf_smoothing": 0.0,
+                "refit": False,
+            },
+        }
+        if name not in presets:
+            names = ", ".join(map(repr, presets))
+            raise ValueError(f"There is no preset {name!r}; the names are {names}.")
+        return cls(**{**presets[name], **overrides})
 
     def _plan(self, counts):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
@@ -326,7 +319,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
-            resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             part = 0.2 if part == "auto" else part
             return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
         if name not in RECIPES:

@@ -14,43 +14,25 @@ _MOST_ROWS = 12
 
 @dataclass(repr=False, eq=False)
 class FitSummary:
-    """What a fit did; `print` it, or take its `rows` and `teams`.
-
-    Parameters
-    ----------
-    title : str
-    rows : list of dict
-        One entry a member, all with the same keys.
-    notes : list of str
-        Lines below the table.
-    promise : str
-        The line that says when `predict` returns the smallest class, and what held-out rows say of
-        that.
-    teams : list of dict
-        One entry a team and a last one for all together; empty if all members are of one team.
-    """
+    """What a fit did; `print` it, or take its `rows` and `teams`."""
 
     title: str
+    #: One entry a member, all with the same keys.
     rows: list[dict]
+    #: Lines below the table.
     notes: list[str]
+    #: When `predict` returns the smallest class, and what held-out rows say of that.
     promise: str
+    #: One entry a team and a last one for all together; empty if all members are of one team.
     teams: list[dict]
 
     def __str__(self):
         return self.to_text()
 
     def to_text(self, *, all_members: bool = False) -> str:
-        """Return the summary as a text.
+        """Return the summary as a text, which fits on a screen unless you ask for ``all_members``.
 
-        Parameters
-        ----------
-        all_members : bool, default=False
-            Whether every member has its line. Otherwise the text fits on a screen: each team has
-            one line, or, without teams, some of the first and the last members have theirs.
-
-        Returns
-        -------
-        text : str
+        Each team has one line or, without teams, some of the first and the last members have one.
         """
         # rich draws the table, and is imported only here.
         from rich.console import Console

@@ -111,12 +111,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             data = plan.make_data(self, X, y, X_val, y_val, sample_weight)
             refits = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=True)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
@@ -145,7 +145,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, counts: np.ndarray) -> Plan:
         """Return what the fit is going to do; of the rows only the sizes of the classes matter."""
         kinds = resolve_kinds(self._base_learner())
-        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
@@ -198,14 +197,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
         """Set the attributes that only this kind of ensemble has."""
 
-    def _become(
-        self,
-        teams: list[Team],
-        final: list[Team],
-        blend: Blend | None,
-        decision: tuple,
-        refits: bool,
-    ) -> None:
+    def _become(self, teams: list[Team], final: list[Team], blend, decision, refits) -> None:
         """Set the attributes of a fitted ensemble: what grew, and after a refit what stays."""
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._form = data.form
