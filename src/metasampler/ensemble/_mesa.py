@@ -42,9 +42,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
     class and on a draw from every larger class. A *meta-sampler* chooses whether the draw favours
-    easy or hard rows. By default the ensemble has three teams of members. The first team measures
-    how much there is to learn from the table; see Notes. `fit` takes data frames of pandas and
-    polars with text, categories, dates and missing values.
+    easy or hard rows. By default there are three teams of members; see Notes. `fit` takes data
+    frames of pandas and polars with text, categories, dates and missing values.
 
     Parameters
     ----------

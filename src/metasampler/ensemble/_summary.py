@@ -40,14 +40,17 @@ class FitSummary:
         from rich.text import Text
 
         table = Table(title=self.title, title_justify="left")
-        shown = self.rows if all_members else self.teams or self._some_members()
+        shown = self.rows if all_members or not self.teams else self.teams
+        if not all_members and len(shown) > _MOST_ROWS:
+            at_an_end = (_MOST_ROWS - 1) // 2
+            shown = [*shown[:at_an_end], {}, *shown[-at_an_end:]]
         names = list(shown[0])
         for name in names:
             # As text: a label may hold brackets, which mean something to rich.
             justify: Any = "left" if name in ("team", "drawn") else "right"
             table.add_column(Text(name), justify=justify, min_width=6)
         for row in shown:
-            # Three dots stand for the members between.
+            # Three dots stand for the members left out.
             table.add_row(*(map(_show, row.values()) if row else ["..."] * len(names)))
         stream = StringIO()
         console = Console(
@@ -59,13 +62,6 @@ class FitSummary:
         return stream.getvalue()
 
     __repr__ = __str__
-
-    def _some_members(self) -> list[dict]:
-        """Return the rows that fit on a screen; an empty one stands for those left out."""
-        if len(self.rows) <= _MOST_ROWS:
-            return self.rows
-        at_an_end = (_MOST_ROWS - 1) // 2
-        return [*self.rows[:at_an_end], {}, *self.rows[-at_an_end:]]
 
 
 def _show(value) -> str:

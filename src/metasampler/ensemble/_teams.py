@@ -124,12 +124,14 @@ class Plan(NamedTuple):
         rows = data.for_team(np.inf)
         scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
         # Read before the work: a sampler that is not there is found now.
-        policies = {"boosters": load_policy(_BOOSTERS)} if self.universal else {}
+        policies: dict[str, Any] = {}
+        if self.universal:
+            policies["boosters"] = load_policy(_BOOSTERS)
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         # The signal says what the others are like.
         signal = recipe.signal(scouts)
         if not self.universal:
-            policies = ensemble._policies_of_teams(self, recipe.trees(signal), data)
+            policies |= ensemble._policies_of_teams(self, recipe.trees(signal), data)
         rows = data.for_team(3 * ratio)
         learner = learner.alike(recipe.booster(signal, rows.drawn_part))
         learner.signal = signal

@@ -118,12 +118,7 @@ class ErrorHistogramDisplay:
         return display.plot(figure=figure)
 
     def plot(self, *, figure=None):
-        """Draw the panels.
-
-        Parameters
-        ----------
-        {figure}
-        """
+        """Draw the panels in a ``figure``, or in a new one, and return the display."""
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
         columns = max(1, min(n_shown, _SHOWN))

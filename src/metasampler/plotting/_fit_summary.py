@@ -1,11 +1,16 @@
 """What a fit did, member by member, as a picture."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
-from metasampler._pipelines import unwrap
-from metasampler.plotting.style import COLORS, MARKERS, legend_beside, make_panels, tidy
+from metasampler.plotting.style import (
+    COLORS,
+    MARKERS,
+    fitted_with,
+    legend_beside,
+    make_panels,
+    tidy,
+)
 
 _ERROR_OF = "error of "
 
@@ -60,23 +65,12 @@ class FitSummaryDisplay:
             A fitted ensemble with `summary`, such as :class:`~metasampler.MesaClassifier`.
         {figure}
         """
-        check_is_fitted(estimator)
-        _, estimator = unwrap(estimator)
-        if not hasattr(estimator, "summary"):
-            raise ValueError(
-                f"{type(estimator).__name__} has no summary: it belongs to ensembles of this "
-                "package."
-            )
-        summary = estimator.summary()
+        whose = "it belongs to ensembles of this package."
+        summary = fitted_with("summary", estimator, whose).summary()
         return cls(rows=summary.rows, title=summary.title).plot(figure=figure)
 
     def plot(self, *, figure=None):
-        """Draw the panels.
-
-        Parameters
-        ----------
-        {figure}
-        """
+        """Draw the panels in a ``figure``, or in a new one, and return the display."""
         panels = self._panels()
         if not panels:
             raise ValueError(

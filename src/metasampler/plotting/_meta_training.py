@@ -84,12 +84,7 @@ class MetaTrainingDisplay:
         return cls(curves=curves, window=window, title=title).plot(figure=figure)
 
     def plot(self, *, figure=None):
-        """Draw the panels.
-
-        Parameters
-        ----------
-        {figure}
-        """
+        """Draw the panels in a ``figure``, or in a new one, and return the display."""
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
         if not any(self.curves.values()):

@@ -128,12 +128,7 @@ class PolicyDisplay:
         return cls.from_samplers({name: sampler}, states=states, varies=varies, title=title, ax=ax)
 
     def plot(self, *, ax=None):
-        """Draw the choices.
-
-        Parameters
-        ----------
-        {ax}
-        """
+        """Draw the choices in ``ax``, or in a new figure, and return the display."""
         size = beside_size(self.choices, 6.3, 3.6)
         ax = make_axes("PolicyDisplay.plot", ax, size=size)
         values = np.asarray(self.values, dtype=float)

@@ -112,12 +112,7 @@ class PrecisionRecallComparisonDisplay:
         return cls(curves=curves, chance=chance, title=title).plot(ax=ax)
 
     def plot(self, *, ax=None):
-        """Draw the curves.
-
-        Parameters
-        ----------
-        {ax}
-        """
+        """Draw the curves in ``ax``, or in a new figure, and return the display."""
         labels = {name: f"{name}: {curve[2]:.3f}" for name, curve in self.curves.items()}
         size = beside_size([*labels.values(), "chance: 0.000"], 5.8, 4.5)
         ax = make_axes("PrecisionRecallComparisonDisplay.plot", ax, size=size)

@@ -2,12 +2,10 @@
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve
-from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
-from metasampler._pipelines import unwrap
 from metasampler.plotting._precision_recall import class_scores
-from metasampler.plotting.style import COLORS, make_axes, tidy
+from metasampler.plotting.style import COLORS, fitted_with, make_axes, tidy
 
 
 @shared_docs()
@@ -68,13 +66,9 @@ class ThresholdDisplay:
         {row_weights}
         {ax}
         """
-        check_is_fitted(estimator)
-        _, final = unwrap(estimator)
-        if not hasattr(final, "threshold_"):
-            raise ValueError(
-                f"{type(final).__name__} has no threshold_: it belongs to ensembles of this "
-                "package that were fitted on two classes. from_predictions draws any scores."
-            )
+        whose = "it belongs to ensembles of this package that were fitted on two classes. "
+        whose += "from_predictions draws any scores."
+        final = fitted_with("threshold_", estimator, whose)
         rare = final.minority_class_
         return cls.from_predictions(
             y,
@@ -118,12 +112,7 @@ class ThresholdDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax=None):
-        """Draw the curves.
-
-        Parameters
-        ----------
-        {ax}
-        """
+        """Draw the curves in ``ax``, or in a new figure, and return the display."""
         ax = make_axes("ThresholdDisplay.plot", ax, size=(7, 4))
         # Thresholds of a rare class are small: the scale is logarithmic, and has no place for 0.
         shown = self.thresholds > 0
