@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -44,12 +45,7 @@ def _drawn(fitted: Any, n_rows: int) -> int:
 
 def _preset(title: str, preset: str) -> Method:
     """Return a preset of MESA, which keeps its number of members unless one is asked for."""
-
-    def build(n_estimators: int | None, **options: Any) -> Any:
-        if n_estimators is not None:
-            options["n_estimators"] = n_estimators
-        return MesaClassifier.from_preset(preset, **options)
-
+    build = partial(MesaClassifier.from_preset, preset)
     return Method(title, build, _drawn, sized=False, reads_tables=True)
 
 

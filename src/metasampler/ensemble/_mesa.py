@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
-from metasampler.ensemble._teams import RECIPES, Plan, has_few_rows
+from metasampler.ensemble._teams import ENOUGH_ROWS, RECIPES, Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import resolve_kinds
 from metasampler.policy import (
@@ -324,7 +324,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
         recipe = RECIPES[name].scaled(n_members)
-        if has_few_rows(counts):
+        if len(counts) and counts.min() < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.
             spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
             if part == "auto":

@@ -27,7 +27,7 @@ from metasampler.policy import ConstantPolicy, load_policy
 
 # With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
 # that was measured, and there teams are ahead (`metasampler study few-positives`).
-_ENOUGH_ROWS = 25
+ENOUGH_ROWS = 25
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
 # trees too blunt: sharp ones join the teams.
@@ -44,11 +44,6 @@ _NOISY = 45.0
 
 #: The sampler that comes with the package for the boosters of teams.
 _BOOSTERS = "boosters"
-
-
-def has_few_rows(counts: np.ndarray) -> bool:
-    """Return whether the smallest class has too few rows for scouts."""
-    return bool(len(counts) and counts.min() < _ENOUGH_ROWS)
 
 
 class Team(NamedTuple):
@@ -237,9 +232,7 @@ class Recipe:
 
     def n_sharp_trees(self, data: GrowthData) -> int:
         """Return how many sharp trees join the teams."""
-        # Of fewer rows scouts cannot be sure.
-        uncertain = data.counts[data.minority] < _ENOUGH_FOR_SIGNAL
-        return 2 * self.n_trees if uncertain else 0
+        return 2 * self.n_trees if data.counts[data.minority] < _ENOUGH_FOR_SIGNAL else 0
 
     @staticmethod
     def trees(signal: float) -> list:

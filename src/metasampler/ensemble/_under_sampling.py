@@ -279,11 +279,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Returns
         -------
         summary : FitSummary
-            Print it for a table that fits on a screen. With teams it has one line for each team,
-            with the team's score on held-out rows. A last line has the score of all teams together.
-            Without teams it has one line for each member: its mu (if there is one), the number of
-            rows it was trained on, and the validation score and the mean validation error of each
-            class after it joined. ``print(summary.to_text(all_members=True))`` shows every member;
+            Print it for a table that fits on a screen. With teams it has one line for each team and
+            one for all together, with their scores on held-out rows. Without teams it has one line
+            for each member: its mu, its rows, and the validation score and the mean errors after it
+            joined. ``print(summary.to_text(all_members=True))`` shows every member;
             ``summary.rows`` holds them as dictionaries.
         """
         check_is_fitted(self)

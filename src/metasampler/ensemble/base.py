@@ -140,22 +140,21 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         for n_members, total in enumerate(totals, start=1):
             yield self._proba_of(total, n_members)
 
-    def staged_mean_proba(self, X, *, soft_leaves=True):
-        """Yield the members' joint answer after each member, before calibration.
+    def staged_mean_proba(self, X):
+        """Yield the members' joint answer after each member, as draws and states see it.
+
+        It is not calibrated, and trees answer by plain leaves.
 
         Parameters
         ----------
         {rows}
-        soft_leaves : bool, default=True
-            Whether trees answer by soft leaves, as in prediction, or by plain ones, as draws and
-            states see them.
 
         Yields
         ------
         proba : ndarray of shape (n_samples, n_classes)
             Of the first 1, 2, ... members.
         """
-        totals = self._staged_totals(self._check_predict_table(X), soft_leaves=soft_leaves)
+        totals = self._staged_totals(self._check_predict_table(X), soft_leaves=False)
         for n_members, total in enumerate(totals, start=1):
             yield self._mean_of(total, n_members)
 

@@ -95,8 +95,7 @@ class ErrorHistogramDisplay:
             raise ValueError(f"y has labels that the ensemble does not know: {unknown.tolist()}.")
         codes = np.searchsorted(classes, y)
         if hasattr(estimator, "staged_mean_proba"):
-            # As draws see them: plain, and not calibrated.
-            stages = estimator.staged_mean_proba(X, soft_leaves=False)
+            stages = estimator.staged_mean_proba(X)
         else:
             stages = estimator.staged_predict_proba(X)
         found = {}

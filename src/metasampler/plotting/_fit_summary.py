@@ -3,14 +3,7 @@
 import numpy as np
 
 from metasampler._docs import shared_docs
-from metasampler.plotting.style import (
-    COLORS,
-    MARKERS,
-    fitted_with,
-    legend_beside,
-    make_panels,
-    tidy,
-)
+from metasampler.plotting.style import fitted_with, legend_beside, line_style, make_panels, tidy
 
 _ERROR_OF = "error of "
 
@@ -116,10 +109,9 @@ class FitSummaryDisplay:
     def _draw(panel, members, label, lines):
         """Draw the lines of one panel."""
         for number, (name, values) in enumerate(lines.items()):
-            color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
             # Many members would be a band of markers.
-            look = {"markersize": 4, "markevery": max(1, len(members) // 25)}
-            panel.plot(members, values, color=color, marker=marker, label=name, **look)
+            every = max(1, len(members) // 25)
+            panel.plot(members, values, **line_style(number), markevery=every, label=name)
         panel.set_ylabel(label)
         if label == "mu":
             panel.set_ylim(-0.05, 1.05)

@@ -14,6 +14,7 @@ from metasampler.plotting.style import beside_size, finish, fitted_with, line_st
 class PolicyTraceDisplay:
     """The mu of each member: mean and standard deviation over fits.
 
+    The band is one standard deviation (with n - 1) on each side of the mean; a single fit has none.
     It is recommended to use `from_estimators` or `from_estimator` to create it.
 
     Parameters
@@ -33,11 +34,6 @@ class PolicyTraceDisplay:
     See Also
     --------
     FitSummaryDisplay : Mu, score and errors of one fit.
-
-    Notes
-    -----
-    The band is one standard deviation (with n - 1) on each side of the mean; a single fit has
-    none.
 
     Examples
     --------
