@@ -29,7 +29,6 @@ DEFAULT_METHODS = (
     *("mesa", "mesa-fit", "under-bagging", "balanced-forest", "rusboost"),
     *("spe", "tree", "random-forest", "lightgbm"),
 )
-PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
 
 
 def compare(
@@ -85,7 +84,7 @@ def compare(
     Example: metasampler compare claims.csv --target fraud --drop claim_id --top 200
     """
     chosen = _choose_methods(method)
-    check_output(output, PICTURE_SUFFIXES)
+    check_output(output, [".png", ".pdf", ".svg"])
     check_jobs(jobs)
     n_called = None if top is None else parse_rows(top, "--top")
     for name, value in {"--target": target, "--drop": drop, "--keep": keep}.items():

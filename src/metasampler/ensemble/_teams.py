@@ -42,9 +42,6 @@ _MANY_COLUMNS = 20
 # Below this signal hard rows are noise.
 _NOISY = 45.0
 
-#: The sampler that comes with the package for the boosters of teams.
-_BOOSTERS = "boosters"
-
 
 class Team(NamedTuple):
     """One part of an ensemble: what grows, how, and how far."""
@@ -121,7 +118,7 @@ class Plan(NamedTuple):
         # Read before the work: a sampler that is not there is found now.
         policies: dict[str, Any] = {}
         if self.universal:
-            policies["boosters"] = load_policy(_BOOSTERS)
+            policies["boosters"] = load_policy("boosters")
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         # The signal says what the others are like.
         signal = recipe.signal(scouts)
