@@ -125,23 +125,25 @@ class Plan(NamedTuple):
         if not self.universal:
             policies |= ensemble._policies_of_teams(self, recipe.trees(signal), data)
         rows = data.for_team(3 * ratio)
-        learner = learner.alike(recipe.booster(signal, rows.drawn_part))
+        booster = recipe.booster(signal, rows.drawn_part)
+        # Sharp trees are asked where the others may be wrong, and have as many votes.
+        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
+        of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
+        for name, assumed, *_ in of_trees:
+            mu = recipe.mu_of_trees(assumed)
+            policies.setdefault(name, None if mu is None else ConstantPolicy(mu, encoder=None))
+        learner = learner.alike(booster)
         learner.signal = signal
         growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
         teams = [Team("boosters", growth, policies["boosters"], recipe.n_boosters)]
         if recipe.n_trees:
             rows = data.for_team(ratio, trees=True)
-            # Sharp trees are asked where the others may be wrong, and have as many votes.
-            sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
-            both = [("trees", signal, recipe.n_trees, 1), sharp]
-            for number, (name, assumed, n_trees, n_votes) in enumerate(both, start=2):
-                if not n_trees:
-                    continue
-                kinds, mu = recipe.trees(assumed), recipe.mu_of_trees(assumed)
-                usual = None if mu is None else ConstantPolicy(mu, encoder=None)
+        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
+            if n_trees:
+                kinds = recipe.trees(assumed)
                 learner = make_learners(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
                 growth = Growth(rows, learner, streams.child(Stream.TEAM, number))
-                teams.append(Team(name, growth, policies.get(name, usual), n_trees, n_votes))
+                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
         yield teams
 
 

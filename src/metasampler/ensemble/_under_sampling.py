@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from metasampler._running import side_by_side
+from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut, decide
 from metasampler.ensemble._checks import check_fit
@@ -111,12 +111,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             data = plan.make_data(self, X, y, X_val, y_val, sample_weight)
             refits = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=True)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
@@ -163,7 +163,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         limits = any(team.growth.learner.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
-            self._progress(title, n_members) as advance,
+            progress_bar(title, n_members, enabled=self.verbose > 0) as advance,
         ):
             growths = [
                 partial(team.growth.run, team.policy, team.n_members, advance, stopped)
