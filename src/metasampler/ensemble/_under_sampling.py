@@ -111,12 +111,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             data = plan.make_data(self, X, y, X_val, y_val, sample_weight)
             refits = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=True)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
