@@ -69,6 +69,11 @@ _TEXTS = {
         random_state : int, RandomState instance or None, default=None
             Pass an int for the same ensemble in every call.
         """,
+    "warm_start": """
+        warm_start : bool, default=False
+            If True, `fit` keeps its members and adds new ones until there are `n_estimators`. On
+            the same rows the result is that of one longer fit.
+        """,
     "verbose": """
         verbose : int, default=0
             Show a progress bar if not 0.
@@ -174,7 +179,7 @@ _TOGETHER = {
     "running": ("n_jobs", "random_state", "verbose"),
     "uniform": (
         *("kinds", "n_estimators", "sampling_ratio", "hold_out"),
-        *("n_jobs_members", "random_state", "verbose"),
+        *("n_jobs_members", "random_state", "warm_start", "verbose"),
     ),
     "grown": ("members", "decided", "fitted"),
     # Where to draw is the last parameter of all methods of displays.

@@ -143,7 +143,15 @@ def test_auto_refits_rows_that_were_taken_from_X_only(imbalanced):
     options = {"n_estimators": 2, "random_state": 0}
     assert tree_mesa(**options).fit(X, y).refit_
     assert not tree_mesa(**options).fit(X, y, X[::3], y[::3]).refit_
+    assert not tree_mesa(warm_start=True, **options).fit(X, y).refit_
     assert not tree_mesa(validation_fraction=None, **options).fit(X, y).refit_
+
+
+def test_a_refitted_default_cannot_be_grown_on(imbalanced):
+    clf = tree_mesa(n_estimators=2, random_state=0).fit(*imbalanced)
+    with pytest.raises(ValueError, match="the members were refitted on all rows"):
+        clf.set_params(warm_start=True, n_estimators=4).fit(*imbalanced)
+    assert clf.refit_
 
 
 # Presets

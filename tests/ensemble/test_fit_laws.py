@@ -15,7 +15,7 @@ from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.policy import ConstantPolicy, WithRivals, load_policy
+from metasampler.policy import ConstantPolicy, UniformPolicy, WithRivals, load_policy
 
 
 class Recording(GaussianNB):
@@ -125,6 +125,26 @@ def test_a_fitted_sampler_that_cannot_be_used_is_refused_before_any_fit(
     assert Recording.fits == 0
 
 
+@pytest.mark.parametrize("Ensemble", [tree_mesa, UnderBaggingClassifier])
+def test_a_warm_start_that_cannot_go_on_is_refused_before_any_fit(imbalanced, Ensemble, recording):
+    X, y = imbalanced
+    options = {"validation_fraction": 0.3, "random_state": 0}
+    with pytest.raises(ValueError, match="refit=True replaces the members"):
+        Ensemble(recording, 3, refit=True, warm_start=True, **options).fit(X, y)
+    assert Recording.fits == 0
+    clf = Ensemble(recording, 3, warm_start=True, **options).fit(X, y)
+    for change in ({"n_estimators": 2}, {"scoring": "roc_auc"}, {"validation_fraction": 0.2}):
+        with pytest.raises(ValueError, match="warm_start=True"):
+            clone_of(clf).set_params(**change).fit(X, y)
+    with pytest.raises(ValueError, match="the number of rows"):
+        clone_of(clf).fit(X[:500], y[:500])
+    assert Recording.fits == 3
+
+
+def clone_of(fitted):
+    return pickle.loads(pickle.dumps(fitted))
+
+
 # --------------------------------------------------------------------------- interrupts
 
 
@@ -147,20 +167,21 @@ def assert_same_fit(a, b, X):
     assert_array_equal(a.predict(X), b.predict(X))
 
 
+@pytest.mark.parametrize("first", [1, 4])
 @pytest.mark.parametrize("after", [0, 1, 9])
 @pytest.mark.parametrize(
     "sampler",
     [0.8, "random", "universal", WithRivals(ConstantPolicy(0.1), rivals=(0.5, 0.9)), None],
     ids=repr,
 )
-def test_an_interrupted_second_fit_changes_nothing(imbalanced, recording, sampler, after):
+def test_an_interrupted_warm_start_changes_nothing(imbalanced, recording, sampler, first, after):
     X, y = imbalanced
     options = {"validation_fraction": 0.3, "random_state": 0}
     Ensemble = UnderBaggingClassifier if sampler is None else tree_mesa
     if sampler is not None:
         options |= {"meta_sampler": sampler, "refit": False}
     longer = Ensemble(recording, 14, **options).fit(X, y)
-    clf = Ensemble(recording, 4, **options).fit(X, y)
+    clf = Ensemble(recording, first, warm_start=True, **options).fit(X, y)
     before, proba = state_of(clf), clf.predict_proba(X)
 
     clf.set_params(n_estimators=14)
@@ -168,10 +189,10 @@ def test_an_interrupted_second_fit_changes_nothing(imbalanced, recording, sample
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert state_of(clf) == before
-    assert len(clf.estimators_) == len(clf.estimators_samples_) == len(clf.scores_) == 4
-    assert len(clf.summary().rows) == 4
+    assert len(clf.estimators_) == len(clf.estimators_samples_) == len(clf.scores_) == first
+    assert len(clf.summary().rows) == first
     if sampler is not None:
-        assert len(clf.actions_) == 3
+        assert len(clf.actions_) == first - 1
     assert_array_equal(clf.predict_proba(X), proba)
 
     Recording.interrupted_in = None
@@ -254,6 +275,20 @@ def test_under_sampling_ensembles_can_be_stored_with_all_they_learned(imbalanced
     again = pickle.loads(pickle.dumps(clf))
     assert_same_fit(again, clf, X)
     assert again.threshold_ == clf.threshold_
+
+
+@pytest.mark.parametrize("sampler", ["universal", "random", 0.7, "fit", "policy", "rivals"])
+def test_a_stored_ensemble_can_be_grown_on(imbalanced, short_sampler, sampler):
+    X, y = imbalanced
+    given = {
+        "fit": short_sampler(),
+        "policy": UniformPolicy(sigma=0.3),
+        "rivals": WithRivals(load_policy("universal"), rivals=(0.2,)),
+    }.get(sampler, sampler)
+    options = {"meta_sampler": given, "refit": False, "random_state": 0}
+    clf = tree_mesa(n_estimators=2, warm_start=True, **options).fit(X, y)
+    again = clone_of(clf).set_params(n_estimators=5).fit(X, y)
+    assert_same_fit(again, tree_mesa(n_estimators=5, **options).fit(X, y), X)
 
 
 class Counted(DecisionTreeClassifier):

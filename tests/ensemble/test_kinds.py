@@ -177,6 +177,30 @@ def test_same_result_for_any_n_jobs(imbalanced, Ensemble, kinds, monkeypatch):
     assert_same(one, two, X)
 
 
+@pytest.mark.parametrize("first", [1, 2, 3])
+@pytest.mark.parametrize("Ensemble", [tree_mesa, UnderBaggingClassifier])
+def test_a_warm_start_goes_on_with_the_next_kind(imbalanced, Ensemble, first):
+    X, y = imbalanced
+    kinds = [*mix(), LogisticRegression()]
+    options = {"validation_fraction": 0.3, "random_state": 0}
+    longer = Ensemble(kinds, n_estimators=5, warm_start=True, **options).fit(X, y)
+    warm = Ensemble(kinds, n_estimators=first, warm_start=True, **options).fit(X, y)
+    warm.set_params(n_estimators=5).fit(X, y)
+    assert types_of(warm) == [type(kinds[i % 3]) for i in range(5)]
+    assert_same(longer, warm, X)
+
+
+def test_a_warm_start_refuses_other_kinds(imbalanced):
+    clf = UnderBaggingClassifier(mix(), 3, warm_start=True, random_state=0).fit(*imbalanced)
+    clf.set_params(n_estimators=4, estimator=mix()[::-1])
+    words = r"estimator\[0\] was a DecisionTreeClassifier and is now a GaussianNB"
+    with pytest.raises(ValueError, match=words):
+        clf.fit(*imbalanced)
+    clf.set_params(estimator=GaussianNB())
+    with pytest.raises(ValueError, match=r"estimator was .* and is now a GaussianNB"):
+        clf.fit(*imbalanced)
+
+
 @pytest.mark.parametrize("own_rows", [False, True], ids=["held out", "own rows"])
 def test_a_refit_is_the_fit_without_held_out_rows(imbalanced, own_rows):
     X, y = imbalanced

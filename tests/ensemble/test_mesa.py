@@ -5,10 +5,11 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
@@ -101,6 +102,121 @@ def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypat
         for n_jobs in (1, 2)
     )
     assert_same_ensemble(one, two, X)
+
+
+@pytest.mark.parametrize("meta_sampler", ["random", "fit", "sampler"])
+def test_warm_start_gives_what_one_longer_fit_gives(
+    imbalanced, sampler, short_sampler, meta_sampler
+):
+    X, y = imbalanced
+    given = {"sampler": sampler, "fit": short_sampler(5, 5)}.get(meta_sampler, meta_sampler)
+    clf = tree_mesa(n_estimators=3, meta_sampler=given, warm_start=True, random_state=5)
+    clf.fit(X, y)
+    first = clf.estimators_[0]
+    clf.set_params(n_estimators=7).fit(X, y)
+    assert clf.estimators_[0] is first
+    # Growing on and a refit exclude each other: with warm_start "auto" means no refit.
+    longer = tree_mesa(n_estimators=7, meta_sampler=given, refit=False, random_state=5)
+    longer.fit(X, y)
+    assert_same_ensemble(clf, longer, X)
+
+
+def test_warm_start_without_a_seed_keeps_its_own(imbalanced):
+    X, y = imbalanced
+    clf = tree_mesa(n_estimators=2, warm_start=True).fit(X, y)
+    held_out = np.setdiff1d(np.arange(len(y)), np.concatenate(clf.estimators_samples_))
+    clf.set_params(n_estimators=30).fit(X, y)
+    minority = clf.estimators_samples_[0][y[clf.estimators_samples_[0]] == 1]
+    for rows in clf.estimators_samples_:
+        np.testing.assert_array_equal(rows[y[rows] == 1], minority)
+    assert np.isin(held_out[y[held_out] == 1], minority).sum() == 0
+
+
+def test_warm_start_refuses_fewer_members_and_other_classes(imbalanced):
+    X, y = imbalanced
+    clf = tree_mesa(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="n_estimators=2 must be at least 3"):
+        clf.set_params(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="warm_start=True needs the classes of the first fit"):
+        clf.set_params(n_estimators=4).fit(X, y + 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"meta_sampler": 0.2}, "meta_sampler was 0.8 and is now 0.2"),
+        (
+            {"estimator": GaussianNB()},
+            "ExtraTreeClassifier] and is now a GaussianNB",
+        ),
+        ({"validation_fraction": 0.3}, "validation_fraction was 0.2 and is now 0.3"),
+        ({"scoring": "roc_auc"}, "scoring was 'average_precision'"),
+    ],
+)
+def test_warm_start_refuses_what_would_not_be_one_longer_fit(imbalanced, change, words):
+    X, y = imbalanced
+    clf = tree_mesa(n_estimators=2, meta_sampler=0.8, warm_start=True, random_state=0)
+    clf.fit(X, y).set_params(n_estimators=3, **change)
+    with pytest.raises(ValueError, match=words):
+        clf.fit(X, y)
+
+
+def test_warm_start_refuses_other_rows(imbalanced):
+    X, y = imbalanced
+    clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="the number of rows was 600 and is now 500"):
+        clf.set_params(n_estimators=3).fit(X[:500], y[:500])
+    weights = np.ones(len(y))
+    weights[0] = 2.0
+    for words, X_now, y_now, options in [
+        ("X and X_val are not", X + (np.arange(len(y)) == 7)[:, np.newaxis], y, {}),
+        ("y and y_val are not", X, np.where(np.arange(len(y)) == 7, 1 - y, y), {}),
+        ("y and y_val are not", X, 1 - y, {}),
+        ("sample_weight are not", X, y, {"sample_weight": weights}),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            clf.fit(X_now, y_now, **options)
+    assert len(clf.fit(X.copy(), y.copy()).estimators_) == 3
+
+
+@pytest.mark.parametrize(
+    "make", [list, lambda kinds: kinds[0], lambda kinds: make_pipeline(*kinds)]
+)
+def test_warm_start_refuses_a_base_learner_with_other_parameters(imbalanced, make):
+    X, y = imbalanced
+    clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0)
+    clf.set_params(estimator=make([DecisionTreeClassifier(max_depth=3)])).fit(X, y)
+    clf.set_params(n_estimators=3, estimator=make([DecisionTreeClassifier(max_depth=4)]))
+    with pytest.raises(ValueError, match="max_depth was 3 and is now 4"):
+        clf.fit(X, y)
+    clf.set_params(estimator=make([DecisionTreeClassifier(max_depth=3)])).fit(X, y)
+    assert len(clf.estimators_) == 3
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_warm_start_refuses_other_frames(imbalanced, library):
+    frames = pytest.importorskip(library)
+    X, y = imbalanced
+    texts = np.array(["low", "high"])[(X[:, 0] > 0).astype(int)]
+    table = {"text": list(texts), "number": X[:, 1]}
+    clf = MesaClassifier(LogisticText(), 2, meta_sampler=0.9, warm_start=True, random_state=0)
+    clf.fit(frames.DataFrame(table), y).set_params(n_estimators=3)
+    other = {**table, "text": ["high", *texts[1:]] if texts[0] == "low" else ["low", *texts[1:]]}
+    with pytest.raises(ValueError, match="X and X_val are not"):
+        clf.fit(frames.DataFrame(other), y)
+    assert len(clf.fit(frames.DataFrame(table), y).estimators_) == 3
+
+
+class LogisticText(ClassifierMixin, BaseEstimator):
+    """A base learner that takes frames as they are, texts too."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.asarray(X["number"] > 0, dtype=float)
+        return np.column_stack([1 - p, p])
 
 
 def test_a_sampler_trained_inside_has_the_settings_of_the_classifier(imbalanced, short_sampler):

@@ -227,6 +227,19 @@ def test_refusals(imbalanced, Ensemble, options, words):
         clf.fit(*imbalanced)
 
 
+@pytest.mark.parametrize("Ensemble", [tree_mesa, UnderBaggingClassifier])
+def test_a_warm_start_cannot_go_on_from_a_refit(imbalanced, Ensemble):
+    X, y = imbalanced
+    options = {"n_estimators": 2, "validation_fraction": 0.2, "random_state": 0}
+    with pytest.raises(
+        ValueError, match="refit=True replaces the members that warm_start=True keeps"
+    ):
+        Ensemble(refit=True, warm_start=True, **options).fit(X, y)
+    clf = Ensemble(refit=True, **options).fit(X, y)
+    with pytest.raises(ValueError, match="the members were refitted on all rows"):
+        clf.set_params(refit=False, warm_start=True, n_estimators=4).fit(X, y)
+
+
 def test_verbose_shows_both_growths(imbalanced, capsys):
     clf = tree_mesa(n_estimators=2, refit=True, verbose=1, random_state=0)
     clf.fit(*imbalanced)

@@ -173,6 +173,20 @@ def test_fewer_members_than_it_takes_to_choose(overlapping):
     assert_array_equal(short.scores_, long.scores_[:3])
 
 
+def test_warm_start_gives_what_one_fit_gives(overlapping):
+    X, y = overlapping
+    policy = facing(0.2, 0.3, 1.0)
+    whole = grown(X, y, policy, 14, refit=False)
+    assert whole.rival_ is not None
+    for start in (1, 2, 11):
+        warm = grown(X, y, policy, start, refit=False, warm_start=True)
+        assert_same_growth(whole, warm.set_params(n_estimators=14).fit(X, y))
+        assert (warm.rival_, warm.rivals_) == (whole.rival_, whole.rivals_)
+    for other in (facing(0.2, 0.3), 0.2):
+        with pytest.raises(ValueError, match=r"meta_sampler was WithRivals\(.* and is now .*0\.2"):
+            warm.set_params(meta_sampler=other, n_estimators=15).fit(X, y)
+
+
 def test_a_policy_serves_many_fits(overlapping):
     """What one fit has chosen is no choice for the next."""
     X, y = overlapping

@@ -234,6 +234,18 @@ def test_stored_and_cloned(imbalanced):
     np.testing.assert_array_equal(clf.predict_proba(X), proba)
 
 
+def test_warm_start(imbalanced):
+    X, y = imbalanced
+    options = {"leaf_smoothing": 2, "refit": False, "random_state": 0}
+    whole = tree_mesa(n_estimators=6, **options).fit(X, y)
+    warm = tree_mesa(n_estimators=3, warm_start=True, **options).fit(X, y)
+    warm.set_params(n_estimators=6).fit(X, y)
+    np.testing.assert_array_equal(whole.scores_, warm.scores_)
+    np.testing.assert_array_equal(whole.predict_proba(X), warm.predict_proba(X))
+    with pytest.raises(ValueError, match="leaf_smoothing was 2 and is now 1"):
+        warm.set_params(leaf_smoothing=1).fit(X, y)
+
+
 def test_a_sampler_trained_inside(imbalanced, short_sampler):
     X, y = imbalanced
     sampler = short_sampler()

@@ -120,9 +120,9 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
     grown = {}
 
     class Spy(MesaClassifier):
-        def _become(self, teams, final, blend, decision, refits):
+        def _become(self, plan, teams, final, blend, decision, refits, facts):
             grown.update(teams=teams, blend=blend)
-            super()._become(teams, final, blend, decision, refits)
+            super()._become(plan, teams, final, blend, decision, refits, facts)
 
     clf = Spy(n_estimators=12, random_state=0).fit(X, y)
     judged = [team.growth.judged() for team in grown["teams"]]
@@ -311,6 +311,32 @@ def test_sampling_ratio(for_teams):
     assert np.mean(y[clf.estimators_samples_[-1]]) == pytest.approx(1 / 1.5, abs=0.01)
 
 
+# ---------------------------------------------------------------------- warm starts
+
+
+@pytest.mark.parametrize(("before", "after"), [(4, 12), (1, 7), (12, 12)])
+@pytest.mark.parametrize("given", ["universal", "random"])
+def test_a_warm_start_grows_every_team(for_teams, before, after, given):
+    X, y = for_teams
+    warm = mesa(before, meta_sampler=given, warm_start=True).fit(X, y)
+    pickle.loads(pickle.dumps(warm))
+    warm.set_params(n_estimators=after).fit(X, y)
+    whole = mesa(after, meta_sampler=given).fit(X, y)
+    assert_array_equal(warm.predict_proba(X), whole.predict_proba(X))
+    assert_array_equal(warm.scores_, whole.scores_)
+    assert_array_equal(warm.actions_, whole.actions_)
+    for ours, theirs in zip(warm.estimators_samples_, whole.estimators_samples_, strict=True):
+        assert_array_equal(ours, theirs)
+
+
+def test_a_warm_start_cannot_take_members_away(for_teams):
+    clf = mesa(10, warm_start=True).fit(*for_teams)
+    with pytest.raises(ValueError, match="n_estimators=5 must be at least 10"):
+        clf.set_params(n_estimators=5).fit(*for_teams)
+    with pytest.raises(ValueError, match="estimator was None and is now 'fast'"):
+        clf.set_params(n_estimators=12, estimator="fast").fit(*for_teams)
+
+
 # ---------------------------------------------------------------------- rows
 
 
@@ -453,10 +479,15 @@ def test_stages(for_teams):
     assert_allclose(clf.feature_importances_.sum(), 1)
 
 
-def test_a_meta_sampler_trained_inside(for_teams, short_sampler):
-    clf = mesa(meta_sampler=short_sampler()).fit(*for_teams)
+def test_a_meta_sampler_trained_inside_learns_once(for_teams, short_sampler, monkeypatch):
+    X, y = for_teams
+    clf = mesa(meta_sampler=short_sampler(), warm_start=True).fit(X, y)
     assert clf.meta_sampler_.__sklearn_is_fitted__()
     assert len(clf.actions_) == len(clf.states_) == 4
+    # A warm start does not train again.
+    monkeypatch.setattr(type(clf.meta_sampler_), "fit_growth_data", None)
+    clf.set_params(n_estimators=8).fit(X, y)
+    assert len(clf.actions_) == 6
 
 
 def test_a_policy_of_ones_own(for_teams):

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tree_mesa import tree_mesa
 
 from metasampler.datasets import make_imbalanced_digits
 from metasampler.ensemble import (
@@ -317,6 +319,30 @@ def test_a_minority_of_one_row_is_enough(Ensemble):
 
 
 @independent_ensembles
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_warm_start_is_one_longer_fit(Ensemble, n_jobs, two_classes):
+    X, y = two_classes
+    whole = Ensemble(n_estimators=7, random_state=0).fit(X, y)
+    steps = Ensemble(n_estimators=3, n_jobs=n_jobs, random_state=0, warm_start=True).fit(X, y)
+    first = list(steps.estimators_)
+    steps.set_params(n_estimators=7).fit(X, y)
+    assert all(a is b for a, b in zip(first, steps.estimators_, strict=False))
+    assert_same_ensemble(whole, steps, X)
+    steps.fit(X, y)
+    assert_same_ensemble(whole, steps, X)
+
+
+@independent_ensembles
+def test_warm_start_that_cannot_continue(Ensemble, two_classes):
+    X, y = two_classes
+    ensemble = Ensemble(n_estimators=3, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="must be at least 3"):
+        ensemble.set_params(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="needs the classes of the first fit"):
+        ensemble.set_params(n_estimators=4).fit(X, y + 1)
+
+
+@independent_ensembles
 def test_shorter_ensembles_are_prefixes_of_longer_ones(Ensemble, two_classes):
     X, y = two_classes
     short = Ensemble(n_estimators=2, random_state=0).fit(X, y)
@@ -526,3 +552,10 @@ def test_an_answer_that_is_overridden_is_asked_once_on_files(tmp_path, imbalance
     frame.to_parquet(tmp_path / "rows.parquet")
     from_file = clf.predict_proba(tmp_path / "rows.parquet")
     np.testing.assert_array_equal(from_file, clf.predict_proba(frame))
+
+
+def test_a_parameter_that_is_nan_is_the_same_in_a_warm_start(imbalanced):
+    members = make_pipeline(SimpleImputer(), DecisionTreeClassifier())
+    clf = tree_mesa(estimator=members, n_estimators=2, warm_start=True, refit=False, random_state=0)
+    clf.fit(*imbalanced).set_params(n_estimators=3).fit(*imbalanced)
+    assert len(clf.estimators_) == 3

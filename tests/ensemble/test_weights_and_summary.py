@@ -221,6 +221,9 @@ def test_labels_with_brackets(imbalanced):
 def test_summary_of_an_ensemble_without_mu(imbalanced):
     summary = UnderBaggingClassifier(n_estimators=2, random_state=0).fit(*imbalanced).summary()
     assert list(summary.rows[0]) == ["member", "rows"]
+    warm = tree_mesa(n_estimators=2, warm_start=True, random_state=0).fit(*imbalanced)
+    warm.set_params(n_estimators=4).fit(*imbalanced)
+    assert len(warm.summary().rows) == 4
 
 
 def test_permutation_importance(imbalanced):

@@ -79,9 +79,9 @@ def test_every_ensemble_comes_back(name, numbers, tmp_path):
                 n_estimators=5, n_jobs=1, verbose=-1, class_weight="balanced"
             ),
         },
-        {"meta_sampler": 0.7, "threshold": "f1", "calibration": None},
+        {"meta_sampler": 0.7, "threshold": "f1", "calibration": None, "warm_start": True},
     ],
-    ids=["boosters", "list", "own-fit", "uncalibrated"],
+    ids=["boosters", "list", "own-fit", "warm-start"],
 )
 def test_every_kind_of_member_comes_back(settings, numbers, tmp_path):
     X, y = numbers

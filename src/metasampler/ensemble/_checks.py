@@ -1,4 +1,4 @@
-"""What a fit refuses before any work: settings that are impossible."""
+"""What a fit refuses before any work: impossible settings, and a warm start of another fit."""
 
 import sys
 import warnings
@@ -9,7 +9,7 @@ import numpy as np
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import GrowthData, join_tables, kinds_of, weight_argument
+from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, weight_argument
 
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
@@ -22,13 +22,35 @@ _ALLOWED = (
     "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
 )
 
+# What an error calls the rows, by the names of their facts.
+_ROWS = {"X": "X and X_val", "y": "y and y_val", "sample_weight": "sample_weight"}
 
-def check_fit(ensemble, plan: Plan, data: GrowthData) -> bool:
+
+def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
     """Refuse what the rows or other parameters make impossible.
 
     Return whether the members are going to be fitted again on all rows, which "auto" does where
-    rows were taken from X.
+    rows were taken from X, and the facts that a warm start will be compared with: of the rows
+    fingerprints, no copies. After a refit no warm start goes on.
     """
+    _check_settings(ensemble, plan, data)
+    refits = ensemble.refit
+    if refits == "auto":
+        taken_from_X = data.has_validation and not data.validation_is_apart
+        refits = taken_from_X and not ensemble.warm_start and not plan.rotates
+    if refits:
+        return True, {}
+    of_rows = {"the number of rows": data.n_rows, "classes": data.classes.tolist()}
+    facts = _facts_of({name: getattr(ensemble, name) for name in ensemble._resume_parameters})
+    for name, value in (of_rows | data.fingerprints()).items():
+        facts[name] = value, repr(value)
+    if ensemble._resumes():
+        _check_resumable(ensemble, plan, facts)
+    return False, facts
+
+
+def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
+    """Refuse, before any work, what the rows or other parameters make impossible."""
     _check_threshold(ensemble.threshold, data.n_classes)
     if not data.has_validation:
         needs = None
@@ -46,6 +68,10 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> bool:
         raise ValueError(
             "refit=True has no rows to give back: the default members leave rows out in "
             "rotation, so that every row is used. Set refit='auto', or an estimator."
+        )
+    if ensemble.refit is True and ensemble.warm_start:
+        raise ValueError(
+            "refit=True replaces the members that warm_start=True keeps: set one of them to False."
         )
     if ensemble.refit is True and data.validation_is_apart:
         # Whether they can be put into one is seen from a row of each.
@@ -67,11 +93,8 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> bool:
             f"{_FEW_ROWS} the threshold, the calibration, what is expected of them and every "
             "validation score are mostly chance: trust the order of the rows at most.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    if ensemble.refit == "auto":
-        return data.has_validation and not data.validation_is_apart and not plan.rotates
-    return ensemble.refit
 
 
 def _check_threshold(threshold: Any, n_classes: int) -> None:
@@ -112,3 +135,69 @@ def _is_good(name: str, value: Any) -> bool:
 def needs_held_out_rows(threshold) -> bool:
     """Return whether a threshold that means something is tuned on held-out rows."""
     return not (threshold is None or isinstance(threshold, Real) or threshold == "balanced")
+
+
+# ---------------------------------------------------------------------- warm starts
+
+
+def _check_resumable(ensemble, plan: Plan, facts: dict[str, Any]) -> None:
+    """Refuse a warm start that cannot continue the fit before it."""
+    if ensemble.refit_:
+        raise ValueError(
+            "warm_start=True cannot grow on: the members were refitted on all rows. Set "
+            "warm_start=True, or refit=False, before the first fit."
+        )
+    _check_facts(ensemble._facts, facts)
+    if plan.n_members < ensemble._n_grown:
+        raise ValueError(
+            f"n_estimators={ensemble.n_estimators} must be at least {ensemble._n_grown}, the "
+            "number of members there are, when warm_start=True."
+        )
+
+
+def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
+    """Raise a ValueError that names the first fact that is another one now."""
+    for name, (value, shown) in now.items():
+        old, old_shown = before.get(name, (None, "None"))
+        # A parameter that is NaN, as an imputer has, is the same NaN.
+        if old == value or (old != old and value != value):
+            continue
+        if name == "classes":
+            raise ValueError(
+                f"warm_start=True needs the classes of the first fit, {old_shown}; y has {shown}."
+            )
+        change = f"{name} was {old_shown} and is now {shown}."
+        if name in _ROWS:
+            change = (
+                f"{_ROWS[name]} are not those of the fit before: pass the same rows, or set "
+                "warm_start=False."
+            )
+        raise ValueError(f"warm_start=True grows the same fit further, but {change}")
+
+
+def _facts_of(parameters: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    """Return what parameters are, and their parts below them: what is compared, what is shown.
+
+    Parts are compared only where the whole is of the same kind, since it comes first.
+    """
+    facts: dict[str, tuple[Any, str]] = {}
+    for name, value in parameters.items():
+        if isinstance(value, (list, tuple)):
+            parts = {f"{name}[{i}]": entry for i, entry in enumerate(value)}
+            below = _facts_of(parts)
+            shown = ", ".join(below[part][1] for part in parts)
+            facts |= {name: (f"a list of {len(value)}", f"[{shown}]"), **below}
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            kind = f"a {type(value).__name__}"
+            learned = getattr(getattr(value, "policy_", None), "parameters", None)
+            parts = {**value.get_params(deep=False), "policy_": learned}
+            below = _facts_of({f"{name}'s {key}": part for key, part in parts.items()})
+            facts |= {name: (kind, kind), **below}
+        else:
+            plain = value is None or callable(value) or isinstance(value, (str, Real))
+            if isinstance(value, np.ndarray):
+                value = f"an array {fingerprint(value)}"
+            elif not plain:
+                value = f"a {type(value).__name__}"
+            facts[name] = value, repr(value)
+    return facts

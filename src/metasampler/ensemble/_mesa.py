@@ -149,12 +149,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     refit : bool or "auto", default="auto"
         Whether an ensemble without teams grows a second time in the end, on training and validation
         rows together. The second growth has as many members and the same mu, and draws rows by its
-        own errors. ``"auto"`` refits if the validation rows were held out from X. So rows that you
-        pass as X_val are not trained on. Not part of the paper.
+        own errors. You cannot combine a refit with `warm_start`. ``"auto"`` refits if the
+        validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
+        are not trained on. Not part of the paper.
 
     {n_jobs_teams}
 
     {random_state}
+
+    {warm_start}
 
     {verbose}
 
@@ -251,7 +254,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         "validation_fraction": [None, StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
+        "warm_start": ["boolean"],
     }
+
+    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
 
     n_estimators: Any = None
     _: KW_ONLY
@@ -260,6 +266,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     max_rows: Any = 1_000_000
     leaf_smoothing: Any = "auto"
     refit: Any = "auto"
+    warm_start: Any = False
 
     @classmethod
     def from_preset(cls, name, **overrides):
@@ -339,6 +346,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
         ``trees`` are the kinds of trees that the signal asks for.
         """
+        if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
+            return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         rows = data.for_team(self.sampling_ratio, trees=True).holding_out_a_fold()
         policy = self._make_policy(plan._replace(kinds=trees), rows)
@@ -414,6 +423,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _become_more(self, plan, teams, final):
         policy = teams[-1].policy
         learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
+        self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
         chosen = [step.mu if step.power is None else step.power for step in later]

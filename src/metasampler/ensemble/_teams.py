@@ -7,6 +7,7 @@ teach, with little they are noise. `metasampler bench tables` has the figures.
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -74,8 +75,11 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, X, y, X_val, y_val, sample_weight) -> GrowthData:
-        """Check what `fit` got and return the rows as members take them."""
+    def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
+        """Check what `fit` got and return the rows as members take them.
+
+        ``entropy`` is what their random streams come from: a ``random_state``.
+        """
         make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
         return make(
             X,
@@ -87,7 +91,7 @@ class Plan(NamedTuple):
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,
             scoring=ensemble.scoring,
-            streams=ensemble.random_state,
+            streams=entropy,
             owner=ensemble,
             must_hold_out=not self.universal,
             rotate=self.rotates,
@@ -107,7 +111,12 @@ class Plan(NamedTuple):
             self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
         )
         growth = Growth(data, learner, data.streams)
-        yield [Team("members", growth, ensemble._make_policy(self, data), self.n_members)]
+        if ensemble._resumes():
+            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
+            policy = deepcopy(ensemble._policies.get("members"))
+        else:
+            policy = ensemble._make_policy(self, data)
+        yield [Team("members", growth, policy, self.n_members)]
 
     def _teams_of_recipe(self, ensemble, data: GrowthData, smoothing: float, recipe: "Recipe"):
         """Yield scouts, then boosters and trees; what scouts find sets the others."""

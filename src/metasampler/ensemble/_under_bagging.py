@@ -1,10 +1,14 @@
 """UnderBagging: members on independent, uniformly drawn balanced subsets."""
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 
 
 @shared_docs()
+@dataclass(eq=False, repr=False)
 class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data whose members train on uniformly drawn balanced subsets.
 
@@ -47,3 +51,11 @@ class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     >>> int((y == 1).sum()), [len(rows) for rows in clf.estimators_samples_[:3]]
     (100, [200, 200, 200])
     """
+
+    _parameter_constraints = {
+        **BaseUnderSamplingEnsemble._parameter_constraints,
+        "warm_start": ["boolean"],
+    }
+
+    _: KW_ONLY
+    warm_start: Any = False

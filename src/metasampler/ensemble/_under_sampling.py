@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
 from threading import Event
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -58,8 +58,17 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         "refit": ["boolean", StrOptions({"auto"})],
     }
 
-    # Not every subclass has it as a parameter.
+    #: What a warm start must find unchanged to continue the fit before it.
+    _resume_parameters: ClassVar[tuple[str, ...]] = (
+        *("estimator", "sampling_ratio", "validation_fraction", "scoring", "leaf_smoothing"),
+    )
+
+    # Not every subclass has these as parameters.
+    warm_start = False
     max_rows = None
+
+    # What drew the rows of each team, for ensembles that can go on with it.
+    _policies: ClassVar[dict] = {}
 
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
     estimator: Any = None
@@ -108,18 +117,22 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        resumes = self._resumes()
+        entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
-            data = plan.make_data(self, X, y, X_val, y_val, sample_weight)
-            refits = check_fit(self, plan, data)
-            self._check_features(getattr(X, "example", X), reset=True)
+            data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
+            refits, facts = check_fit(self, plan, data)
+            self._check_features(getattr(X, "example", X), reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
+                if resumes:
+                    self._resume(ready)
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
                 teams += ready
             # Rows that members have not seen decide about probabilities and labels.
@@ -138,7 +151,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             final = teams
             if refits:
                 final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
-            self._become(teams, final, blend, decision, refits)
+            self._become(plan, teams, final, blend, decision, refits, facts)
             self._become_more(plan, teams, final)
         return self
 
@@ -146,6 +159,21 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return what the fit is going to do; of the rows only the sizes of the classes matter."""
         kinds = resolve_kinds(self._base_learner())
         return Plan(kinds, self.n_estimators, self.validation_fraction)
+
+    def _resumes(self) -> bool:
+        return self.warm_start and hasattr(self, "estimators_")
+
+    def _resume(self, teams: list[Team]) -> None:
+        """Give teams the members that they have already, as a warm start does."""
+        for team in teams:
+            its = [number for number, name in enumerate(self._team_names) if name == team.name]
+            if team.n_members < len(its):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
+                    f"there are {len(its)} of them already: warm_start=True needs at least as many."
+                )
+            grown = (self.estimators_, self.estimators_samples_, self._steps)
+            team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -157,13 +185,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _grow(self, teams: list[Team], title: str) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
-        n_members = sum(team.n_members for team in teams)
+        n_missing = sum(team.n_members - team.growth.n_members for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
         limits = any(team.growth.learner.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
-            progress_bar(title, n_members, enabled=self.verbose > 0) as advance,
+            progress_bar(title, n_missing, enabled=self.verbose > 0) as advance,
         ):
             growths = [
                 partial(team.growth.run, team.policy, team.n_members, advance, stopped)
@@ -197,9 +225,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
         """Set the attributes that only this kind of ensemble has."""
 
-    def _become(self, teams: list[Team], final: list[Team], blend, decision, refits) -> None:
+    def _become(self, plan: Plan, teams, final, blend, decision, refits, facts) -> None:
         """Set the attributes of a fitted ensemble: what grew, and after a refit what stays."""
         growths, data = [team.growth for team in final], teams[0].growth.data
+        self._entropy = teams[0].growth.streams.entropy
+        self._facts = facts
+        self._n_grown = plan.n_members
         self._form = data.form
         self._blend = blend
         self._members_of = [

@@ -73,6 +73,7 @@ PARAMETERS = {
         *("universal", 0.9, 0.0, 1, "random", ConstantPolicy(0.3), -0.1, 1.5, np.nan, "nowhere"),
         *(None, object(), [0.9], True),
     ],
+    "warm_start": [False, True, "yes"],
 }
 
 
@@ -199,7 +200,7 @@ META_PARAMETERS = {
     "scoring": PARAMETERS["scoring"],
     "n_jobs": [None, 1, 0, 1.5, "all"],
     "random_state": PARAMETERS["random_state"],
-    "warm_start": [False, True, "yes"],
+    "warm_start": PARAMETERS["warm_start"],
 }
 
 

@@ -44,16 +44,23 @@ def _trees(**options):
 
 @cache
 def _grown():
-    return _trees(n_estimators=3).fit(*_rows())
+    return _trees(n_estimators=3, warm_start=True).fit(*_rows())
+
+
+def _warm():
+    clf = _trees(n_estimators=9, warm_start=True)
+    clf.__dict__.update({k: v for k, v in vars(_grown()).items() if k.endswith("_") or k[0] == "_"})
+    return clf
 
 
 #: Estimators whose fit is interrupted: scouts, boosters beside trees, blends; the refit and what
-#: is held out in turn; rows in files; meta-training.
+#: is held out in turn; a warm start; rows in files; meta-training.
 FITS = {
     "teams": lambda: MesaClassifier(n_estimators=3, random_state=0),
     "teams in threads": lambda: MesaClassifier(n_estimators=3, random_state=0, n_jobs=2),
     "fast": lambda: MesaClassifier("fast", random_state=0),
     "refit": lambda: _trees(n_estimators=6, refit=True, threshold="f1"),
+    "warm start": _warm,
     "fitted before": lambda: _trees(n_estimators=4).fit(*_rows()),
     "bagging": lambda: UnderBaggingClassifier(n_estimators=10, n_jobs=2, random_state=0),
     "actor-critic": lambda: MetaSampler(
