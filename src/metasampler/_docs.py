@@ -147,6 +147,12 @@ _TEXTS = {
         figure : matplotlib Figure or SubFigure, default=None
             Where to draw; None makes a new figure.
         """,
+    "drawn": """
+        Returns
+        -------
+        display : object of this class
+            The display, drawn.
+        """,
     "title": """
         title : str, default=""
             Written above the picture.
@@ -160,12 +166,6 @@ _TEXTS = {
     "row_weights": """
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
-        """,
-    "drawn": """
-        Returns
-        -------
-        display : object of this class
-            The display, drawn.
         """,
     "panels": """
         figure_ : matplotlib Figure
@@ -182,6 +182,9 @@ _TOGETHER = {
         *("n_jobs_members", "random_state", "warm_start", "verbose"),
     ),
     "grown": ("members", "decided", "fitted"),
+    # Where to draw is the last parameter of all methods of displays.
+    "ax": ("ax", "drawn"),
+    "figure": ("figure", "drawn"),
 }
 for _together, _names in _TOGETHER.items():
     _TEXTS[_together] = "".join(_TEXTS[name] for name in _names)

@@ -366,7 +366,7 @@ def test_bad_requests_end_before_any_work(run, tmp_path, frame, monkeypatch, arg
     def never(*arguments, **options):
         raise AssertionError("work was started")
 
-    monkeypatch.setattr("metasampler.cli._evaluation.cross_validate", never)
+    monkeypatch.setattr("metasampler.cli._comparison.cross_validate", never)
     assert message in run("compare", "claims.csv", *arguments, code=2)
 
 

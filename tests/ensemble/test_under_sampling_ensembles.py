@@ -513,7 +513,7 @@ def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_by_lot():
 
 
 def test_under_bagging_scores_as_balanced_bagging():
-    X, y = make_imbalanced_digits(8)
+    X, y = make_imbalanced_digits()
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     options = {"scoring": "average_precision", "cv": folds}
     ours = [
@@ -533,7 +533,7 @@ def test_under_bagging_scores_as_balanced_bagging():
 
 @pytest.mark.parametrize("Ensemble", [SelfPacedEnsembleClassifier, BalanceCascadeClassifier])
 def test_looking_at_errors_helps(Ensemble):
-    X, y = make_imbalanced_digits(8)
+    X, y = make_imbalanced_digits()
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     options = {"scoring": "average_precision", "cv": folds}
     score = cross_val_score(Ensemble(random_state=0), X, y, **options).mean()

@@ -74,12 +74,12 @@ def test_threshold_is_marked_where_predict_puts_it(fitted, imbalanced, covered):
 def test_threshold_of_plain_scores():
     _, ax = plt.subplots()
     scores = np.array([0.0, 0.2, 0.3, 0.9])
-    display = ThresholdDisplay.from_predictions([0, 0, 1, 1], scores, scale="linear", ax=ax)
+    display = ThresholdDisplay.from_predictions([0, 0, 1, 1], scores, ax=ax)
     assert display.ax_ is ax
-    np.testing.assert_array_equal(display.precision_line_.get_xdata(), scores)
-    np.testing.assert_allclose(display.recall_line_.get_ydata(), [1, 1, 1, 0.5])
-    logarithmic = ThresholdDisplay.from_predictions([0, 0, 1, 1], scores)
-    np.testing.assert_array_equal(logarithmic.recall_line_.get_xdata(), scores[1:])
+    np.testing.assert_array_equal(display.thresholds, scores)
+    # A threshold of 0 has no place on a logarithmic scale.
+    np.testing.assert_array_equal(display.precision_line_.get_xdata(), scores[1:])
+    np.testing.assert_allclose(display.recall_line_.get_ydata(), [1, 1, 0.5])
 
 
 def test_a_threshold_that_calls_nobody():

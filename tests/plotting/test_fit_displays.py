@@ -107,10 +107,9 @@ def test_histograms_are_of_errors_before_calibration(imbalanced, covered):
     assert covered(display.figure_) == []
 
 
-def test_histograms_by_default_and_logarithmic(fits, imbalanced, covered):
-    display = ErrorHistogramDisplay.from_estimator(fits[0], *imbalanced, log=True)
+def test_histograms_by_default(fits, imbalanced, covered):
+    display = ErrorHistogramDisplay.from_estimator(fits[0], *imbalanced)
     assert display.members == [1, 3, 6, 8, 10]
-    assert {ax.get_yscale() for ax in display.axes_} == {"log"}
     assert covered(display.figure_) == []
 
 
@@ -168,17 +167,14 @@ def test_training_of_several_tasks(imbalanced, covered):
         n_estimators=4, learner=SoftActorCritic(n_random_steps=20, n_updates=20), random_state=0
     )
     sampler.fit_tasks(tasks)
-    display = MetaTrainingDisplay.from_sampler(
-        sampler, window=3, references={"second": {"random": 0.5}}
-    )
+    display = MetaTrainingDisplay.from_sampler(sampler, window=3)
     first, second = display.axes_
     assert [line.get_label() for line in first.lines] == ["train", "valid"]
-    assert [line.get_label() for line in second.lines] == ["train", "valid", "test", "random"]
+    assert [line.get_label() for line in second.lines] == ["train", "valid", "test"]
     scores = [entry["test_score"] for entry in sampler.history_ if entry["task"] == "second"]
     line = second.lines[2]
     np.testing.assert_array_equal(line.get_xdata(), np.arange(3, len(scores) + 1))
     np.testing.assert_allclose(line.get_ydata(), np.convolve(scores, np.ones(3) / 3, "valid"))
-    assert second.lines[3].get_ydata()[0] == 0.5
     (legend,) = display.figure_.legends
     assert legend.get_title().get_text() == "mean of the last 3 episodes"
     assert covered(display.figure_) == []
@@ -190,13 +186,11 @@ def test_training_from_numbers(covered):
         f"task {i}": {part: rng.random(120 - i) for part in ("train", "valid", "test")}
         for i in range(10)
     }
-    labels = ("random", "self-paced ensemble", "balance cascade", "under-bagging")
-    references = {task: {label: rng.random() for label in labels} for task in curves}
-    display = MetaTrainingDisplay(curves=curves, references=references, title="ten").plot()
+    display = MetaTrainingDisplay(curves=curves, title="ten").plot()
     assert covered(display.figure_) == []
-    assert [len(ax.lines) for ax in display.axes_] == [7] * 10
+    assert [len(ax.lines) for ax in display.axes_] == [3] * 10
     dashes = {str(line._unscaled_dash_pattern) for line in display.axes_[0].lines}
-    assert len(dashes) == 7
+    assert len(dashes) == 3
 
 
 def test_training_with_fewer_episodes_than_a_window():
@@ -214,8 +208,6 @@ def test_training_checks_what_it_gets():
         MetaTrainingDisplay.from_sampler(MetaSampler.from_policy(policy))
     with pytest.raises(NotFittedError):
         MetaTrainingDisplay.from_sampler(MetaSampler())
-    with pytest.raises(ValueError, match=r"curves has not: \['b'\]"):
-        MetaTrainingDisplay(curves={"a": {"valid": [1]}}, references={"b": {"x": 1}}).plot()
     with pytest.raises(ValueError, match="at least 1"):
         MetaTrainingDisplay(curves={"a": {"valid": [1]}}, window=0).plot()
     with pytest.raises(ValueError, match="nothing to draw"):

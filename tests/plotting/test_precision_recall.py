@@ -33,9 +33,7 @@ def classifiers(halves):
 
 def test_curves_are_sorted_by_average_precision(classifiers, halves, covered):
     _, _, X, y = halves
-    display = PrecisionRecallComparisonDisplay.from_estimators(
-        classifiers, X, y, styles={"MESA": {"linewidth": 3}}, title="all of $1"
-    )
+    display = PrecisionRecallComparisonDisplay.from_estimators(classifiers, X, y, title="all of $1")
     scores = {
         "tree": classifiers["tree"].predict_proba(X)[:, 1],
         "MESA": classifiers["MESA"].predict_proba(X)[:, 1],
@@ -54,7 +52,6 @@ def test_curves_are_sorted_by_average_precision(classifiers, halves, covered):
     np.testing.assert_array_equal(display.lines_["ridge"].get_xdata(), recall)
     np.testing.assert_array_equal(display.lines_["ridge"].get_ydata(), precision)
     assert display.chance_line_.get_ydata()[0] == pytest.approx(y.mean())
-    assert display.lines_["MESA"].get_linewidth() == 3
     assert covered(display.figure_) == []
 
 

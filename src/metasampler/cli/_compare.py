@@ -26,17 +26,9 @@ from metasampler.cli._file_options import (
 #: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
 #: and RUSBoost.
 DEFAULT_METHODS = (
-    "mesa",
-    "mesa-fit",
-    "under-bagging",
-    "balanced-forest",
-    "rusboost",
-    "spe",
-    "tree",
-    "random-forest",
-    "lightgbm",
+    *("mesa", "mesa-fit", "under-bagging", "balanced-forest", "rusboost"),
+    *("spe", "tree", "random-forest", "lightgbm"),
 )
-PICTURE_SUFFIXES = (".png", ".pdf", ".svg")
 
 
 def compare(
@@ -92,14 +84,14 @@ def compare(
     Example: metasampler compare claims.csv --target fraud --drop claim_id --top 200
     """
     chosen = _choose_methods(method)
-    check_output(output, PICTURE_SUFFIXES)
+    check_output(output, [".png", ".pdf", ".svg"])
     check_jobs(jobs)
     n_called = None if top is None else parse_rows(top, "--top")
     for name, value in {"--target": target, "--drop": drop, "--keep": keep}.items():
         if file is None and value:
             raise typer.BadParameter("needs a FILE to take columns from.", param_hint=name)
 
-    from metasampler.cli import _comparison, _evaluation, _table_input
+    from metasampler.cli import _comparison, _table_input
 
     if file is None:
         task = _table_input.bundled()
@@ -118,7 +110,7 @@ def compare(
         raise typer.BadParameter(
             f"{n_called:,} is more than the {len(task.y):,} rows there are.", param_hint="--top"
         )
-    results = _evaluation.cross_validate(
+    results = _comparison.cross_validate(
         task, chosen, folds=folds, n_estimators=n_estimators, seed=seed, n_jobs=jobs, top=share
     )
     console.print(
@@ -131,10 +123,8 @@ def compare(
         hint = 'No picture, as matplotlib is missing: pip install "metasampler[plot]"'
         console.print(hint, markup=False, soft_wrap=True)
         return
-    from metasampler.cli import _picture
-
     with naming_output(output):
-        _picture.save_curves(task, results, output)
+        _comparison.save_curves(task, results, output)
     console.print(f"Precision-recall curves: {output}", markup=False, soft_wrap=True)
 
 

@@ -1,15 +1,33 @@
-"""What ``metasampler compare`` prints."""
+"""Several methods on one task: their cross-validation, and the table and the picture of it."""
 
 from __future__ import annotations
 
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import joblib
 import numpy as np
+from numpy.typing import NDArray
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import label_binarize
+from threadpoolctl import threadpool_limits
 
-from metasampler.cli._evaluation import USUAL_SIZE, Result
+from metasampler._running import progress_bar
 from metasampler.cli._table_input import Task
+from metasampler.tables import TableEncoder, is_frame
+
+#: Members of the ensembles that have no number of their own: as many as MESA and forests have.
+USUAL_SIZE = 100
 
 _RULE_FOR_MANY = (
     "Scores are macro averages, each class against the rest; for F1 each row gets the class that "
@@ -17,10 +35,121 @@ _RULE_FOR_MANY = (
 )
 
 
-def _rule(top: float | None) -> str:
-    """Say by which rule every method decides."""
-    share = "as many rows as the class has" if top is None else f"{top:.3g} of the rows"
-    return f"For precision and recall every method calls {share}, the most probable ones. "
+@dataclass
+class Result:
+    """What one method did."""
+
+    title: str
+    #: Of the task's positive class, predicted by the fold that did not train on the row.
+    probability: NDArray[np.float64]
+    #: One entry per fold: scores, seconds and rows, by the names of the table's columns.
+    folds: list[dict[str, float]] = field(default_factory=list)
+    #: Empty unless the method raised an error.
+    failure: str = ""
+
+    def column(self, name: str) -> list[float]:
+        """Return a number of each fold."""
+        return [fold[name] for fold in self.folds]
+
+
+def cross_validate(
+    task: Task,
+    methods: dict[str, Any],
+    *,
+    folds: int,
+    n_estimators: int | None,
+    seed: int,
+    n_jobs: int = 1,
+    top: float | None = None,
+) -> list[Result]:
+    """Run methods on the same folds; a method that raises loses its own row only.
+
+    Without ``n_estimators`` ensembles have `USUAL_SIZE` members, or what is their own number.
+    ``top`` is the share of the rows that every method calls; None means the class's own share of
+    the training rows.
+    """
+    splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
+    results = []
+    with progress_bar(
+        "compare", len(methods) * folds, enabled=sys.stderr.isatty(), transient=True
+    ) as advance:
+        for name, method in methods.items():
+            result = Result(method.title, np.full(len(task.y), np.nan))
+            results.append(result)
+            size = n_estimators or (USUAL_SIZE if method.sized else None)
+            reads_tables = not is_frame(task.X) or getattr(method, "reads_tables", False)
+            try:
+                for train, test in splits:
+                    advance(name, steps=0)
+                    model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
+                    fitted = model
+                    if not reads_tables:
+                        medians = SimpleImputer(strategy="median", keep_empty_features=True)
+                        fitted = make_pipeline(TableEncoder(), medians, model)
+                    probability, fold = _run_fold(task, fitted, train, test, n_jobs, top)
+                    result.probability[test] = probability
+                    fold["rows used"] = method.n_training_rows(model, len(train))
+                    result.folds.append(fold)
+                    advance(name)
+            except Exception as error:
+                reason = str(error).strip().splitlines()
+                result.failure = f"{type(error).__name__}: {reason[0] if reason else ''}"
+                advance(name, steps=folds - len(result.folds))
+    return results
+
+
+def _run_fold(
+    task: Task,
+    model: Any,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    n_jobs: int,
+    top: float | None,
+) -> tuple[NDArray[np.float64], dict[str, float]]:
+    """Fit on one fold's training rows; return probabilities of its test rows, and its numbers."""
+    rows = task.X.iloc if hasattr(task.X, "iloc") else task.X
+    X_train, X_test = rows[train], rows[test]
+    # Threads, not processes: the processor time of processes would not be seen from here.
+    with (
+        threadpool_limits(joblib.effective_n_jobs(n_jobs)),
+        joblib.parallel_config(backend="threading"),
+    ):
+        wall, cpu = time.perf_counter(), time.process_time()
+        model.fit(X_train, task.y[train])
+        seconds = {"fit, s": time.perf_counter() - wall, "CPU, s": time.process_time() - cpu}
+        probability = model.predict_proba(X_test)
+    truth, prior = task.y[test], np.bincount(task.y[train], minlength=len(task.labels)) / len(train)
+    found: NDArray[Any]
+    if len(task.labels) == 2:
+        # One rule for all methods: each calls as many rows, those with the highest probabilities.
+        found, score = truth == task.positive, probability[:, task.positive]
+        share = prior[task.positive] if top is None else top
+        precision, recall = at_the_top(found, score, max(1, round(share * len(truth))))
+        by_rule = {"precision": precision, "recall": recall}
+    else:
+        # Each row gets the class that is most probable compared with its frequency.
+        found, score = label_binarize(truth, classes=np.arange(len(task.labels))), probability
+        by_rule = {"F1": f1_score(truth, np.argmax(probability / prior, axis=1), average="macro")}
+    scores = {
+        "average precision": average_precision_score(found, score),
+        "ROC AUC": roc_auc_score(found, score),
+    }
+    return probability[:, task.positive], {**scores, **by_rule, **seconds}
+
+
+def at_the_top(
+    found: NDArray[np.bool_], score: NDArray[np.float64], n_called: int
+) -> tuple[float, float]:
+    """Return precision and recall if the rows with the highest scores are called.
+
+    Rows of one score count alike: what lies on the edge is called in part.
+    """
+    n_called = min(n_called, len(score))
+    edge = np.partition(score, -n_called)[-n_called]
+    above, on_edge = score > edge, score == edge
+    part = (n_called - above.sum()) / on_edge.sum()
+    hits = found[above].sum() + part * found[on_edge].sum()
+    return float(hits / n_called), float(hits / max(1, found.sum()))
 
 
 def describe(task: Task) -> str:
@@ -56,12 +185,14 @@ def table(
 ) -> Table:
     """Return the results as one table: best average precision first and in bold, failures last."""
     many = len(task.labels) > 2
+    share = "as many rows as the class has" if top is None else f"{top:.3g} of the rows"
+    rule = f"For precision and recall every method calls {share}, the most probable ones. "
     caption = (
         f"Means over {folds} folds (± standard deviation); ensembles of "
         f"{n_estimators or USUAL_SIZE} members"
         + ("" if n_estimators else " (MESA's presets have sizes of their own)")
         + ", forests and gradient boosting of up to 100. "
-        + (_RULE_FOR_MANY if many else _rule(top))
+        + (_RULE_FOR_MANY if many else rule)
         + "Times are of one fit; rows used are summed over the final members: rows for validation "
         "or meta-training are not counted."
     )
@@ -87,3 +218,21 @@ def table(
             reason = result.failure[:200]
             drawn.add_row(Text.assemble(result.title, "\n", (f"failed: {reason}", "red")))
     return drawn
+
+
+def save_curves(task: Task, results: list[Result], path: Path) -> None:
+    """Draw precision over recall of the class to find, from all folds' predictions together."""
+    from matplotlib.figure import Figure
+
+    from metasampler.plotting import PrecisionRecallComparisonDisplay
+
+    against = "the rest" if len(task.labels) > 2 else task.labels[1 - task.positive]
+    # Figure without pyplot: no window system is asked for, and no state is left behind.
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    PrecisionRecallComparisonDisplay.from_predictions(
+        {result.title: result.probability for result in results if not result.failure},
+        task.y == task.positive,
+        title=f"{task.name}: {task.labels[task.positive]} against {against}, all folds together",
+        ax=figure.add_subplot(),
+    )
+    figure.savefig(path, dpi=150)

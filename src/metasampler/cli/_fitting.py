@@ -20,8 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier
 from metasampler._running import progress_bar
-from metasampler.cli._comparison import describe
-from metasampler.cli._evaluation import at_the_top
+from metasampler.cli._comparison import at_the_top, describe
 from metasampler.cli._lightgbm import PlainLightGBM
 from metasampler.cli._table_input import Task
 from metasampler.persistence import save_model

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler.cli._lightgbm import PlainLightGBM
@@ -20,9 +21,6 @@ from metasampler.ensemble import (
 
 #: Entry points of this group are dicts of methods by name, each with what `Method` has.
 _GROUP = "metasampler.methods"
-
-#: Members of what is not an ensemble of this package; the usual default.
-_N_TREES = 100
 
 
 @dataclass(frozen=True)
@@ -45,22 +43,9 @@ def _drawn(fitted: Any, n_rows: int) -> int:
     return sum(len(rows) for rows in fitted.estimators_samples_)
 
 
-def _boosted(fitted: Any, n_rows: int) -> int:
-    """Count the rows of all boosting steps."""
-    # scikit-learn rounds the rows it holds out up.
-    held_out = fitted.do_early_stopping_ and fitted.validation_fraction is not None
-    n_held_out = -int(-n_rows * fitted.validation_fraction // 1) if held_out else 0
-    return (n_rows - n_held_out) * int(fitted.n_iter_)
-
-
 def _preset(title: str, preset: str) -> Method:
     """Return a preset of MESA, which keeps its number of members unless one is asked for."""
-
-    def build(n_estimators: int | None, **options: Any) -> Any:
-        if n_estimators is not None:
-            options["n_estimators"] = n_estimators
-        return MesaClassifier.from_preset(preset, **options)
-
+    build = partial(MesaClassifier.from_preset, preset)
     return Method(title, build, _drawn, sized=False, reads_tables=True)
 
 
@@ -92,7 +77,7 @@ METHODS: dict[str, Method] = {
     ),
     "random-forest": Method(
         "random forest",
-        lambda n_estimators, **options: RandomForestClassifier(_N_TREES, **options),
+        lambda n_estimators, **options: RandomForestClassifier(**options),
         lambda fitted, n_rows: n_rows * len(fitted.estimators_),
         sized=False,
     ),
@@ -102,12 +87,6 @@ METHODS: dict[str, Method] = {
         lambda fitted, n_rows: n_rows * fitted.model_.booster_.current_iteration(),
         sized=False,
         reads_tables=True,
-    ),
-    "gradient-boosting": Method(
-        "gradient boosting",
-        lambda random_state, **_: HistGradientBoostingClassifier(random_state=random_state),
-        _boosted,
-        sized=False,
     ),
 }
 

@@ -56,20 +56,13 @@ def bundled() -> Task:
     return Task("scikit-learn's digits, 8 made rare", X, y, ["other digits", "8"], positive=1)
 
 
-def read(
-    path: Path,
-    target: str | None,
-    *,
-    drop: Iterable[str] | None = None,
-    keep: Iterable[str] | None = None,
-    positive: str | None = None,
-) -> Task:
-    """Read a CSV or Parquet file, split off the target, and leave out what is not to be learned."""
+def read(path: Path, target: str | None, **options: Any) -> Task:
+    """Read a CSV or Parquet file, and make a task of it with the options of `make_task`."""
     from metasampler.datasets import read_table
 
     with blaming("FILE", ImportError, OSError, ValueError):
         frame = read_table(path)
-    return make_task(frame, path.name, target, drop=drop, keep=keep, positive=positive)
+    return make_task(frame, path.name, target, **options)
 
 
 def make_task(

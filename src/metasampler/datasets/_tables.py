@@ -24,12 +24,6 @@ def read_table(path: str | PathLike[str]) -> Any:
     frame : pandas DataFrame
         The table, with at least one row.
 
-    Raises
-    ------
-    FileNotFoundError, ValueError, ImportError
-        If there is no such file, if it cannot be read, if two columns have one name, or if a
-        package is missing; the message says what to do.
-
     See Also
     --------
     iterate_table : A file that is larger than the memory.

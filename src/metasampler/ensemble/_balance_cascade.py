@@ -91,12 +91,10 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
         # Pools shrink by the errors of the growth they belong to.
         return _Cascade(data, growth.streams, self.n_estimators)
 
-    def _become(self, plan, teams, final, blend, decision, refits, facts):
-        super()._become(plan, teams, final, blend, decision, refits, facts)
-        # The rule holds pools, which are parts with all rows, and no warm start goes on from them.
+    def _become_more(self, plan, teams, final):
+        # The rule holds pools, which are parts with all rows.
         self._steps = [step._replace(rule=None) for step in self._steps]
-        self.__dict__.pop("_grown", None)
-        self.pool_sizes_ = np.array(_all_pool_sizes(final[0].growth.data, self.n_estimators)).T
+        self.pool_sizes_ = np.array(final[0].policy.sizes).T
 
 
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
@@ -107,16 +105,12 @@ def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
     return np.rint(n_rows * (draw_size / n_rows) ** exponents).astype(np.intp)
 
 
-def _all_pool_sizes(data: GrowthData, n_members: int) -> list[np.ndarray]:
-    """Return the pool sizes of every class."""
-    return [pool_sizes(int(count), data.draw_size, n_members) for count in data.counts]
-
-
 class _Cascade:
     """The policy: rows come from pools that shrink with every member."""
 
     def __init__(self, data: GrowthData, streams: RandomStreams, n_members: int):
-        self.sizes = _all_pool_sizes(data, n_members)
+        #: For each class the size of its pool, member by member.
+        self.sizes = [pool_sizes(int(count), data.draw_size, n_members) for count in data.counts]
         # Not the keys of the draw: rows that were kept for their small keys would then be drawn
         # more often than those kept for their errors.
         self.ties = streams.row_key(Stream.TIES)
@@ -135,9 +129,6 @@ class _Cascade:
         return self.draw
 
     def draw(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
-        """Return ``size`` of the rows in the pool of one class: the rule of the next draw.
-
-        One rule for all steps: it keeps the newest pools only. Nobody repeats it, since a refit has
-        a cascade of its own.
-        """
+        """Return ``size`` of the rows in the pool of one class: the rule of every draw."""
+        # It knows the newest pools only. Nobody repeats it: a refit has a cascade of its own.
         return draw_from_pool(candidates, self.pools[candidates.k], size)

@@ -13,9 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
-from metasampler.ensemble._teams import RECIPES, Plan, has_few_rows
+from metasampler.ensemble._teams import ENOUGH_ROWS, RECIPES, Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import resolve_kinds
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
@@ -35,30 +35,6 @@ _UNIVERSAL = "universal"
 _BLIND_MU = 0.9
 
 
-def preset_settings(name: str) -> dict[str, Any]:
-    """Return what a preset sets otherwise than the constructor."""
-    presets: dict[str, dict[str, Any]] = {
-        "default": {},
-        "fast": {"estimator": "fast"},
-        "best": {"estimator": "best"},
-        "paper": {
-            "estimator": DecisionTreeClassifier(),
-            "n_estimators": 10,
-            "validation_fraction": 0.2,
-            # Algorithm 2 draws its actions.
-            "meta_sampler": Drawn("fit"),
-            "calibration": None,
-            "threshold": 0.5,
-            "leaf_smoothing": 0.0,
-            "refit": False,
-        },
-    }
-    if name not in presets:
-        names = ", ".join(map(repr, presets))
-        raise ValueError(f"There is no preset {name!r}; the names are {names}.")
-    return presets[name]
-
-
 @shared_docs()
 @dataclass(eq=False, repr=False)
 class MesaClassifier(BaseUnderSamplingEnsemble):
@@ -66,9 +42,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     The ensemble grows one member at a time. Each member is trained on all rows of the smallest
     class and on a draw from every larger class. A *meta-sampler* chooses whether the draw favours
-    easy or hard rows. By default the ensemble has three teams of members. The first team measures
-    how much there is to learn from the table; see Notes. `fit` takes data frames of pandas and
-    polars with text, categories, dates and missing values.
+    easy or hard rows. By default there are three teams of members; see Notes. `fit` takes data
+    frames of pandas and polars with text, categories, dates and missing values.
 
     Parameters
     ----------
@@ -239,12 +214,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     (12 for ``"fast"``, 200 for ``"best"``), and the universal sampler draws their rows. A part of
     the rows is held out, and a `refit` uses them in the end.
 
-    **What members of your own cost.** Your classifier is fitted `n_estimators` times, and a `refit`
-    takes as many fits again. If every class has at least 30 validation rows, the default
-    meta-sampler meets two rivals, which take nine fits each. If some class has fewer,
-    ``calibration="auto"`` takes four more growths. So ten members take 38 fits, or 60 with few
-    positives. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one thread. This
-    also holds for HistGradientBoosting, LightGBM, XGBoost and CatBoost.
+    **What members of your own cost.** Ten members take 38 fits: 18 are those of two rivals, and 10
+    those of the `refit`. With few positives they take 60: there are no rivals, but the calibration
+    takes four more growths. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one
+    thread, also that of HistGradientBoosting, LightGBM, XGBoost and CatBoost.
 
     **Calibration.** The whole ensemble is calibrated once. `staged_predict_proba` uses the same
     calibration for all stages.
@@ -325,38 +298,48 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         >>> MesaClassifier.from_preset("fast", random_state=0)
         MesaClassifier(estimator='fast', random_state=0)
         """
-        return cls(**{**preset_settings(name), **overrides})
+        presets: dict[str, dict[str, Any]] = {
+            "default": {},
+            "fast": {"estimator": "fast"},
+            "best": {"estimator": "best"},
+            "paper": {
+                "estimator": DecisionTreeClassifier(),
+                "n_estimators": 10,
+                "validation_fraction": 0.2,
+                # Algorithm 2 draws its actions.
+                "meta_sampler": Drawn("fit"),
+                "calibration": None,
+                "threshold": 0.5,
+                "leaf_smoothing": 0.0,
+                "refit": False,
+            },
+        }
+        if name not in presets:
+            names = ", ".join(map(repr, presets))
+            raise ValueError(f"There is no preset {name!r}; the names are {names}.")
+        return cls(**{**presets[name], **overrides})
 
     def _plan(self, counts):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
-        # The default has to work where nothing can be held out.
-        must = not universal
         n_members, part = self.n_estimators, self.validation_fraction
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
-            resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             part = 0.2 if part == "auto" else part
-            return Plan(kinds, n_members or _N_MEMBERS, part, False, must)
+            return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
         recipe = RECIPES[name].scaled(n_members)
-        if has_few_rows(counts):
+        if len(counts) and counts.min() < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.
             spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
             if part == "auto":
                 part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
-            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, False, must)
-        return Plan(
-            [recipe.scout(1), *recipe.trees(1.0)],
-            recipe.n_boosters + recipe.n_trees,
-            0.1 if part == "auto" else part,
-            rotates=True,
-            must_hold_out=must,
-            recipe=recipe,
-            universal=universal,
-        )
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, None, universal)
+        kinds = [recipe.scout(1), *recipe.trees(1.0)]
+        part = 0.1 if part == "auto" else part
+        return Plan(kinds, recipe.n_boosters + recipe.n_trees, part, recipe, universal)
 
     def _policies_of_teams(self, plan, trees: list, data) -> dict:
         """Return what draws the rows of each team where the user says it; the rest is drawn as is.
@@ -437,10 +420,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             raise KeyboardInterrupt
         return sampler
 
-    def _become(self, plan, teams, final, blend, decision, refits, facts):
+    def _become_more(self, plan, teams, final):
+        policy = teams[-1].policy
         learned = [team.policy for team in teams if _reads_the_signal(team.policy)]
-        super()._become(plan, teams, final, blend, decision, refits, facts)
-        policy = self._policy = teams[-1].policy
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]

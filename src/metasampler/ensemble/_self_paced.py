@@ -122,10 +122,10 @@ class _SelfPacedDraw(NamedTuple):
 
     def __call__(self, growth, candidates, size):
         """Return ``size`` of the rows of one larger class."""
-        name, k_bins = self.hardness, self.k_bins
         if not candidates.are_parted:
             return candidates.pick(self._pick, size)
         # What bins hold is merged, and each is drawn from by itself.
+        name, k_bins = self.hardness, self.k_bins
         least = candidates.least(_hardness_of, name)
         greatest = -candidates.least(_hardness_of, name, -1.0)
         if least == greatest:

@@ -14,43 +14,25 @@ _MOST_ROWS = 12
 
 @dataclass(repr=False, eq=False)
 class FitSummary:
-    """What a fit did; `print` it, or take its `rows` and `teams`.
-
-    Parameters
-    ----------
-    title : str
-    rows : list of dict
-        One entry a member, all with the same keys.
-    notes : list of str
-        Lines below the table.
-    promise : str
-        The line that says when `predict` returns the smallest class, and what held-out rows say of
-        that.
-    teams : list of dict
-        One entry a team and a last one for all together; empty if all members are of one team.
-    """
+    """What a fit did; `print` it, or take its `rows` and `teams`."""
 
     title: str
+    #: One entry a member, all with the same keys.
     rows: list[dict]
+    #: Lines below the table.
     notes: list[str]
+    #: When `predict` returns the smallest class, and what held-out rows say of that.
     promise: str
+    #: One entry a team and a last one for all together; empty if all members are of one team.
     teams: list[dict]
 
     def __str__(self):
         return self.to_text()
 
     def to_text(self, *, all_members: bool = False) -> str:
-        """Return the summary as a text.
+        """Return the summary as a text, which fits on a screen unless you ask for ``all_members``.
 
-        Parameters
-        ----------
-        all_members : bool, default=False
-            Whether every member has its line. Otherwise the text fits on a screen: each team has
-            one line, or, without teams, some of the first and the last members have theirs.
-
-        Returns
-        -------
-        text : str
+        Each team has one line or, without teams, some of the first and the last members have one.
         """
         # rich draws the table, and is imported only here.
         from rich.console import Console
@@ -58,14 +40,17 @@ class FitSummary:
         from rich.text import Text
 
         table = Table(title=self.title, title_justify="left")
-        shown = self.rows if all_members else self.teams or self._some_members()
+        shown = self.rows if all_members or not self.teams else self.teams
+        if not all_members and len(shown) > _MOST_ROWS:
+            at_an_end = (_MOST_ROWS - 1) // 2
+            shown = [*shown[:at_an_end], {}, *shown[-at_an_end:]]
         names = list(shown[0])
         for name in names:
             # As text: a label may hold brackets, which mean something to rich.
             justify: Any = "left" if name in ("team", "drawn") else "right"
             table.add_column(Text(name), justify=justify, min_width=6)
         for row in shown:
-            # Three dots stand for the members between.
+            # Three dots stand for the members left out.
             table.add_row(*(map(_show, row.values()) if row else ["..."] * len(names)))
         stream = StringIO()
         console = Console(
@@ -77,13 +62,6 @@ class FitSummary:
         return stream.getvalue()
 
     __repr__ = __str__
-
-    def _some_members(self) -> list[dict]:
-        """Return the rows that fit on a screen; an empty one stands for those left out."""
-        if len(self.rows) <= _MOST_ROWS:
-            return self.rows
-        at_an_end = (_MOST_ROWS - 1) // 2
-        return [*self.rows[:at_an_end], {}, *self.rows[-at_an_end:]]
 
 
 def _show(value) -> str:

@@ -28,7 +28,7 @@ from metasampler.policy import ConstantPolicy, load_policy
 
 # With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
 # that was measured, and there teams are ahead (`metasampler study few-positives`).
-_ENOUGH_ROWS = 25
+ENOUGH_ROWS = 25
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
 # trees too blunt: sharp ones join the teams.
@@ -42,14 +42,6 @@ _MANY_COLUMNS = 20
 
 # Below this signal hard rows are noise.
 _NOISY = 45.0
-
-#: The sampler that comes with the package for the boosters of teams.
-_BOOSTERS = "boosters"
-
-
-def has_few_rows(counts: np.ndarray) -> bool:
-    """Return whether the smallest class has too few rows for scouts."""
-    return bool(len(counts) and counts.min() < _ENOUGH_ROWS)
 
 
 class Team(NamedTuple):
@@ -72,14 +64,16 @@ class Plan(NamedTuple):
     n_members: int
     #: Part of each class that members do not see.
     held_out_part: float | None
-    #: Whether members leave parts of the rows out in rotation, instead of the same rows.
-    rotates: bool = False
-    #: Whether a class with a single row, of which none can be held out, is an error.
-    must_hold_out: bool = True
     #: What the teams are made of; None for one team of the given kinds.
     recipe: "Recipe | None" = None
-    #: Whether rows are drawn by the samplers that come with the package.
+    #: Whether rows are drawn by the samplers that come with the package, which also work where a
+    #: class has a single row, of which none can be held out.
     universal: bool = False
+
+    @property
+    def rotates(self) -> bool:
+        """Whether members leave parts of the rows out in rotation, instead of the same rows."""
+        return self.recipe is not None
 
     def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
         """Check what `fit` got and return the rows as members take them.
@@ -99,7 +93,7 @@ class Plan(NamedTuple):
             scoring=ensemble.scoring,
             streams=entropy,
             owner=ensemble,
-            must_hold_out=self.must_hold_out,
+            must_hold_out=not self.universal,
             rotate=self.rotates,
             max_rows=ensemble.max_rows,
         )
@@ -119,7 +113,7 @@ class Plan(NamedTuple):
         growth = Growth(data, learner, data.streams)
         if ensemble._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
-            policy = deepcopy(getattr(ensemble, "_policy", None))
+            policy = deepcopy(ensemble._policies.get("members"))
         else:
             policy = ensemble._make_policy(self, data)
         yield [Team("members", growth, policy, self.n_members)]
@@ -131,39 +125,34 @@ class Plan(NamedTuple):
         rows = data.for_team(np.inf)
         scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
         # Read before the work: a sampler that is not there is found now.
-        learned = load_policy(_BOOSTERS) if self.universal else None
+        policies: dict[str, Any] = {}
+        if self.universal:
+            policies["boosters"] = load_policy("boosters")
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         # The signal says what the others are like.
         signal = recipe.signal(scouts)
+        if not self.universal:
+            policies |= ensemble._policies_of_teams(self, recipe.trees(signal), data)
         rows = data.for_team(3 * ratio)
         booster = recipe.booster(signal, rows.drawn_part)
-        trees = {"trees": recipe.trees(signal), "sharp trees": recipe.trees(np.inf)}
-        n_trees = {"trees": recipe.n_trees, "sharp trees": recipe.n_sharp_trees(data)}
-        mus = {"trees": recipe.mu_of_trees(signal), "sharp trees": recipe.mu_of_trees(np.inf)}
-        policies: dict[str, Any] = {
-            name: None if mu is None else ConstantPolicy(mu, encoder=None)
-            for name, mu in mus.items()
-        }
-        if learned is not None:
-            policies["boosters"] = learned
-        else:
-            policies |= ensemble._policies_of_teams(self, trees["trees"], data)
-        teams = []
-        if recipe.n_boosters:
-            learner = learner.alike(booster)
-            learner.signal = signal
-            growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
-            teams.append(Team("boosters", growth, policies["boosters"], recipe.n_boosters))
+        # Sharp trees are asked where the others may be wrong, and have as many votes.
+        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
+        of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
+        for name, assumed, *_ in of_trees:
+            mu = recipe.mu_of_trees(assumed)
+            policies.setdefault(name, None if mu is None else ConstantPolicy(mu, encoder=None))
+        learner = learner.alike(booster)
+        learner.signal = signal
+        growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
+        teams = [Team("boosters", growth, policies["boosters"], recipe.n_boosters)]
         if recipe.n_trees:
             rows = data.for_team(ratio, trees=True)
-            for number, name in enumerate(trees, start=2):
-                if not n_trees[name]:
-                    continue
-                learner = make_learners(trees[name], rows.tables, data.n_classes, n_jobs, smoothing)
+        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
+            if n_trees:
+                kinds = recipe.trees(assumed)
+                learner = make_learners(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
                 growth = Growth(rows, learner, streams.child(Stream.TEAM, number))
-                # Sharp trees are asked where the others may be wrong, and have as many votes.
-                n_votes = 1 if name == "trees" else 3
-                teams.append(Team(name, growth, policies[name], n_trees[name], n_votes))
+                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
         yield teams
 
 
@@ -251,9 +240,7 @@ class Recipe:
 
     def n_sharp_trees(self, data: GrowthData) -> int:
         """Return how many sharp trees join the teams."""
-        # Of fewer rows scouts cannot be sure.
-        uncertain = data.counts[data.minority] < _ENOUGH_FOR_SIGNAL
-        return 2 * self.n_trees if uncertain else 0
+        return 2 * self.n_trees if data.counts[data.minority] < _ENOUGH_FOR_SIGNAL else 0
 
     @staticmethod
     def trees(signal: float) -> list:

@@ -60,16 +60,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     #: What a warm start must find unchanged to continue the fit before it.
     _resume_parameters: ClassVar[tuple[str, ...]] = (
-        "estimator",
-        "sampling_ratio",
-        "validation_fraction",
-        "scoring",
-        "leaf_smoothing",
+        *("estimator", "sampling_ratio", "validation_fraction", "scoring", "leaf_smoothing"),
     )
 
     # Not every subclass has these as parameters.
     warm_start = False
     max_rows = None
+
+    # What drew the rows of each team, for ensembles that can go on with it.
+    _policies: ClassVar[dict] = {}
 
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
     estimator: Any = None
@@ -123,12 +122,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
             refits, facts = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
@@ -153,12 +152,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             if refits:
                 final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
             self._become(plan, teams, final, blend, decision, refits, facts)
+            self._become_more(plan, teams, final)
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
         """Return what the fit is going to do; of the rows only the sizes of the classes matter."""
         kinds = resolve_kinds(self._base_learner())
-        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _resumes(self) -> bool:
@@ -167,14 +166,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _resume(self, teams: list[Team]) -> None:
         """Give teams the members that they have already, as a warm start does."""
         for team in teams:
-            grown = self._grown.get(team.name, ([], [], []))
-            if team.n_members < len(grown[0]):
+            its = [number for number, name in enumerate(self._team_names) if name == team.name]
+            if team.n_members < len(its):
                 raise ValueError(
                     f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
-                    f"there are {len(grown[0])} of them already: warm_start=True needs at least as "
-                    "many."
+                    f"there are {len(its)} of them already: warm_start=True needs at least as many."
                 )
-            team.growth.resume(*grown)
+            grown = (self.estimators_, self.estimators_samples_, self._steps)
+            team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
@@ -186,13 +185,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _grow(self, teams: list[Team], title: str) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
-        remaining = sum(team.n_members - len(team.growth.members) for team in teams)
+        n_missing = sum(team.n_members - team.growth.n_members for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
         limits = any(team.growth.learner.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
-            progress_bar(title, remaining, enabled=self.verbose > 0) as advance,
+            progress_bar(title, n_missing, enabled=self.verbose > 0) as advance,
         ):
             growths = [
                 partial(team.growth.run, team.policy, team.n_members, advance, stopped)
@@ -221,17 +220,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             parts.append(HeldOut(*again.growth.judged()))
         return HeldOut.joined(parts)
 
-    def _become(
-        self,
-        plan: Plan,
-        teams: list[Team],
-        final: list[Team],
-        blend: Blend | None,
-        decision: tuple,
-        refits: bool,
-        facts: dict[str, Any],
-    ) -> None:
-        """Set the attributes of a fitted ensemble, all at once: an interrupt leaves none half."""
+    def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
+        """Set the attributes that only this kind of ensemble has."""
+
+    def _become(self, plan: Plan, teams, final, blend, decision, refits, facts) -> None:
+        """Set the attributes of a fitted ensemble: what grew, and after a refit what stays."""
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._entropy = teams[0].growth.streams.entropy
         self._facts = facts
@@ -267,12 +260,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.__dict__.pop(name, None)
         if threshold is not None:
             self.threshold_, self.expected_precision_, self.expected_recall_ = threshold
-        if not refits:
-            # What a warm start goes on from.
-            self._grown = {
-                team.name: (team.growth.members, team.growth.subsets, team.growth.steps)
-                for team in teams
-            }
 
     # ------------------------------------------------------------------ answers
 
@@ -306,43 +293,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _proba_of(self, totals, n_members):
         return self.calibration_(self._mean_of(totals, n_members))
 
-    def predict(self, X):
-        """Return the class of each row, by the threshold.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return self.decide(self.predict_proba(X))
-
-    def decide(self, proba):
-        """Return the class of each row, by the threshold, given its probabilities.
-
-        If you need both probabilities and classes, this saves the second prediction.
-
-        Parameters
-        ----------
-        proba : ndarray of shape (n_samples, n_classes)
-            What `predict_proba` returns.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            What `predict` returns.
-        """
-        check_is_fitted(self)
+    def _decided(self, proba):
         if self._rule is None:
-            return self.classes_[np.argmax(proba, axis=1)]
+            return np.argmax(proba, axis=1)
         if len(self.classes_) > 2:
-            return self.classes_[np.argmax(proba / self.calibration_.prior, axis=1)]
+            return np.argmax(proba / self.calibration_.prior, axis=1)
         minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
         called = called_rows(self._rule, self.threshold_, proba[:, minority])
-        return self.classes_[np.where(called, minority, 1 - minority)]
+        return np.where(called, minority, 1 - minority)
 
     def summary(self):
         """Return what the fit did.
@@ -350,11 +308,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Returns
         -------
         summary : FitSummary
-            Print it for a table that fits on a screen. With teams it has one line for each team,
-            with the team's score on held-out rows. A last line has the score of all teams together.
-            Without teams it has one line for each member: its mu (if there is one), the number of
-            rows it was trained on, and the validation score and the mean validation error of each
-            class after it joined. ``print(summary.to_text(all_members=True))`` shows every member;
+            Print it for a table that fits on a screen. With teams it has one line for each team and
+            one for all together, with their scores on held-out rows. Without teams it has one line
+            for each member: its mu, its rows, and the validation score and the mean errors after it
+            joined. ``print(summary.to_text(all_members=True))`` shows every member;
             ``summary.rows`` holds them as dictionaries.
         """
         check_is_fitted(self)

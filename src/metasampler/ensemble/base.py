@@ -140,27 +140,26 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         for n_members, total in enumerate(totals, start=1):
             yield self._proba_of(total, n_members)
 
-    def staged_mean_proba(self, X, *, soft_leaves=True):
-        """Yield the members' joint answer after each member, before calibration.
+    def staged_mean_proba(self, X):
+        """Yield the members' joint answer after each member, as draws and states see it.
+
+        It is not calibrated, and trees answer by plain leaves.
 
         Parameters
         ----------
         {rows}
-        soft_leaves : bool, default=True
-            Whether trees answer by soft leaves, as in prediction, or by plain ones, as draws and
-            states see them.
 
         Yields
         ------
         proba : ndarray of shape (n_samples, n_classes)
             Of the first 1, 2, ... members.
         """
-        totals = self._staged_totals(self._check_predict_table(X), soft_leaves=soft_leaves)
+        totals = self._staged_totals(self._check_predict_table(X), soft_leaves=False)
         for n_members, total in enumerate(totals, start=1):
             yield self._mean_of(total, n_members)
 
     def predict(self, X):
-        """Return the most probable class of each row.
+        """Return the class of each row: the most probable one, or what a `threshold` says.
 
         Parameters
         ----------
@@ -170,8 +169,29 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         y : ndarray of shape (n_samples,)
         """
-        proba = self.predict_proba(X)
-        return self.classes_[np.argmax(proba, axis=1)]
+        return self.decide(self.predict_proba(X))
+
+    def decide(self, proba):
+        """Return the class of each row, given its probabilities.
+
+        If you need both probabilities and classes, this saves the second prediction.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n_samples, n_classes)
+            What `predict_proba` returns.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            What `predict` returns.
+        """
+        check_is_fitted(self)
+        return self.classes_[self._decided(proba)]
+
+    def _decided(self, proba) -> np.ndarray:
+        """Return the position of each row's class in `classes_`."""
+        return np.argmax(proba, axis=1)
 
     @property
     def feature_importances_(self):

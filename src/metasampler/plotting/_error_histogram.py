@@ -57,9 +57,7 @@ class ErrorHistogramDisplay:
         self.title = title
 
     @classmethod
-    def from_estimator(
-        cls, estimator, X, y, *, members=None, n_bins=10, log=False, title="", figure=None
-    ):
+    def from_estimator(cls, estimator, X, y, *, members=None, n_bins=10, title="", figure=None):
         """Draw the errors of a fitted ensemble, 1 - p(true class).
 
         These are errors of the members' joint answer, before calibration.
@@ -74,12 +72,8 @@ class ErrorHistogramDisplay:
             the last.
         n_bins : int, default=10
             Bins of each histogram.
-        log : bool, default=False
-            Whether the fractions are shown on a logarithmic scale.
         {title}
         {figure}
-
-        {drawn}
         """
         check_is_fitted(estimator)
         before, estimator = unwrap(estimator)
@@ -101,8 +95,7 @@ class ErrorHistogramDisplay:
             raise ValueError(f"y has labels that the ensemble does not know: {unknown.tolist()}.")
         codes = np.searchsorted(classes, y)
         if hasattr(estimator, "staged_mean_proba"):
-            # As draws see them: plain, and not calibrated.
-            stages = estimator.staged_mean_proba(X, soft_leaves=False)
+            stages = estimator.staged_mean_proba(X)
         else:
             stages = estimator.staged_predict_proba(X)
         found = {}
@@ -121,20 +114,10 @@ class ErrorHistogramDisplay:
             class_names=[str(label) for label in classes],
             title=title,
         )
-        return display.plot(log=log, figure=figure)
+        return display.plot(figure=figure)
 
-    def plot(self, *, log=False, figure=None):
-        """Draw the panels.
-
-        Parameters
-        ----------
-        log : bool, default=False
-            Whether the fractions are shown on a logarithmic scale, on which a fraction of zero
-            has no bar.
-        {figure}
-
-        {drawn}
-        """
+    def plot(self, *, figure=None):
+        """Draw the panels in a ``figure``, or in a new one, and return the display."""
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
         columns = max(1, min(n_shown, _SHOWN))
@@ -169,10 +152,6 @@ class ErrorHistogramDisplay:
                 panel.set_ylabel("part of the class")
             if place >= n_shown - columns:
                 panel.set_xlabel("error")
-        if log:
-            smallest = histograms[histograms > 0].min(initial=1)
-            axes[0].set_yscale("log")
-            axes[0].set_ylim(smallest / 2, 1.5)
         legend_below(figure, axes[:1], title="class")
         self.figure_, self.axes_ = figure, axes
         return self

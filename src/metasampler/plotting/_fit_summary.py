@@ -1,11 +1,9 @@
 """What a fit did, member by member, as a picture."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
-from metasampler._pipelines import unwrap
-from metasampler.plotting.style import COLORS, MARKERS, legend_beside, make_panels, tidy
+from metasampler.plotting.style import fitted_with, legend_beside, line_style, make_panels, tidy
 
 _ERROR_OF = "error of "
 
@@ -59,28 +57,13 @@ class FitSummaryDisplay:
         estimator : classifier, pipeline or search
             A fitted ensemble with `summary`, such as :class:`~metasampler.MesaClassifier`.
         {figure}
-
-        {drawn}
         """
-        check_is_fitted(estimator)
-        _, estimator = unwrap(estimator)
-        if not hasattr(estimator, "summary"):
-            raise ValueError(
-                f"{type(estimator).__name__} has no summary: it belongs to ensembles of this "
-                "package."
-            )
-        summary = estimator.summary()
+        whose = "it belongs to ensembles of this package."
+        summary = fitted_with("summary", estimator, whose).summary()
         return cls(rows=summary.rows, title=summary.title).plot(figure=figure)
 
     def plot(self, *, figure=None):
-        """Draw the panels.
-
-        Parameters
-        ----------
-        {figure}
-
-        {drawn}
-        """
+        """Draw the panels in a ``figure``, or in a new one, and return the display."""
         panels = self._panels()
         if not panels:
             raise ValueError(
@@ -126,10 +109,9 @@ class FitSummaryDisplay:
     def _draw(panel, members, label, lines):
         """Draw the lines of one panel."""
         for number, (name, values) in enumerate(lines.items()):
-            color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
             # Many members would be a band of markers.
-            look = {"markersize": 4, "markevery": max(1, len(members) // 25)}
-            panel.plot(members, values, color=color, marker=marker, label=name, **look)
+            every = max(1, len(members) // 25)
+            panel.plot(members, values, **line_style(number), markevery=every, label=name)
         panel.set_ylabel(label)
         if label == "mu":
             panel.set_ylim(-0.05, 1.05)

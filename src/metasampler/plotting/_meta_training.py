@@ -1,6 +1,7 @@
 """The course of a meta-training."""
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
@@ -23,8 +24,6 @@ class MetaTrainingDisplay:
         each episode.
     window : int, default=50
         Episodes in a mean. With fewer than two windows of episodes, half of them.
-    references : dict of str to dict of str to float, default=None
-        By task, and then by label, scores to compare with, drawn as horizontal lines.
     {title}
 
     Attributes
@@ -51,14 +50,13 @@ class MetaTrainingDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, curves, window=50, references=None, title=""):
+    def __init__(self, *, curves, window=50, title=""):
         self.curves = curves
         self.window = window
-        self.references = references
         self.title = title
 
     @classmethod
-    def from_sampler(cls, sampler, *, window=50, references=None, title="", figure=None):
+    def from_sampler(cls, sampler, *, window=50, title="", figure=None):
         """Draw the history of a meta-trained sampler.
 
         Parameters
@@ -67,12 +65,8 @@ class MetaTrainingDisplay:
             A meta-trained sampler.
         window : int, default=50
             Episodes in a mean.
-        references : dict of str to dict of str to float, default=None
-            By task, and then by label, scores to compare with.
         {title}
         {figure}
-
-        {drawn}
         """
         check_is_fitted(sampler)
         if not sampler.history_:
@@ -87,28 +81,14 @@ class MetaTrainingDisplay:
                 score = entry[f"{part}_score"]
                 if score is not None:
                     parts.setdefault(part, []).append(score)
-        display = cls(curves=curves, window=window, references=references, title=title)
-        return display.plot(figure=figure)
+        return cls(curves=curves, window=window, title=title).plot(figure=figure)
 
     def plot(self, *, figure=None):
-        """Draw the panels.
-
-        Parameters
-        ----------
-        {figure}
-
-        {drawn}
-        """
+        """Draw the panels in a ``figure``, or in a new one, and return the display."""
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
         if not any(self.curves.values()):
             raise ValueError("There is nothing to draw: curves is empty.")
-        references = self.references or {}
-        unknown = sorted(set(references) - set(self.curves))
-        if unknown:
-            raise ValueError(f"references has tasks that curves has not: {unknown}.")
-        labels = list(dict.fromkeys(label for marks in references.values() for label in marks))
-        parts = dict.fromkeys(part for parts in self.curves.values() for part in parts)
         n_panels = len(self.curves)
         columns = min(n_panels, _COLUMNS)
         figure, axes = make_panels(
@@ -117,17 +97,18 @@ class MetaTrainingDisplay:
             figure,
             size=(max(2.9, 6.5 / columns), 2.4),
             columns=columns,
-            legend=[*parts, *labels],
+            legend=_PARTS,
             title=self.title,
         )
         windows = set()
         for place, (panel, (task, parts)) in enumerate(zip(axes, self.curves.items(), strict=True)):
             for part, scores in parts.items():
-                windows.add(self._draw_part(panel, part, scores))
-            for label, score in references.get(task, {}).items():
-                number = labels.index(label)
-                color, dashes = ("#000000", "#777777")[number % 2], (0, (1 + 2 * number, 2))
-                panel.axhline(score, color=color, linestyle=dashes, linewidth=1.2, label=label)
+                window = min(self.window, max(1, len(scores) // 2))
+                windows.add(window)
+                means = sliding_window_view(np.asarray(scores, float), window).mean(axis=1)
+                episodes, every = np.arange(window, len(scores) + 1), max(1, len(means) // 8)
+                look = line_style(_PARTS.index(part))
+                panel.plot(episodes, means, **look, markevery=every, label=part)
             panel.set_title(task, fontsize=10, parse_math=False)
             panel.xaxis.get_major_locator().set_params(integer=True, nbins=5)
             tidy(panel)
@@ -141,13 +122,3 @@ class MetaTrainingDisplay:
         legend_below(figure, axes, title=means)
         self.figure_, self.axes_ = figure, axes
         return self
-
-    def _draw_part(self, panel, part, scores):
-        """Draw a line; return how many episodes its points are means of."""
-        scores = np.asarray(scores, dtype=float)
-        window = min(self.window, max(1, len(scores) // 2))
-        number = _PARTS.index(part) if part in _PARTS else len(_PARTS)
-        means = np.lib.stride_tricks.sliding_window_view(scores, window).mean(axis=1)
-        episodes, every = np.arange(window, len(scores) + 1), max(1, len(means) // 8)
-        panel.plot(episodes, means, **line_style(number), markevery=every, label=part)
-        return window

@@ -75,8 +75,6 @@ class PolicyDisplay:
             What tells the states apart, for the axis; None counts them.
         {title}
         {ax}
-
-        {drawn}
         """
         kinds = {(policy.encoder.kind, policy.encoder.action) for policy in samplers.values()}
         if len(kinds) != 1:
@@ -126,20 +124,11 @@ class PolicyDisplay:
             Name of the line.
         {title}
         {ax}
-
-        {drawn}
         """
         return cls.from_samplers({name: sampler}, states=states, varies=varies, title=title, ax=ax)
 
     def plot(self, *, ax=None):
-        """Draw the choices.
-
-        Parameters
-        ----------
-        {ax}
-
-        {drawn}
-        """
+        """Draw the choices in ``ax``, or in a new figure, and return the display."""
         size = beside_size(self.choices, 6.3, 3.6)
         ax = make_axes("PolicyDisplay.plot", ax, size=size)
         values = np.asarray(self.values, dtype=float)

@@ -4,17 +4,17 @@ import warnings
 from itertools import zip_longest
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
 from metasampler._pipelines import unwrap
-from metasampler.plotting.style import beside_size, finish, line_style, make_axes
+from metasampler.plotting.style import beside_size, finish, fitted_with, line_style, make_axes
 
 
 @shared_docs()
 class PolicyTraceDisplay:
     """The mu of each member: mean and standard deviation over fits.
 
+    The band is one standard deviation (with n - 1) on each side of the mean; a single fit has none.
     It is recommended to use `from_estimators` or `from_estimator` to create it.
 
     Parameters
@@ -34,11 +34,6 @@ class PolicyTraceDisplay:
     See Also
     --------
     FitSummaryDisplay : Mu, score and errors of one fit.
-
-    Notes
-    -----
-    The band is one standard deviation (with n - 1) on each side of the mean; a single fit has
-    none.
 
     Examples
     --------
@@ -72,15 +67,14 @@ class PolicyTraceDisplay:
             mean.
         {title}
         {ax}
-
-        {drawn}
         """
         traces = {}
         for name, fits in estimators.items():
             fits = fits if isinstance(fits, (list, tuple)) else [fits]
+            whose = "mu is chosen by a MesaClassifier only."
+            actions = [fitted_with("actions_", fit, whose).actions_ for fit in fits]
             # One row a fit; shorter ones are filled up with NaN.
-            members = zip_longest(*(_actions(unwrap(fit)[1]) for fit in fits), fillvalue=np.nan)
-            traces[name] = np.array(list(members)).T
+            traces[name] = np.array(list(zip_longest(*actions, fillvalue=np.nan))).T
         return cls(traces=traces, title=title).plot(ax=ax)
 
     @classmethod
@@ -95,21 +89,12 @@ class PolicyTraceDisplay:
             Name of the line; None means that of the class.
         {title}
         {ax}
-
-        {drawn}
         """
         name = type(unwrap(estimator)[1]).__name__ if name is None else name
         return cls.from_estimators({name: estimator}, title=title, ax=ax)
 
     def plot(self, *, ax=None):
-        """Draw the traces.
-
-        Parameters
-        ----------
-        {ax}
-
-        {drawn}
-        """
+        """Draw the traces in ``ax``, or in a new figure, and return the display."""
         size = beside_size(self.traces, 6.3, 3.6)
         ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
         self.lines_ = {}
@@ -133,13 +118,3 @@ class PolicyTraceDisplay:
         ax.set(xlabel="member", ylabel="mu", ylim=(-0.05, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
         return finish(self, ax)
-
-
-def _actions(estimator):
-    """Return the mu of a fit, or a clear error."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "actions_"):
-        raise ValueError(
-            f"{type(estimator).__name__} has no actions_: mu is chosen by a MesaClassifier only."
-        )
-    return estimator.actions_

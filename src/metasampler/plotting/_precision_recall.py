@@ -61,16 +61,7 @@ class PrecisionRecallComparisonDisplay:
 
     @classmethod
     def from_estimators(
-        cls,
-        estimators,
-        X,
-        y,
-        *,
-        pos_label=None,
-        sample_weight=None,
-        styles=None,
-        title="",
-        ax=None,
+        cls, estimators, X, y, *, pos_label=None, sample_weight=None, title="", ax=None
     ):
         """Draw the curves of fitted classifiers on the same rows.
 
@@ -83,12 +74,8 @@ class PrecisionRecallComparisonDisplay:
         pos_label : object, default=None
             The class to find, against all others; None means the rarest in y.
         {row_weights}
-        styles : dict of str to dict, default=None
-            See `plot`.
         {title}
         {ax}
-
-        {drawn}
         """
         y = np.asarray(y)
         if pos_label is None:
@@ -99,11 +86,10 @@ class PrecisionRecallComparisonDisplay:
         if not found.any():
             raise ValueError(f"No row of y has the label {pos_label!r}.")
         scores = {name: class_scores(fitted, X, pos_label) for name, fitted in estimators.items()}
-        options = {"sample_weight": sample_weight, "styles": styles, "title": title, "ax": ax}
-        return cls.from_predictions(scores, found, **options)
+        return cls.from_predictions(scores, found, sample_weight=sample_weight, title=title, ax=ax)
 
     @classmethod
-    def from_predictions(cls, scores, found, *, sample_weight=None, styles=None, title="", ax=None):
+    def from_predictions(cls, scores, found, *, sample_weight=None, title="", ax=None):
         """Draw the curves of several scores on the same rows.
 
         Parameters
@@ -113,12 +99,8 @@ class PrecisionRecallComparisonDisplay:
         found : array-like of bool of shape (n_samples,)
             Which rows are of this class.
         {row_weights}
-        styles : dict of str to dict, default=None
-            See `plot`.
         {title}
         {ax}
-
-        {drawn}
         """
         curves = {}
         weights = {"sample_weight": sample_weight}
@@ -127,38 +109,22 @@ class PrecisionRecallComparisonDisplay:
             average = average_precision_score(found, values, **weights)
             curves[name] = (precision, recall, float(average))
         chance = float(np.average(found, weights=sample_weight))
-        return cls(curves=curves, chance=chance, title=title).plot(styles=styles, ax=ax)
+        return cls(curves=curves, chance=chance, title=title).plot(ax=ax)
 
-    def plot(self, *, styles=None, ax=None):
-        """Draw the curves.
-
-        Parameters
-        ----------
-        styles : dict of str to dict, default=None
-            By name, properties of a line, as ``{"MESA": {"linewidth": 3}}``.
-        {ax}
-
-        {drawn}
-        """
+    def plot(self, *, ax=None):
+        """Draw the curves in ``ax``, or in a new figure, and return the display."""
         labels = {name: f"{name}: {curve[2]:.3f}" for name, curve in self.curves.items()}
         size = beside_size([*labels.values(), "chance: 0.000"], 5.8, 4.5)
         ax = make_axes("PrecisionRecallComparisonDisplay.plot", ax, size=size)
-        styles = styles or {}
         self.lines_ = {}
         # The style goes by the place in `curves`: it stays when a score changes the order.
         places = {name: number for number, name in enumerate(self.curves)}
         for name in sorted(self.curves, key=lambda name: -self.curves[name][2]):
             precision, recall, _ = self.curves[name]
-            number = places[name]
-            options = {
-                **line_style(number),
-                # Every curve has its markers elsewhere, at equal distances in the picture.
-                "markevery": (0.02 * (number % 6), 0.12),
-                **styles.get(name, {}),
-            }
-            (self.lines_[name],) = ax.plot(
-                recall, precision, drawstyle="steps-post", label=labels[name], **options
-            )
+            look = {**line_style(places[name]), "drawstyle": "steps-post"}
+            # Every curve has its markers elsewhere, at equal distances in the picture.
+            look["markevery"] = (0.02 * (places[name] % 6), 0.12)
+            (self.lines_[name],) = ax.plot(recall, precision, label=labels[name], **look)
         self.chance_line_ = None
         if self.chance is not None:
             look = {"color": "#999999", "linestyle": (0, (1, 3)), "linewidth": 1, "zorder": 1}

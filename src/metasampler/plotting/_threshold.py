@@ -2,12 +2,10 @@
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve
-from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
-from metasampler._pipelines import unwrap
 from metasampler.plotting._precision_recall import class_scores
-from metasampler.plotting.style import COLORS, make_axes, tidy
+from metasampler.plotting.style import COLORS, fitted_with, make_axes, tidy
 
 
 @shared_docs()
@@ -57,7 +55,7 @@ class ThresholdDisplay:
         self.pos_label = pos_label
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, sample_weight=None, scale="log", ax=None):
+    def from_estimator(cls, estimator, X, y, *, sample_weight=None, ax=None):
         """Draw the curves of a fitted ensemble on rows it has not seen.
 
         Parameters
@@ -66,37 +64,24 @@ class ThresholdDisplay:
             A fitted ensemble with `threshold_`, of two classes.
         {test_rows}
         {row_weights}
-        scale : {"log", "linear"}, default="log"
-            Scale of the thresholds. Thresholds of a rare class are small.
         {ax}
-
-        {drawn}
         """
-        check_is_fitted(estimator)
-        _, final = unwrap(estimator)
-        if not hasattr(final, "threshold_"):
-            raise ValueError(
-                f"{type(final).__name__} has no threshold_: it belongs to ensembles of this "
-                "package that were fitted on two classes. from_predictions draws any scores."
-            )
+        whose = "it belongs to ensembles of this package that were fitted on two classes. "
+        whose += "from_predictions draws any scores."
+        final = fitted_with("threshold_", estimator, whose)
         rare = final.minority_class_
-        options = {"sample_weight": sample_weight, "scale": scale, "ax": ax}
-        scores = class_scores(estimator, X, rare)
         return cls.from_predictions(
-            y, scores, threshold=final.threshold_, pos_label=rare, **options
+            y,
+            class_scores(estimator, X, rare),
+            threshold=final.threshold_,
+            pos_label=rare,
+            sample_weight=sample_weight,
+            ax=ax,
         )
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true,
-        y_score,
-        *,
-        threshold=None,
-        pos_label=None,
-        sample_weight=None,
-        scale="log",
-        ax=None,
+        cls, y_true, y_score, *, threshold=None, pos_label=None, sample_weight=None, ax=None
     ):
         """Draw the curves of given probabilities.
 
@@ -111,11 +96,7 @@ class ThresholdDisplay:
         pos_label : object, default=None
             The class to call; None means 1.
         {row_weights}
-        scale : {"log", "linear"}, default="log"
-            Scale of the thresholds.
         {ax}
-
-        {drawn}
         """
         precision, recall, thresholds = precision_recall_curve(
             y_true, y_score, pos_label=pos_label, sample_weight=sample_weight
@@ -128,21 +109,13 @@ class ThresholdDisplay:
             threshold=threshold,
             pos_label=1 if pos_label is None else pos_label,
         )
-        return display.plot(scale=scale, ax=ax)
+        return display.plot(ax=ax)
 
-    def plot(self, *, scale="log", ax=None):
-        """Draw the curves.
-
-        Parameters
-        ----------
-        scale : {"log", "linear"}, default="log"
-            Scale of the thresholds; a threshold of 0 has no place on the logarithmic one.
-        {ax}
-
-        {drawn}
-        """
+    def plot(self, *, ax=None):
+        """Draw the curves in ``ax``, or in a new figure, and return the display."""
         ax = make_axes("ThresholdDisplay.plot", ax, size=(7, 4))
-        shown = self.thresholds > 0 if scale == "log" else np.ones(len(self.thresholds), bool)
+        # Thresholds of a rare class are small: the scale is logarithmic, and has no place for 0.
+        shown = self.thresholds > 0
         called = None
         if self.threshold is not None:
             called = int(np.searchsorted(self.thresholds, self.threshold))
@@ -164,7 +137,7 @@ class ThresholdDisplay:
             label = f"threshold {self.threshold:.3g}"
             ax.axvline(self.threshold, color="#777777", linestyle=":", zorder=1, label=label)
         xlabel = f"threshold on the probability of {self.pos_label}"
-        ax.set(xscale=scale, ylim=(-0.02, 1.05), xlabel=xlabel)
+        ax.set(xscale="log", ylim=(-0.02, 1.05), xlabel=xlabel)
         tidy(ax)
         # Below the axes, where it covers no line.
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)

@@ -1,24 +1,13 @@
-"""matplotlib, which is asked for only when something is drawn."""
+"""What displays share: the classifier they draw, and the look of matplotlib's axes and legends.
+
+matplotlib is asked for only when something is drawn.
+"""
 
 from math import ceil
 
-__all__ = [
-    "COLORS",
-    "DASHES",
-    "HATCHES",
-    "MARKERS",
-    "beside_size",
-    "finish",
-    "import_pyplot",
-    "legend_below",
-    "legend_beside",
-    "line_style",
-    "make_axes",
-    "make_panels",
-    "plain_legend",
-    "tidy",
-    "width_of",
-]
+from sklearn.utils.validation import check_is_fitted
+
+from metasampler._pipelines import unwrap
 
 # Colours of Okabe and Ito, which colour-blind readers can tell apart; the markers say it again.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -29,6 +18,15 @@ HATCHES = ("", "////", "....", "xxxx", "----", "++++", "oo")
 # Inches in a legend: of a line, of what stands before a name, and of a letter of it.
 _LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.2, 0.75, 0.077
 _LEGEND = {"frameon": False, "handlelength": 3, "fontsize": 9, "title_fontsize": 9}
+
+
+def fitted_with(attribute: str, estimator, whose: str):
+    """Return the fitted classifier inside pipelines and searches; it must have an attribute."""
+    check_is_fitted(estimator)
+    _, classifier = unwrap(estimator)
+    if not hasattr(classifier, attribute):
+        raise ValueError(f"{type(classifier).__name__} has no {attribute}: {whose}")
+    return classifier
 
 
 def import_pyplot(what: str):
