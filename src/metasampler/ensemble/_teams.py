@@ -113,7 +113,7 @@ class Plan(NamedTuple):
         growth = Growth(data, learner, data.streams)
         if ensemble._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
-            policy = deepcopy(ensemble._policies.get("members"))
+            policy = deepcopy(getattr(ensemble, "_policies", {}).get("members"))
         else:
             policy = ensemble._make_policy(self, data)
         yield [Team("members", growth, policy, self.n_members)]

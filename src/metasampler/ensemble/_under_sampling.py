@@ -67,9 +67,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     warm_start = False
     max_rows = None
 
-    # What drew the rows of each team, for ensembles that can go on with it.
-    _policies: ClassVar[dict] = {}
-
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
     estimator: Any = None
     n_estimators: Any = 10
