@@ -182,7 +182,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _grow(self, teams: list[Team], title: str) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
-        n_missing = sum(team.n_members - team.growth.n_members for team in teams)
+        n_missing = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
         limits = any(team.growth.learner.starts_threads for team in teams)

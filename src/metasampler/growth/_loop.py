@@ -150,10 +150,11 @@ class Growth:
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
-        calls: list = [partial(self.fit_member, self.n_members, rule)]
-        if self._unrecorded is not None:
-            calls.append(self._record)
-        (member, drawn), *_ = side_by_side(calls, self.learner.n_jobs)
+        fit = partial(self.fit_member, self.n_members, rule)
+        if self._unrecorded is None:
+            member, drawn = fit()
+        else:
+            (member, drawn), _ = side_by_side([fit, self._record], self.learner.n_jobs)
         self.add(member, drawn, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
