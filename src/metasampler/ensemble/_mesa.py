@@ -15,7 +15,7 @@ from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._teams import ENOUGH_ROWS, RECIPES, Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import resolve_kinds
+from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
@@ -325,6 +325,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         name = "default" if self.estimator is None else self.estimator
         if not isinstance(name, str):
             kinds = resolve_kinds(self.estimator)
+            resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             part = 0.2 if part == "auto" else part
             return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
         if name not in RECIPES:

@@ -119,12 +119,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
             refits, facts = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
+            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
             for ready in plan.teams(self, data, smoothing):
@@ -155,6 +155,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _plan(self, counts: np.ndarray) -> Plan:
         """Return what the fit is going to do; of the rows only the sizes of the classes matter."""
         kinds = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
         return Plan(kinds, self.n_estimators, self.validation_fraction)
 
     def _resumes(self) -> bool:
