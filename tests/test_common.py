@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tree_mesa import first_release_trees
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
-from metasampler.ensemble import _teams
+from metasampler.ensemble import _mesa
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import ConstantPolicy, WithRivals
 from metasampler.tables import TableCleaner, TableEncoder
@@ -63,7 +63,7 @@ def test_scikit_learn_checks(estimator, check):
     expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_checks_of_teams(estimator, check, monkeypatch):
-    monkeypatch.setattr(_teams, "_ENOUGH_ROWS", 0)
+    monkeypatch.setattr(_mesa, "ENOUGH_ROWS", 0)
     check(estimator)
 
 

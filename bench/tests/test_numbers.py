@@ -83,7 +83,7 @@ def left_over(page: str, held: list[str]) -> list[str]:
 
 def of_code() -> dict[str, list[str]]:
     """Return sentences of the guide, made of what the code says."""
-    few, sharp = _teams._ENOUGH_ROWS, _teams._ENOUGH_FOR_SIGNAL
+    few, sharp = _teams.ENOUGH_ROWS, _teams._ENOUGH_FOR_SIGNAL
     recipe, fast, best = (_teams.RECIPES[name] for name in ("default", "fast", "best"))
     n_members = [r.n_scouts + r.n_boosters + r.n_trees for r in (recipe, fast)]
     watched, folds = _data.MAX_WATCHED, 10

@@ -20,7 +20,7 @@ from metasampler.ensemble import (
     EasyEnsembleClassifier,
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
-    _teams,
+    _mesa,
 )
 
 ENSEMBLES = {
@@ -44,7 +44,7 @@ def _few_rows_are_enough_for_teams(request, monkeypatch):
     """Let the teams grow on the few rows of these tests."""
     name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name", "")
     if name and "teams" in name:
-        monkeypatch.setattr(_teams, "_ENOUGH_ROWS", 0)
+        monkeypatch.setattr(_mesa, "ENOUGH_ROWS", 0)
 
 
 @pytest.fixture(scope="module")
