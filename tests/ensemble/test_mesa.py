@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
-from metasampler.growth import RandomStreams, make_growth_data
+from metasampler.growth import GrowthData, RandomStreams, make_growth_data
 from metasampler.policy import ConstantPolicy, LearnedPolicy, UniformPolicy
 
 
@@ -397,3 +397,20 @@ def test_hard_draws_beat_uniform_ones_on_mammography(mammography):
 
     assert score(1.0) > 0.65
     assert score(ConstantPolicy(0.9, sigma=1e3)) < 0.55
+
+
+def test_only_a_warm_start_takes_a_checksum_of_the_rows(imbalanced, monkeypatch):
+    X, y = imbalanced
+    whole = tree_mesa(n_estimators=6, refit=False, random_state=0).fit(X, y)
+
+    def refuse(self):
+        raise AssertionError("all rows were read")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(GrowthData, "fingerprints", refuse)
+        clf = tree_mesa(n_estimators=4, refit=False, random_state=0).fit(X, y)
+    # It can still go on, and then it is on its own.
+    clf.set_params(n_estimators=6, warm_start=True).fit(X, y)
+    np.testing.assert_array_equal(clf.predict_proba(X), whole.predict_proba(X))
+    with pytest.raises(ValueError, match="X and X_val are not those of the fit before"):
+        clf.set_params(n_estimators=7).fit(X + 1, y)
