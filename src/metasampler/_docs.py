@@ -56,8 +56,8 @@ _TEXTS = {
     "n_jobs_teams": """
         n_jobs : int, default=None
             Number of threads. They fit scouts side by side, then boosters beside trees. They also
-            score rows, in `fit` and in prediction. One thread fits a member. The result is the same
-            for any number.
+            score rows, in `fit` and in prediction. One thread fits a member, and another may score
+            the one before it meanwhile. The result is the same for any number.
         """,
     "n_jobs_members": """
         n_jobs : int, default=None

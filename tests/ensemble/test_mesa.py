@@ -409,7 +409,15 @@ def test_only_a_warm_start_takes_a_checksum_of_the_rows(imbalanced, monkeypatch)
     with monkeypatch.context() as patched:
         patched.setattr(GrowthData, "fingerprints", refuse)
         clf = tree_mesa(n_estimators=4, refit=False, random_state=0).fit(X, y)
-    # It can still go on, and then it is on its own.
+
+    def copied():
+        return pickle.loads(pickle.dumps(clf)).set_params(n_estimators=6, warm_start=True)
+
+    # It can still go on. All but the rows is compared then.
+    with pytest.raises(ValueError, match=r"sampling_ratio was 1\.0 and is now 2\.0"):
+        copied().set_params(sampling_ratio=2.0).fit(X, y)
+    with pytest.raises(ValueError, match="needs the classes of the first fit"):
+        copied().fit(X, y.astype(str))
     clf.set_params(n_estimators=6, warm_start=True).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), whole.predict_proba(X))
     with pytest.raises(ValueError, match="X and X_val are not those of the fit before"):

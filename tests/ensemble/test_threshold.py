@@ -98,6 +98,13 @@ def test_recall_takes_what_costs_no_precision():
     assert chosen == (pytest.approx(0.4), 1.0, 1.0)
 
 
+@pytest.mark.parametrize("upper", np.nextafter([0.3, 0.5, 0.7, 0.9], 1))
+def test_recall_does_not_call_a_neighbour_among_the_floats(upper):
+    scores = np.array([0.95, upper, np.nextafter(upper, 0), 0.01])
+    positive = np.array([True, True, False, False])
+    assert decide(("recall", 0.6), scores, positive)[1:] == (1.0, 1.0)
+
+
 @pytest.mark.parametrize("recall", [0.5, 0.8])
 def test_recall_holds_where_a_table_is_nearly_solved(recall):
     X, y = make_classification(

@@ -124,6 +124,17 @@ def test_weights_of_left_out_rows_count(make, imbalanced):
     assert growth.steps[3].score == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_fork_has_no_step_that_waits(make, imbalanced):
+    X, y = imbalanced
+    tree = DecisionTreeClassifier()
+    data = make.data(X, y, estimator=tree, validation_fraction=0.25, rotate=True)
+    growth = Growth(data, make_learners(tree, data.tables, 2, 2), RandomStreams(1))
+    growth.step()
+    twin = growth.fork()
+    twin.step()
+    assert (len(growth.steps), len(twin.steps)) == (1, 2)
+
+
 def test_forks_and_warm_starts_keep_the_left_out_answers(make, imbalanced):
     growth = grown(make, *imbalanced, n_members=5)
     twin = growth.fork()

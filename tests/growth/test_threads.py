@@ -14,7 +14,8 @@ from xgboost import XGBClassifier
 from metasampler import MesaClassifier
 from metasampler._running import side_by_side
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.growth import Growth, make_learners
+from metasampler.growth import Growth, PowerDraw, make_learners
+from metasampler.policy import ConstantPolicy, WithRivals
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])
@@ -146,4 +147,32 @@ def test_a_policy_that_reads_the_state_sees_every_step():
     assert seen
     assert all(n_members == n_steps for n_members, n_steps, _ in seen)
     # More rows are judged with every fold that a member leaves out.
-    assert any(n_judged for *_, n_judged in seen)
+    n_judged = [n for _, _, n in sorted(seen)]
+    assert n_judged[0] < n_judged[-1]
+
+
+def test_rivals_among_teams_are_the_same_with_threads():
+    X, y = make_classification(2000, weights=[0.9], random_state=0)
+    policy = WithRivals(ConstantPolicy(0.0), rivals=[0.9])
+    alone, beside = (
+        MesaClassifier(n_estimators=16, meta_sampler=policy, n_jobs=n, random_state=0).fit(X, y)
+        for n in (1, 2)
+    )
+    assert str(alone.summary()) == str(beside.summary())
+    np.testing.assert_array_equal(alone.predict_proba(X), beside.predict_proba(X))
+
+
+def test_a_rule_of_ones_own_sees_every_step():
+    X, y = make_classification(2000, weights=[0.9], random_state=0)
+    seen = []
+
+    class Watching:
+        def __call__(self, growth, *args):
+            seen.append((growth.n_members, len(growth.steps)))
+            return PowerDraw(1.0)(growth, *args)
+
+    MesaClassifier(
+        n_estimators=8, meta_sampler=lambda growth: Watching(), n_jobs=2, random_state=0
+    ).fit(X, y)
+    assert seen
+    assert all(n_members == n_steps for n_members, n_steps in seen)

@@ -248,7 +248,7 @@ def test_the_writer_above_writes_good_files(tmp_path):
         ({"weights_0": np.zeros((10, 50), complex)}, "complex128, neither real numbers nor text"),
         ({"weights_0": np.full((10, 50), "a")}, "must hold real numbers"),
         ({"weights_0": np.zeros((10, 50), [("a", float)])}, "neither real numbers nor text"),
-        ({"weights_0": np.array([["code"]], dtype=object)}, "allow_pickle=False"),
+        ({"weights_0": np.array([["code"]], dtype=object)}, "is a pickle"),
         ({"content": ["no", "table"]}, "its content is not a table"),
         ({"content": {}}, "its settings must be of type dict"),
     ],

@@ -289,6 +289,10 @@ def test_every_written_moment_is_read_again(moment):
         (["3.5%", "12%"], "1,234.5", 3.5),
         (["1 200", "1'300"], "1,234.5", 1200),
         (["(1,200)", "-3", "+4"], "1,234.5", -1200),
+        (["-$1,200", "($3.5)", "$-4"], "1,234.5", -1200),
+        # A currency has no three decimals; a share may have.
+        (["1.000 €", "950 €", "12.500 €"], "1.234,5", 1000),
+        (["1.250%", "12.345%"], "1,234.5", 1.25),
         # Names of something.
         (["94110", "10001"], None, None),
         (["007", "1,000"], None, None),
@@ -297,6 +301,12 @@ def test_every_written_moment_is_read_again(moment):
         (["ABC 123", "$5"], None, None),
         (["EUR", "USD"], None, None),
         (["5%-10%"], None, None),
+        (["1$2", "10% 200"], None, None),
+        (["879 971 9273", "879 971 927"], None, None),
+        (["6592 1055 4293 7489"], None, None),
+        # Numbers of different things.
+        (["12 USD", "12 EUR"], None, None),
+        (["5%", "0.05"], None, None),
         (["", "3,5"], None, None),
         ([], None, None),
     ],
@@ -321,6 +331,16 @@ def test_every_written_price_is_read_again(cents, unit):
 # ---------------------------------------------------------------------- the cleaner
 
 
+def test_one_text_among_thousands_is_no_number():
+    texts = np.array([f"${n}.50" for n in range(1, 3000)] + ["on request"], dtype=object)
+    assert find_number_format(texts) is None
+
+
+def test_numbers_of_orders_with_separators_are_identifiers():
+    frame = pd.DataFrame({"order_id": [f"{n:,}" for n in range(10_000, 10_400)]})
+    assert list(inspect_columns(frame).left_out) == ["order_id"]
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_the_cleaner_reads_prices(library, rng):
     amounts = np.round(rng.lognormal(5, 1, 400), 2)
@@ -332,6 +352,8 @@ def test_the_cleaner_reads_prices(library, rng):
     assert (facts.kind, facts.finding, facts.action) == ("number", "number as text", "encoded")
     read = cleaner.transform(given)["price"].to_numpy()
     np.testing.assert_array_equal(read, np.where(np.arange(400) == 3, np.nan, amounts))
+    with pytest.warns(UserWarning, match="None of the texts of column 'price' is a number like"):
+        cleaner.transform(pd.DataFrame({"price": ["1.200,50 €", "call"]}))
     # A file of other rows may hold plain numbers there, which its library has read.
     numbers = (
         given[:5].with_columns(price=polars.Series([5.0, 1, 2, 3, 4]))["price"]

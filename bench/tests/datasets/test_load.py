@@ -87,7 +87,10 @@ def test_npz_file(folder, kind):
         ),
         ({"data": np.zeros((3, 1)), "label": [0, 1]}, r"shapes are \(3, 1\) and \(2,\)"),
         ({"data": np.zeros(2), "label": [0, 1]}, r"shapes are \(2,\) and \(2,\)"),
-        ({"data": np.zeros((2, 1)), "label": np.array(["a", None])}, "Object arrays cannot be"),
+        (
+            {"data": np.zeros((2, 1)), "label": np.array(["a", None])},
+            "pickle, which is never read",
+        ),
     ],
 )
 def test_wrong_npz_files_are_refused(tmp_path, arrays, message):

@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -173,6 +174,11 @@ class Cluster(Memory):
             if not self.folder.exists():
                 return
             time.sleep(_LOOK_AGAIN / _N_TRIES)
+        warnings.warn(
+            f"The folder {self.folder} could not be removed: a task still writes to it.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def _remove_dropped(self) -> None:
         """Remove the files of cells that neither the loop nor any task needs."""

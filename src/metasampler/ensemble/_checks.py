@@ -31,18 +31,20 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
 
     Return whether the members are going to be fitted again on all rows, which "auto" does where
     rows were taken from X, and the facts that a warm start will be compared with: of the rows
-    fingerprints, no copies. Other fits have none, since a fingerprint reads all rows.
+    fingerprints, no copies. Other fits have no fingerprints, which take a look at all rows.
     """
     _check_settings(ensemble, plan, data)
     refits = ensemble.refit
     if refits == "auto":
         taken_from_X = data.has_validation and not data.validation_is_apart
         refits = taken_from_X and not ensemble.warm_start and not plan.rotates
-    if refits or not ensemble.warm_start:
-        return refits, {}
+    if refits:
+        return True, {}
     of_rows = {"the number of rows": data.n_rows, "classes": data.classes.tolist()}
     facts = _facts_of({name: getattr(ensemble, name) for name in ensemble._resume_parameters})
-    for name, value in (of_rows | data.fingerprints()).items():
+    if ensemble.warm_start:
+        of_rows |= data.fingerprints()
+    for name, value in of_rows.items():
         facts[name] = value, repr(value)
     if ensemble._resumes():
         _check_resumable(ensemble, plan, facts)
@@ -157,8 +159,10 @@ def _check_resumable(ensemble, plan: Plan, facts: dict[str, Any]) -> None:
 
 def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
     """Raise a ValueError that names the first fact that is another one now."""
-    for name, (old, old_shown) in before.items():
-        value, shown = now.get(name, (None, "None"))
+    for name, (value, shown) in now.items():
+        if name in _ROWS and name not in before:
+            continue  # the fit before was no warm start
+        old, old_shown = before.get(name, (None, "None"))
         # A parameter that is NaN, as an imputer has, is the same NaN.
         if old == value or (old != old and value != value):
             continue

@@ -152,4 +152,7 @@ def _threshold_for_recall(recall: float, curve: _Curve) -> float:
     reaching = np.flatnonzero(curve.thresholds <= ascending[j - 1])
     precision = curve.precision[reaching]
     last = reaching[np.flatnonzero(precision == precision.max())[-1]]
-    return float(curve.thresholds[last : last + 2].mean())
+    lowest, *below = curve.thresholds[last : last + 2]
+    middle = (lowest + below[0]) / 2 if below else lowest
+    # Between neighbours among the floats there is nothing, and the mean may be the lower one.
+    return float(middle if not below or middle > below[0] else lowest)

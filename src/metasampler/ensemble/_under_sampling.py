@@ -60,7 +60,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     #: What a warm start must find unchanged to continue the fit before it.
     _resume_parameters: ClassVar[tuple[str, ...]] = (
-        *("estimator", "sampling_ratio", "validation_fraction", "scoring", "leaf_smoothing"),
+        "estimator",
+        "sampling_ratio",
+        "validation_fraction",
+        "scoring",
+        "leaf_smoothing",
     )
 
     # Not every subclass has these as parameters.

@@ -4,7 +4,6 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
-from metasampler.growth._boosters import BoostedMember
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
@@ -53,7 +52,6 @@ from metasampler.growth._sources import (
     resolve_source,
     without_spare_memory,
 )
-from metasampler.growth._trees import TreeLearner
 from metasampler.growth._weights import group_sums
 
 __all__ = [
@@ -61,7 +59,6 @@ __all__ = [
     "N_JOBS",
     "SAMPLING_RATIO",
     "ArrayBlock",
-    "BoostedMember",
     "Candidates",
     "Choice",
     "GaussianDraw",
@@ -77,7 +74,6 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Stream",
-    "TreeLearner",
     "copy_input_tags",
     "draw_from_pool",
     "draw_rows",

@@ -16,7 +16,7 @@ from metasampler.growth._data import GrowthData, Part, join_arrays
 from metasampler.growth._draw import Candidates, RandomStreams, Request, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._pieces import Drawn, fit_on_rows
-from metasampler.growth._rules import Rule, Sums
+from metasampler.growth._rules import GaussianDraw, PowerDraw, Rule, Sums
 from metasampler.growth._scoring import running_mean
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
@@ -68,8 +68,8 @@ class Growth:
         #: The rows that each member was fitted on; None where they are too many to be known.
         self.subsets: list[np.ndarray | None] = []
         self._steps: list[GrowthStep] = []
-        # A step that is not recorded yet. With rotation nothing but the record reads the rows that
-        # members leave out, so a thread can write it while the next member is fitted.
+        # A step that is not recorded yet. With rotation no draw of ours reads the rows that members
+        # leave out, so a thread can write it while the next member is fitted.
         self._unrecorded: Callable[[], None] | None = None
         has_threads = effective_n_jobs(learner.n_jobs) > 1 and not data.place.copies_rows
         self._records_later = bool(data.n_folds) and has_threads
@@ -151,6 +151,9 @@ class Growth:
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
         fit = partial(self.fit_member, self.n_members, rule)
+        if not isinstance(rule, (type(None), GaussianDraw, PowerDraw)):
+            # A rule of somebody else may look at all that is known.
+            self._record()
         if self._unrecorded is None:
             member, drawn = fit()
         else:
@@ -176,7 +179,7 @@ class Growth:
         return fitted
 
     def add(self, member, drawn: Drawn, rule: Rule | None = None, unseen=None) -> None:
-        """Add a fitted member and record the step.
+        """Add a fitted member and record the step, if need be beside the next fit.
 
         ``unseen`` are its scores of the rows that it leaves out, if somebody has them.
         """
@@ -307,6 +310,8 @@ class Growth:
 
     def fork(self) -> "Growth":
         """Return a copy that grows on its own; fitted members are shared."""
+        # Before the copy: a step that waits would be recorded twice.
+        self._record()
         twin = copy(self)
         twin._n_wanted = None
         twin._take_from(self)

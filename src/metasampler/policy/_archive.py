@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite
+from math import isfinite, prod
 from numbers import Integral, Real
 from pathlib import Path
 from typing import IO, Any
@@ -182,12 +182,24 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(info) as member:
         # Not all that is there: a member may unpack to more than it said.
         stored = io.BytesIO(member.read(info.file_size))
-    array = npy.read_array(stored, allow_pickle=False)
-    if stored.read(1):
-        raise ValueError(f"{info.filename} has more bytes than its shape {array.shape} says")
-    if array.dtype.kind not in "biufU":
-        raise ValueError(f"{info.filename} holds {array.dtype}, neither real numbers nor text")
-    return array
+    version = npy.read_magic(stored)
+    if version == (1, 0):
+        shape, in_columns, dtype = npy.read_array_header_1_0(stored)
+    elif version == (2, 0):
+        shape, in_columns, dtype = npy.read_array_header_2_0(stored)
+    else:
+        raise ValueError(f"{info.filename} has the version {version} of the NumPy format")
+    if dtype.hasobject:
+        raise ValueError(f"{info.filename} is a pickle, which is never read")
+    if dtype.kind not in "biufU" or dtype.itemsize == 0:
+        raise ValueError(f"{info.filename} holds {dtype}, neither real numbers nor text")
+    # Compared before anything is allocated: the shape is only what the file says it is. NumPy's own
+    # reader allocates first.
+    data = stored.getbuffer()[stored.tell() :]
+    if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize != len(data):
+        raise ValueError(f"{info.filename} has other bytes than its shape {shape} says")
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if in_columns else "C")
+    return array.astype(dtype.newbyteorder("="))
 
 
 def _parse_text(array: np.ndarray, name: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The cleaner: a table without the columns that should not be learned from."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -7,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from metasampler.tables._columns import (
     column_kind,
     columns_of,
+    first_value,
     is_empty,
     is_frame,
     numbers_of,
@@ -159,8 +162,18 @@ class TableCleaner(TransformerMixin, BaseEstimator):
     def _numbers(self, name, column) -> np.ndarray | None:
         """Return the numbers of a column; None if it can stay as it is."""
         found = column_kind(column)
-        if name in self._number_formats and found == "category":
-            return numbers_of_texts(*texts_of(column), self._number_formats[name])
+        # Cleaners of earlier versions have none.
+        written = getattr(self, "_number_formats", {}).get(name)
+        if written and found == "category":
+            numbers = numbers_of_texts(*texts_of(column), written)
+            if np.isnan(numbers).all():
+                warnings.warn(
+                    f"None of the texts of column {name!r} is a number like {written}, as in the "
+                    f"rows that fit saw; for instance {first_value(column)!r}. All are missing.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            return numbers
         if found == "number":
             values = numbers_of(column, "number")
             return values if np.isinf(values).any() else None

@@ -1,9 +1,9 @@
 """Column sense: what a table holds that should not be learned from, found before a fit.
 
-Five things are looked for. An *identifier* has its own value in nearly every row, and a *constant*
+Six things are looked for. An *identifier* has its own value in nearly every row, and a *constant*
 has one value: both say nothing of new rows. A column that *repeats the target* says everything,
 and so does one that *may give it away* (a leak). A *date* grows: new rows lie beyond all that was
-seen.
+seen. A *number as text*, such as a price, can be read.
 """
 
 import re
@@ -326,8 +326,7 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
         return found(
             "repeats the target", "left out", "Each of its values belongs to one class alone."
         )
-    # What has a unit or decimals was measured, not given.
-    if kind != "date" and not number_format:
+    if kind != "date":
         reason = _identifier(name, kind, codes, levels)
         if reason:
             return found("identifier", "left out", reason)
