@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metasampler.policy import read_arrays
+from metasampler.policy import naming_the_input, read_arrays
 
 __all__ = [
     "ENVIRONMENT_VARIABLE",
@@ -164,9 +164,8 @@ def read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return rows and labels of a file with the arrays ``data`` and ``label``."""
     # What a file unpacks to is bounded by its size: a small one cannot fill the memory.
     largest = max(_ALWAYS_ALLOWED, _MOST_COMPRESSED * path.stat().st_size)
-    X, labels = read_arrays(
-        path, ["data", "label"], what="data set with the arrays `data` and `label`", largest=largest
-    ).values()
+    with naming_the_input(path, "data set with the arrays `data` and `label`"):
+        X, labels = read_arrays(path, ["data", "label"], largest).values()
     if X.ndim != 2 or labels.shape != (len(X),):
         raise ValueError(
             f"{path.name} must hold a table `data` and a `label` for each row; their shapes are "

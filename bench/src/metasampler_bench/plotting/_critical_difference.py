@@ -168,7 +168,7 @@ class CriticalDifferenceDisplay:
             _SPAN + left_side + right_side,
             _HEAD + depth + (0.3 if self.title else 0),
         )
-        ax = make_axes("CriticalDifferenceDisplay.plot", ax, size=size)
+        ax = make_axes(self, ax, size=size)
         ax.set_axis_off()
         ax.set(
             xlim=(1 - left_side * scale, n_methods + right_side * scale),
@@ -216,8 +216,6 @@ class CriticalDifferenceDisplay:
                 )
             )
         ax.set_title(self.title, fontsize=11, parse_math=False)
-        self.ax_ = ax
-        self.figure_ = ax.figure
         return self
 
     def _draw_scale(self, ax, n_methods):

@@ -101,18 +101,16 @@ class ScoreCurveDisplay:
         n_panels = len(self.curves)
         # Four panels make a square.
         columns = 2 if n_panels == 4 else max(1, min(n_panels, _COLUMNS))
-        figure, axes = make_panels(
-            "ScoreCurveDisplay.plot",
+        axes = make_panels(
+            self,
             n_panels,
             figure,
             size=(max(3.2, 7 / columns), 2.6),
             columns=columns,
+            labels=(self.xlabel, self.ylabel),
             legend=names,
-            title=self.title,
         )
-        for place, (panel, (task, curves)) in enumerate(
-            zip(axes, self.curves.items(), strict=True)
-        ):
+        for panel, (task, curves) in zip(axes, self.curves.items(), strict=True):
             for name, (x, mean, spread) in curves.items():
                 style = (self.styles or {}).get(name) or line_style(names.index(name))
                 self._draw(panel, style, name, x, mean, spread)
@@ -123,14 +121,7 @@ class ScoreCurveDisplay:
             heading = "\n".join(wrap(task, _TITLE_LETTERS))
             panel.set_title(heading, fontsize=10, parse_math=False)
             tidy(panel)
-            if place % columns == 0:
-                panel.set_ylabel(self.ylabel, parse_math=False)
-            if place >= n_panels - columns:
-                panel.set_xlabel(self.xlabel, parse_math=False)
-        legend_below(figure, axes)
-        self.figure_ = figure
-        self.axes_ = np.array(axes)
-        return self
+        return legend_below(self)
 
     def _widen(self, panel):
         """Show at least so much of the y axis, and nothing above 1 for it."""

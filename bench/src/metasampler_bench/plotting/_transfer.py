@@ -100,7 +100,7 @@ class TransferHeatmapDisplay:
         longest = max(len(head) for head in heads)
         upright = longest > 8
         height = 1.3 + 0.42 * n_rows + (0.07 * longest if upright else 0)
-        ax = make_axes("TransferHeatmapDisplay.plot", ax, size=(width, height))
+        ax = make_axes(self, ax, size=(width, height))
 
         options: dict = {"cmap": "cividis"}
         if self.loss:
@@ -127,8 +127,6 @@ class TransferHeatmapDisplay:
         ax.set_ylabel(self.row_title, parse_math=False)
         ax.set_title(self.title, loc="left", fontsize=11, parse_math=False)
         ax.figure.colorbar(self.im_, ax=ax, format=self._tick, pad=0.03)
-        self.ax_ = ax
-        self.figure_ = ax.figure
         return self
 
     def _annotate(self, ax, values, digits):
