@@ -443,6 +443,8 @@ def run_all(arguments, folder: Path) -> list[dict]:
     rows = []
     for way in arguments.only:
         arguments.way = way
+        # Before the work too: a missing package must not cost a fit.
+        about = facts(arguments)
         given = ["--rows", str(arguments.rows), "--columns", str(arguments.columns)]
         given += ["--max-rows", str(arguments.max_rows)]
         given += ["--recipe", arguments.recipe] if arguments.recipe else []
@@ -463,7 +465,7 @@ def run_all(arguments, folder: Path) -> list[dict]:
             "recipe": arguments.recipe or "default",
             "max_rows": arguments.max_rows,
         }
-        rows.append({**task, **json.loads(lines[-1][7:]), **facts(arguments)})
+        rows.append({**task, **json.loads(lines[-1][7:]), **about})
         if arguments.output:
             with open(Path(arguments.output) / "scale.jsonl", "a") as file:
                 file.write(json.dumps(rows[-1]) + "\n")

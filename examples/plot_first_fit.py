@@ -6,11 +6,11 @@ Find a rare digit. The data comes with scikit-learn: handwritten digits. One in 
 """
 
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import PrecisionRecallDisplay
 from sklearn.model_selection import train_test_split
 
 from metasampler import MesaClassifier
 from metasampler.datasets import make_imbalanced_digits
-from metasampler.plotting import PrecisionRecallComparisonDisplay
 
 X, y = make_imbalanced_digits()
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=0.4, random_state=0)
@@ -25,9 +25,8 @@ forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 # Accuracy says nothing here: a model that never says "eight" is right in 97 of 100 cases. The
 # precision-recall curve asks two questions. How many of the eights are found? How many of the
 # alarms are right?
-PrecisionRecallComparisonDisplay.from_estimators(
-    {"MesaClassifier()": clf, "random forest": forest}, X_test, y_test
-)
+curve = PrecisionRecallDisplay.from_estimator(clf, X_test, y_test)
+PrecisionRecallDisplay.from_estimator(forest, X_test, y_test, ax=curve.ax_, plot_chance_level=True)
 
 # %%
 # `predict` returns "eight" if the probability of an eight is above the share of eights in the

@@ -163,10 +163,6 @@ _TEXTS = {
         y : array-like of shape (n_samples,)
             Their labels.
         """,
-    "row_weights": """
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        """,
     "panels": """
         figure_ : matplotlib Figure
         axes_ : ndarray of matplotlib Axes

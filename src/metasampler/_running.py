@@ -40,10 +40,9 @@ def side_by_side(
 ) -> list:
     """Return what calls give, in their order; they run in up to ``n_jobs`` threads.
 
-    They must not depend on each other. ``stop`` is called if one of them fails or an interrupt
-    comes, for the others to end soon. Not by joblib, because a pool of its takes longer to start
-    than some of these calls.
+    ``stop`` is called if one of them fails or an interrupt comes, for the others to end soon.
     """
+    # Not by joblib, because a pool of its takes longer to start than some of these calls.
     n_threads = min(effective_n_jobs(n_jobs), len(calls))
     if n_threads < 2:
         return [call() for call in calls]

@@ -111,20 +111,25 @@ def test_an_interrupt_while_threads_start_lets_nothing_go_on(monkeypatch):
 def test_a_step_is_recorded_while_the_next_member_is_fitted(monkeypatch):
     X, y = make_classification(3000, weights=[0.9], random_state=0)
     alone = MesaClassifier(n_estimators=8, random_state=0).fit(X, y)
-    fit_member, add_step = Growth.fit_member, Growth._add_step
+    draw, add_step = Growth._draw, Growth._add_step
     begun, beside_a_fit = defaultdict(threading.Event), defaultdict(list)
 
-    def fit(self, number, rule=None):
-        if rule is not None:
-            begun[self.streams.path, number].set()
-        return fit_member(self, number, rule)
+    def drawn(self, number, rule):
+        fit = draw(self, number, rule)
+
+        def fit_and_tell():
+            if rule is not None:
+                begun[self.streams.path, number].set()
+            return fit()
+
+        return fit_and_tell
 
     def record(self, number, *args):
         # In vain for the last member of a team, which no fit follows.
         beside_a_fit[self.streams.path].append(begun[self.streams.path, number + 1].wait(1))
         add_step(self, number, *args)
 
-    monkeypatch.setattr(Growth, "fit_member", fit)
+    monkeypatch.setattr(Growth, "_draw", drawn)
     monkeypatch.setattr(Growth, "_add_step", record)
     beside = MesaClassifier(n_estimators=8, n_jobs=2, random_state=0).fit(X, y)
     drawn_by_errors = [found for path, found in beside_a_fit.items() if begun[path, 1].is_set()]

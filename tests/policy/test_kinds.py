@@ -11,7 +11,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble.teams import Boosters
-from metasampler.policy import ConstantPolicy, kind_of_members, warn_of_other_kind
+from metasampler.policy import ConstantPolicy, warn_of_other_kind
+from metasampler.policy._kinds import kind_of_members
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,7 @@ def cross_validate(
     n_jobs: int = 1,
     top: float | None = None,
 ) -> list[Result]:
-    """Run methods on the same folds; a method that raises loses its own row only.
-
-    Without ``n_estimators`` ensembles have `USUAL_SIZE` members, or what is their own number.
-    ``top`` is the share of the rows that every method calls; None means the class's own share of
-    the training rows.
-    """
+    """Run methods on the same folds; a method that raises loses its own row only."""
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
     results = []
     with progress_bar(
@@ -223,16 +218,27 @@ def table(
 def save_curves(task: Task, results: list[Result], path: Path) -> None:
     """Draw precision over recall of the class to find, from all folds' predictions together."""
     from matplotlib.figure import Figure
+    from sklearn.metrics import PrecisionRecallDisplay
 
-    from metasampler.plotting import PrecisionRecallComparisonDisplay
+    from metasampler.plotting.style import legend_beside, line_style, tidy
 
     against = "the rest" if len(task.labels) > 2 else task.labels[1 - task.positive]
+    title = f"{task.name}: {task.labels[task.positive]} against {against}, all folds together"
     # Figure without pyplot: no window system is asked for, and no state is left behind.
     figure = Figure(figsize=(9, 5), layout="constrained")
-    PrecisionRecallComparisonDisplay.from_predictions(
-        {result.title: result.probability for result in results if not result.failure},
-        task.y == task.positive,
-        title=f"{task.name}: {task.labels[task.positive]} against {against}, all folds together",
-        ax=figure.add_subplot(),
-    )
+    ax = figure.add_subplot()
+    drawn = [result for result in results if not result.failure]
+    found = task.y == task.positive
+    drawn.sort(key=lambda result: -average_precision_score(found, result.probability))
+    for number, result in enumerate(drawn):
+        chance = {"plot_chance_level": result is drawn[-1]}
+        curve = PrecisionRecallDisplay.from_predictions(
+            found, result.probability, name=result.title, ax=ax, **chance
+        )
+        # Every curve has its markers elsewhere, at equal distances in the picture.
+        curve.line_.set(**line_style(number), markevery=(0.02 * (number % 6), 0.12))
+    ax.set(xlabel="recall", ylabel="precision", aspect="auto")
+    ax.set_title(title, loc="left", fontsize=11, parse_math=False)
+    tidy(ax)
+    legend_beside(ax)
     figure.savefig(path, dpi=150)

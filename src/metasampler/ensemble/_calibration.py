@@ -305,11 +305,8 @@ def fit_sigmoid(scores, is_class, weights=None, added: float = _ADDED_ROWS) -> S
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the sum of products, in blocks that BLAS does not share among threads.
-
-    A sum that threads share depends, in its last bits, on how many there are; and while they wait
-    for each other they take more time than they save.
-    """
+    """Return the sum of products, in blocks that BLAS does not share among threads."""
+    # Threads would change its last bits with their number, and take longer than they save.
     return sum(a[n : n + _BLOCK] @ b[n : n + _BLOCK] for n in range(0, len(a), _BLOCK))
 
 
@@ -325,11 +322,9 @@ Calibration = NoCalibration | PriorCalibration | SigmoidCalibration
 def make_calibration(
     method, *, prior, drawn, proba=None, codes=None, weights=None, of_log_odds=False
 ) -> Calibration:
-    """Return a calibration by name.
+    """Return a calibration by name; ``proba``, ``codes`` and ``weights`` are of held-out rows.
 
-    ``"auto"`` takes the sigmoid if each class has at least five held-out rows, else the prior.
-    ``prior`` and ``drawn`` are the shares of the classes in the data and in the members' subsets;
-    ``proba``, ``codes`` and ``weights`` are of held-out rows, if there are any.
+    ``"auto"`` takes the sigmoid if each class has at least five of these rows, else the prior.
     """
     if method == "auto":
         fewest = 0 if codes is None else np.bincount(codes, minlength=len(prior)).min()
@@ -347,40 +342,35 @@ def make_calibration(
 def decide(
     data: GrowthData, drawn: np.ndarray | None, held_out: HeldOut | None, calibration, threshold
 ) -> tuple[Calibration, Threshold | None]:
-    """Fit the calibration and choose the threshold, as the ensemble's parameters ask for them.
+    """Fit the calibration and choose the threshold, which only two classes have.
 
-    Only two classes have a threshold: the probability from which `predict` returns the minority.
     ``drawn`` is the share of each class in what members were trained on. It is None for the answers
-    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these, not to
-    means.
+    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these.
     """
     prior = data.class_weights / data.class_weights.sum()
-    proba = codes = weights = None
+    judged = {}
     if held_out is not None:
-        proba, codes = held_out.proba, held_out.codes
-        weights = _to_prior(codes, held_out.weights, prior)
+        weights = _to_prior(held_out.codes, held_out.weights, prior)
+        judged = {"proba": held_out.proba, "codes": held_out.codes, "weights": weights}
+    balanced = np.full(data.n_classes, 1 / data.n_classes)
     calibrate = make_calibration(
         calibration,
         prior=prior,
-        drawn=np.full(data.n_classes, 1 / data.n_classes) if drawn is None else drawn,
-        proba=proba,
-        codes=codes,
-        weights=weights,
+        drawn=balanced if drawn is None else drawn,
         of_log_odds=drawn is None,
+        **judged,
     )
     if data.n_classes > 2:
         return calibrate, None
-    judged = {}
+    minority = data.minority
     if held_out is not None:
-        judged = {
-            "scores": calibrate(held_out.proba)[:, data.minority],
-            "positive": codes == data.minority,
-            "weights": weights,
-        }
-    chosen = choose_threshold(
-        threshold, prior=calibrate.prior[data.minority], n_rows=data.n_rows, **judged
+        scores = calibrate(held_out.proba)[:, minority]
+        positive = held_out.codes == minority
+        judged = {"scores": scores, "positive": positive, "weights": weights}
+    prior_of_minority = calibrate.prior[minority]
+    return calibrate, choose_threshold(
+        threshold, prior=prior_of_minority, n_rows=data.n_rows, **judged
     )
-    return calibrate, chosen
 
 
 def _to_prior(codes, weights, prior):

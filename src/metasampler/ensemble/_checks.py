@@ -27,12 +27,7 @@ _ROWS = {"X": "X and X_val", "y": "y and y_val", "sample_weight": "sample_weight
 
 
 def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:
-    """Refuse what the rows or other parameters make impossible.
-
-    Return whether the members are going to be fitted again on all rows, which "auto" does where
-    rows were taken from X, and the facts that a warm start will be compared with: of the rows
-    fingerprints, no copies. Other fits have no fingerprints, which take a look at all rows.
-    """
+    """Refuse what is impossible; return whether there is a refit, and facts for a warm start."""
     _check_settings(ensemble, plan, data)
     refits = ensemble.refit
     if refits == "auto":
@@ -42,7 +37,7 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
         return True, {}
     of_rows = {"the number of rows": data.n_rows, "classes": data.classes.tolist()}
     facts = _facts_of({name: getattr(ensemble, name) for name in ensemble._resume_parameters})
-    if ensemble.warm_start:
+    if ensemble.warm_start:  # other fits need no fingerprints, which take a look at all rows
         of_rows |= data.fingerprints()
     for name, value in of_rows.items():
         facts[name] = value, repr(value)
@@ -149,20 +144,10 @@ def _check_resumable(ensemble, plan: Plan, facts: dict[str, Any]) -> None:
             "warm_start=True cannot grow on: the members were refitted on all rows. Set "
             "warm_start=True, or refit=False, before the first fit."
         )
-    _check_facts(ensemble._facts, facts)
-    if plan.n_members < ensemble._n_grown:
-        raise ValueError(
-            f"n_estimators={ensemble.n_estimators} must be at least {ensemble._n_grown}, the "
-            "number of members there are, when warm_start=True."
-        )
-
-
-def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
-    """Raise a ValueError that names the first fact that is another one now."""
-    for name, (value, shown) in now.items():
-        if name in _ROWS and name not in before:
+    for name, (value, shown) in facts.items():
+        if name in _ROWS and name not in ensemble._facts:
             continue  # the fit before was no warm start
-        old, old_shown = before.get(name, (None, "None"))
+        old, old_shown = ensemble._facts.get(name, (None, "None"))
         # A parameter that is NaN, as an imputer has, is the same NaN.
         if old == value or (old != old and value != value):
             continue
@@ -177,13 +162,15 @@ def _check_facts(before: dict[str, tuple], now: dict[str, tuple]) -> None:
                 "warm_start=False."
             )
         raise ValueError(f"warm_start=True grows the same fit further, but {change}")
+    if plan.n_members < ensemble._n_grown:
+        raise ValueError(
+            f"n_estimators={ensemble.n_estimators} must be at least {ensemble._n_grown}, the "
+            "number of members there are, when warm_start=True."
+        )
 
 
 def _facts_of(parameters: dict[str, Any]) -> dict[str, tuple[Any, str]]:
-    """Return what parameters are, and their parts below them: what is compared, what is shown.
-
-    Parts are compared only where the whole is of the same kind, since it comes first.
-    """
+    """Return what parameters are, then their parts below them: what is compared, what is shown."""
     facts: dict[str, tuple[Any, str]] = {}
     for name, value in parameters.items():
         if isinstance(value, (list, tuple)):

@@ -343,10 +343,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         return Plan(kinds, recipe.n_boosters + recipe.n_trees, part, recipe, universal)
 
     def _policies_of_teams(self, plan, trees: list, data) -> dict:
-        """Return what draws the rows of each team where the user says it; the rest is drawn as is.
-
-        ``trees`` are the kinds of trees that the signal asks for.
-        """
+        """Return what draws the rows of each team where the user says it."""
         if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
@@ -399,7 +396,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 "and y_val, or a validation_fraction."
             )
         if not (hasattr(given, "fit_growth_data") and not given.__sklearn_is_fitted__()):
-            warn_of_other_kind(policy, _drawn_for(policy, plan))
+            kinds = plan.kinds
+            if plan.recipe is not None:
+                boosters = plan.recipe.scout(1)
+                kinds = boosters if _reads_the_signal(policy) else [boosters, *kinds]
+            warn_of_other_kind(policy, kinds)
         return policy
 
     def _fitted_sampler(self, given, plan, data):
@@ -442,11 +443,3 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 def _reads_the_signal(policy) -> bool:
     """Return whether a policy reads the signal, and so is for boosters only."""
     return getattr(getattr(policy, "encoder", None), "kind", None) == "signal"
-
-
-def _drawn_for(policy, plan):
-    """Return the kinds of members whose rows a policy is to draw."""
-    if plan.recipe is None:
-        return plan.kinds
-    boosters = plan.recipe.scout(1)
-    return boosters if _reads_the_signal(policy) else [boosters, *plan.kinds]

@@ -12,7 +12,9 @@ _WIDTH, _HEIGHT, _EDGE = 320, 80, 6
 
 
 def fit_html(ensemble) -> str:
-    """Return what a fit came to, as HTML that loads nothing: no script, no style of its own."""
+    """Return what a fit came to, as HTML that loads nothing; nothing before a fit."""
+    if not hasattr(ensemble, "estimators_"):
+        return ""
     summary = ensemble.summary()
     labels = ensemble.classes_.tolist()
     counts = ensemble.class_counts_.tolist()

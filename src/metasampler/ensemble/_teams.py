@@ -43,6 +43,9 @@ _MANY_COLUMNS = 20
 # Below this signal hard rows are noise.
 _NOISY = 45.0
 
+# The mu of trees where hard rows teach.
+_MU_OF_TREES = 0.9
+
 
 class Team(NamedTuple):
     """One part of an ensemble: what grows, how, and how far."""
@@ -76,10 +79,7 @@ class Plan(NamedTuple):
         return self.recipe is not None
 
     def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
-        """Check what `fit` got and return the rows as members take them.
-
-        ``entropy`` is what their random streams come from: a ``random_state``.
-        """
+        """Check what `fit` got and return the rows as members take them."""
         make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
         return make(
             X,
@@ -99,10 +99,7 @@ class Plan(NamedTuple):
         )
 
     def teams(self, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
-        """Yield the parts of the ensemble: those that can grow side by side, then what follows.
-
-        ``smoothing`` is by how much leaves are smoothed.
-        """
+        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
         if self.recipe is not None:
             yield from self._teams_of_recipe(ensemble, data, smoothing, self.recipe)
             return
@@ -125,9 +122,8 @@ class Plan(NamedTuple):
         rows = data.for_team(np.inf)
         scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
         # Read before the work: a sampler that is not there is found now.
-        policies: dict[str, Any] = {}
-        if self.universal:
-            policies["boosters"] = load_policy("boosters")
+        policies: dict = {"boosters": load_policy("boosters")} if self.universal else {}
+        hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
         yield [Team("scouts", scouts, None, recipe.n_scouts)]
         # The signal says what the others are like.
         signal = recipe.signal(scouts)
@@ -139,8 +135,7 @@ class Plan(NamedTuple):
         sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
         of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
         for name, assumed, *_ in of_trees:
-            mu = recipe.mu_of_trees(assumed)
-            policies.setdefault(name, None if mu is None else ConstantPolicy(mu, encoder=None))
+            policies.setdefault(name, None if recipe.mu_of_trees(assumed) is None else hard_rows)
         learner = learner.alike(booster)
         learner.signal = signal
         growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
@@ -207,7 +202,7 @@ class Recipe:
     @staticmethod
     def mu_of_trees(signal: float) -> float | None:
         """Return the mu of the trees; None draws uniformly."""
-        return None if signal < _NOISY else 0.9
+        return None if signal < _NOISY else _MU_OF_TREES
 
     def signal(self, scouts: Growth) -> float:
         """Return how much there is to learn, by the rounds that pay at a learning rate of 0.1."""

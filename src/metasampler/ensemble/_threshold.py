@@ -50,16 +50,9 @@ class _Curve:
         self.alarms = np.cumsum(weights * ~positive)[self.last]
         self.n_positive = self.hits[-1]
         self.n_negative = self.alarms[-1]
+        self.precision = self.hits / (self.hits + self.alarms)
         self.positive_scores = scores[positive]
         self.positive_weights = weights[positive]
-
-    @property
-    def precision(self):
-        return self.hits / (self.hits + self.alarms)
-
-    @property
-    def recall(self):
-        return self.hits / self.n_positive
 
     def precision_and_recall(self, threshold):
         """Return what held-out rows say of a threshold; without alarms there is no precision."""
@@ -67,7 +60,7 @@ class _Curve:
         if not len(reached):
             return None, 0.0
         last = reached[-1]
-        return float(self.precision[last]), float(self.recall[last])
+        return float(self.precision[last]), float(self.hits[last] / self.n_positive)
 
 
 def called_rows(threshold, value: float, scores: np.ndarray) -> np.ndarray:

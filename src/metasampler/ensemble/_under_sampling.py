@@ -210,10 +210,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return again
 
     def _hold_out_in_turn(self, team: Team, held_out: HeldOut) -> HeldOut:
-        """Return the held-out rows and, if they are few, the training rows as held-out ones.
-
-        Each part of these costs one more growth.
-        """
+        """Return the held-out rows and, if they are few, the training rows as held-out ones."""
         growth, parts = team.growth, [held_out]
         if not held_out.are_few(growth.data.n_classes):
             return held_out
@@ -324,17 +321,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
-            bundle["text/html"] += self._fit_html()
+            bundle["text/html"] += fit_html(self)
         return bundle
 
     @property
     def _repr_html_(self):
         # scikit-learn's raises an error where pictures are turned off.
         picture = super()._repr_html_
-        return lambda: picture() + self._fit_html()
-
-    def _fit_html(self) -> str:
-        return fit_html(self) if hasattr(self, "estimators_") else ""
+        return lambda: picture() + fit_html(self)
 
 
 def _held_out_scores(teams: list[Team], blend: Blend | None) -> dict[str, float]:

@@ -13,13 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import joblib
 import numpy as np
-from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import (
@@ -494,17 +491,9 @@ def _lowest_values(part: Part) -> np.ndarray:
 
 def fingerprint(table) -> str:
     """Return a short text that tables with other values do not have."""
-    if sparse.issparse(table):
-        table = table.tocsr()
-        return " ".join(map(fingerprint, (table.data, table.indices, table.indptr)))
-    if isinstance(table, np.ndarray) and not table.dtype.hasobject:
-        # A checksum: it is to find mistakes, and every fit reads its whole table for it.
-        head = crc32(f"{table.shape} {table.dtype}".encode())
-        return f"{crc32(np.ascontiguousarray(table).data, head):08x}"
     if hasattr(table, "columns"):
         # By column: how a frame keeps its columns together is no part of it.
-        parts = [joblib.hash((str(name), np.asarray(table[name]))) for name in table.columns]
-        return blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
+        table = [(str(name), np.asarray(table[name])) for name in table.columns]
     return joblib.hash(table)
 
 

@@ -160,16 +160,13 @@ def draw_rows(keys: np.ndarray, size: int) -> np.ndarray:
 
 
 def _smallest(keys: np.ndarray, size: int) -> np.ndarray:
-    parted = np.argpartition(keys, size)
-    positions = parted[:size]
-    last = keys[positions].max()
-    if keys[parted[size]] == last:
-        # Of equal keys any could have been found: the first ones count.
-        positions = np.flatnonzero(keys < last)
-        tied = np.flatnonzero(keys == last)
-        positions = np.concatenate([positions, tied[: size - len(positions)]])
-    # A fixed order makes the member independent of how the smallest keys were found.
-    positions.sort()
+    last = np.partition(keys, size - 1)[size - 1]
+    positions = np.flatnonzero(keys <= last)
+    n_spare = len(positions) - size
+    if n_spare:
+        # Of equal keys any could be taken: the first ones count.
+        tied = np.flatnonzero(keys[positions] == last)
+        positions = np.delete(positions, tied[-n_spare:])
     return positions
 
 

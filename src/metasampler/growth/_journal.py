@@ -4,6 +4,7 @@ import os
 import pickle
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,9 @@ class Journal:
         """Remember a member."""
         self._entries[key] = fitted
         self._append((key, fitted))
+
+    def add_result(self, key: tuple, call: Callable[[], Any]) -> Any:
+        """Return what a call gives, and remember it."""
+        result = call()
+        self.add(key, result)
+        return result

@@ -150,10 +150,11 @@ class Growth:
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
-        fit = partial(self.fit_member, self.n_members, rule)
         if not isinstance(rule, (type(None), GaussianDraw, PowerDraw)):
             # A rule of somebody else may look at all that is known.
             self._record()
+        # A draw shares its work among the threads, a fit leaves room for the step before it.
+        fit = self._draw(self.n_members, rule)
         if self._unrecorded is None:
             member, drawn = fit()
         else:
@@ -165,18 +166,20 @@ class Growth:
 
         Without a rule it depends on its number alone, not on the members before it.
         """
+        return self._draw(number, rule)()
+
+    def _draw(self, number: int, rule: Rule | None) -> Callable[[], tuple]:
+        """Draw the rows of the member with this number, and return what fits it on them."""
         data, learner, journal = self.data, self._learner_of(number), self.data.place.journal
         if journal is not None:
             about = (getattr(rule, name, None) for name in ("mu", "power"))
             key = journal.key(*self.streams.path, number, *about)
             if journal.find(key) is not None:
-                return journal.find(key)
+                return partial(journal.find, key)
         seed = self.streams.integer(Stream.MEMBER, number)
         chosen = draw_subset(data, self._key, number, rule, self)
-        fitted = fit_on_rows(data, chosen, number, learner, seed)
-        if journal is not None:
-            journal.add(key, fitted)
-        return fitted
+        fit = partial(fit_on_rows, data, chosen, number, learner, seed)
+        return fit if journal is None else partial(journal.add_result, key, fit)
 
     def add(self, member, drawn: Drawn, rule: Rule | None = None, unseen=None) -> None:
         """Add a fitted member and record the step, if need be beside the next fit.

@@ -162,7 +162,8 @@ def _find_in(part: Part, *given) -> np.ndarray:
         found.append(own[0] if find is None else find(part, *own, *args))
         start += n_cells
     rows = np.concatenate(found)
-    rows.sort()
+    # The rows of each class ascend: a stable sort finds such runs, and only merges them.
+    rows.sort(kind="stable")
     return rows
 
 

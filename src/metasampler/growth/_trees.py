@@ -65,7 +65,9 @@ class TreeLearner(MemberLearner):
     def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         if rows is not None:
-            X, codes = X[rows], codes[rows]
+            # In memory take is faster than X[rows], and other threads go on meanwhile.
+            X = X.take(rows, axis=0) if type(X) is np.ndarray else X[rows]
+            codes = codes[rows]
         tree = type(self.estimator)(**{**self._parameters, "random_state": seed})
         # These are rare, and scikit-learn's own fit knows what to do about them.
         if (

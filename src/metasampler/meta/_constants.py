@@ -1,11 +1,8 @@
 """The learner that reads off how constants do: supervised, where the other has to explore.
 
 Within a task the score depends on mu smoothly, and the differences are small against the noise of
-one ensemble. So constants from the whole range are played on every task, with the same random
-numbers; a cubic through the scores of a task says what any mu is worth there; and the policy is
-fitted to choose, from the states those ensembles went through, the mu that is worth most in the
-mean over all tasks. What is asked of each episode is one number, where soft actor-critic has to
-learn from every step of it, and no episode is played by a policy that has not learned yet.
+one ensemble. So all constants are played with the same random numbers, and a cubic through their
+scores on a task says what any mu is worth there.
 """
 
 from dataclasses import KW_ONLY, dataclass

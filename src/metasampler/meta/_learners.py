@@ -56,9 +56,8 @@ class Problem(NamedTuple):
 class Learner(BaseEstimator):
     """Say which episodes a round has, and make a better policy of them.
 
-    A learner is a set of parameters until `begin` is called. A training begins a clone. In every
-    round it asks the learner to `plan` the episodes and then to `learn` from them. What `get_state`
-    returns between two rounds, plain facts and arrays, is all that learning depends on.
+    A training begins a clone. In every round it asks it to `plan` episodes and then to `learn`.
+    What `get_state` returns between two rounds is all that learning depends on.
     """
 
     tasks_per_round: int | None

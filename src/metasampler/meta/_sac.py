@@ -19,14 +19,11 @@ from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, Layers, layer_size
 
 
 class MLP(Layers):
-    """Evaluate a fully connected ReLU network with a linear output, or a stack of equal ones.
-
-    A stack is evaluated on the same rows with one ``np.matmul`` per layer. ``gradient`` is what the
-    last :meth:`backward` computed, in the layout of ``parameters``.
-    """
+    """Evaluate a fully connected ReLU network with a linear output, or a stack on the same rows."""
 
     def _connect(self) -> None:
         super()._connect()
+        # What the last backward pass computed, in the layout of the parameters.
         self.gradient = np.zeros_like(self.parameters)
         self._gradients = self._views(self.gradient)
         self._transposed = [layer.swapaxes(-1, -2) for layer in self.layers]
@@ -59,11 +56,9 @@ class MLP(Layers):
         self._hidden = [(h, h[..., :-1], np.zeros_like(h)) for h in self._inputs[1:]]
 
     def backward(self, output_gradient: np.ndarray, rows: int | None = None) -> np.ndarray:
-        """Carry a loss gradient from the output of the last forward pass back to its input.
+        """Carry the gradient of the last forward pass's first rows back to the first layer.
 
-        If the forward pass had more rows than ``output_gradient``, only its first ones count; the
-        first ``rows`` of these, or all, enter ``gradient``. What is returned is the gradient at the
-        output of the first layer, for :meth:`input_gradient`.
+        The first ``rows`` of these, or all, enter ``gradient``; all are in what is returned.
         """
         by_output = output_gradient
         n = by_output.shape[-2]
@@ -134,12 +129,9 @@ class Actor:
         return Draw(action, log_prob, squashed, spread, raw == log_std)
 
     def backward(self, draw: Draw, action_gradient: np.ndarray, log_prob_gradient: float) -> None:
-        """Write into ``network.gradient`` the gradient of a loss over the last draw.
-
-        The noise is held fixed (the reparametrisation trick), so the loss depends on the parameters
-        through the action and through the log density. It is given by its derivatives by the first
-        actions, of which the rest do not count, and by each of their log densities.
-        """
+        """Write ``network.gradient`` of a loss over the first actions of the last draw."""
+        # The noise is held fixed (the reparametrisation trick), so the loss depends on the
+        # parameters through the action and through the log density.
         m = len(action_gradient)
         squashed = draw.squashed[:m]
         # d action / du = (1 - tanh^2) / 2, and d log_prob / du = 2 tanh at fixed noise.
@@ -163,10 +155,7 @@ class Adam:
         self._scratch = np.empty(size, dtype)
 
     def step(self, gradient: np.ndarray, learning_rate: float, number: int) -> np.ndarray:
-        """Return what to subtract from the parameters; the next call overwrites it.
-
-        The number of the first step is 1.
-        """
+        """Return what to subtract in a step, counted from 1; the next call overwrites it."""
         total, total_square = self.moments
         total *= self.beta1
         total += gradient
@@ -220,10 +209,7 @@ class ReplayMemory:
         self.n_added += 1
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:
-        """Draw transitions with replacement, as columns of one copy of the drawn rows.
-
-        Replacement keeps every batch at full size while the memory is still short.
-        """
+        """Draw transitions with replacement, so that a batch is full when the memory is not."""
         # Scaled uniforms cost half of what rng.integers does; their bias is below 2**-40.
         indices = (rng.random(batch_size) * len(self)).astype(np.intp)
         rows = self.rows.take(indices, axis=0)
@@ -232,18 +218,10 @@ class ReplayMemory:
 
 
 class SAC:
-    """Improve a policy, in place, by soft actor-critic.
+    """Improve a policy, in place, by soft actor-critic with a `SoftActorCritic`'s settings."""
 
-    The settings are a :class:`~metasampler.meta.SoftActorCritic`. Rewards come in at the scale that
-    ``alpha``, the price of one nat of entropy, is meant for. ``"auto"`` starts at 0.1 and adapts it
-    to hold the policy's entropy at the usual target of minus one per action dimension. That target
-    is for actions on [-1, 1]. The unit interval is half as long, which makes the same policy's
-    entropy smaller by log 2, so the target here is -1 - log 2.
-
-    ``critics`` and ``target_critics`` are two stacked networks each, from (state, action) to a
-    value, in the type of the policy; float64 serves the tests of the gradients.
-    """
-
+    # The usual target is minus one for an action on [-1, 1]. The unit interval is half as long,
+    # which makes the same policy's entropy smaller by log 2.
     target_entropy = -1.0 - log(2.0)
 
     def __init__(self, settings, policy: GaussianPolicy, rng: np.random.Generator) -> None:
@@ -280,11 +258,7 @@ class SAC:
         self.learn(batch, self.rng.standard_normal(2 * n, dtype=self.memory.rows.dtype))
 
     def learn(self, batch: Batch, noise: np.ndarray) -> None:
-        """Do one gradient step on a given batch, with given noise.
-
-        The noise is standard normal, twice as long as the batch: the first half is for the states,
-        the second for the next states.
-        """
+        """Do one gradient step on a batch, with noise for its states and then its next states."""
         rate, number = self.current_learning_rate, self.n_updates_ + 1
         log_prob = self.compute_gradients(batch, noise)
         gradient = np.concatenate((self.critics.gradient, self.actor.network.gradient))
@@ -306,9 +280,9 @@ class SAC:
         """Write the gradients of both losses; return the log densities of the actions drawn.
 
         The critics' loss is the mean squared error against the soft Bellman targets, summed over
-        the two; the policy's loss is the mean of alpha log pi - min Q. Both are taken at the
-        parameters that the update starts from, so one pass through each network serves both.
+        the two; the policy's loss is the mean of alpha log pi - min Q.
         """
+        # Both are taken at the same parameters, so one pass through each network serves both.
         n = len(batch.reward)
         draw = self.actor.draw(np.concatenate((batch.state, batch.next_state)), noise)
         # The targets are r + gamma (min Q' - alpha log pi), or r at an end.

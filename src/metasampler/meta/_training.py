@@ -1,10 +1,15 @@
 """Meta-training (Algorithm 3): tasks, and rounds of episodes after which a learner learns."""
 
+import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
@@ -19,9 +24,24 @@ from metasampler.growth import (
     make_draw,
     spread_action,
 )
-from metasampler.meta._checkpoint import Checkpoint
 from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
-from metasampler.policy import GaussianPolicy, StateEncoder
+from metasampler.policy import (
+    GaussianPolicy,
+    StateEncoder,
+    check_writable,
+    naming_the_input,
+    read_archive,
+    write_archive,
+)
+
+# Name and version in each checkpoint, and its bytes: a replay memory of millions of transitions.
+_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 3, 1 << 30
+
+#: Names of the arrays that learners store.
+_ARRAYS = (
+    "policy|critics|target_critics|adam|alpha_adam|log_alpha|memory|reward_factors|"
+    "waiting_(tasks|states|actions|rewards)|tasks|scores|states"
+)
 
 #: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
 WINDOW = 50
@@ -95,11 +115,7 @@ def play_episode(
     sigma: float,
     score_on: str,
 ) -> Episode:
-    """Grow one ensemble, by random actions at first and then by actions of an actor.
-
-    There is one action less than members. `Episode.mean_score` is of the rows that ``score_on``
-    names.
-    """
+    """Grow one ensemble, by random actions at first and then by actions of an actor."""
     rng = streams.generator(Stream.POLICY)
     actor, kind = assignment.actor, encoder.action
     states: list[np.ndarray] = []
@@ -142,12 +158,7 @@ def _in_worker(play: Callable[..., Episode], *job) -> Episode:
 
 
 class MetaTraining:
-    """Train a policy on one or more tasks, in rounds.
-
-    ``settings``, a `MetaSampler`, says what the episodes are like and what learns from them.
-    ``members`` fit the members of each task; ``names`` are those of the tasks in the history.
-    ``notes`` are what a callback wants to find in a checkpoint.
-    """
+    """Train a policy on one or more tasks, in rounds, as a `MetaSampler`'s settings say."""
 
     def __init__(
         self, settings, data: list[GrowthData], members: list, names: list[str], streams
@@ -161,8 +172,13 @@ class MetaTraining:
         self.kind = self.encoder.action
         self.history: list[dict] = []
         self.n_rounds_done = 0
+        # What a callback wants to find in a checkpoint.
         self.notes: dict[str, Any] = {}
         self.stopped = False
+        self.checkpoint: Path | None = None
+        self.checkpoint_every = 1
+        # What the result depends on, by name: a checkpoint of another origin is refused.
+        self.origin: dict[str, Any] = {}
         default = settings.learner is None
         self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
@@ -183,11 +199,8 @@ class MetaTraining:
             score_on=self.learner.score_on,
         )
 
-    def run(self, callback, make_sampler: Callable[[], Any], checkpoint: Checkpoint | None) -> None:
-        """Play all rounds; an interrupt leaves what was learned by then in the learner.
-
-        The callback, if there is one, gets what makes a sampler of the training as it is then.
-        """
+    def run(self, callback, make_sampler: Callable[[], Any]) -> None:
+        """Play all rounds; an interrupt leaves what was learned by then in the learner."""
         learner, n_jobs, verbose = self.learner, self.settings.n_jobs, self.settings.verbose
         in_processes = effective_n_jobs(n_jobs) > 1
         # One BLAS thread: the matrices are so small that a second one only costs. One pool: a
@@ -197,7 +210,8 @@ class MetaTraining:
             Parallel(n_jobs if in_processes else 1) as parallel,
             progress_bar("Meta-training", learner.n_episodes, enabled=verbose > 0) as advance,
         ):
-            if checkpoint is not None and checkpoint.restore(self):
+            if self.checkpoint is not None and self.checkpoint.exists():
+                self._restore(self.checkpoint)
                 advance("resumed", steps=len(self.history))
             while self.n_rounds_done < learner.n_rounds and not self.stopped:
                 n_before = len(self.history)
@@ -219,8 +233,11 @@ class MetaTraining:
                 advance(note, steps=len(self.history) - n_before)
                 if callback is not None:
                     callback(TrainingProgress(self, self.history[n_before:], make_sampler))
-                if checkpoint is not None:
-                    checkpoint.store_if_due(self)
+                finished = self.stopped or self.n_rounds_done == learner.n_rounds
+                if self.checkpoint is not None and (
+                    finished or self.n_rounds_done % self.checkpoint_every == 0
+                ):
+                    self._store(self.checkpoint)
 
     def _dealt_tasks(self) -> list[int]:
         """Return the tasks of a round, as cards are dealt: each has its turn before one returns."""
@@ -266,6 +283,73 @@ class MetaTraining:
     def stop(self) -> None:
         """End the training after this round."""
         self.stopped = True
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def use_checkpoint(self, path, every: int, settings: dict[str, Any]) -> None:
+        """Store the state every so many rounds, and resume one of the same settings and tasks."""
+        if not isinstance(every, Integral) or every < 1:
+            raise ValueError(f"checkpoint_every must be an int of at least 1, got {every!r}.")
+        if not isinstance(settings.get("random_state"), Integral):
+            raise ValueError(
+                "A checkpoint needs an int as random_state, so that a resumed training is the same "
+                f"training; got {settings.get('random_state')!r}."
+            )
+        tasks = [
+            # All that an episode reads of a task.
+            [name, joblib.hash([task.tables, task.codes, task.rows, task.weights])]
+            for name, task in zip(self.names, self.data, strict=True)
+        ]
+        self.checkpoint, self.checkpoint_every = check_writable(path), int(every)
+        self.origin = {**settings, "tasks": tasks}
+
+    def _store(self, path: Path) -> None:
+        """Write the state, whole or not at all."""
+        facts, arrays = self.learner.get_state()
+        content = {
+            "origin": self.origin,
+            "n_rounds_done": self.n_rounds_done,
+            "history": self.history,
+            "notes": self.notes,
+            "learner": facts,
+        }
+        try:
+            write_archive(path, {"format": _FORMAT, "version": _VERSION}, content, arrays)
+        except OSError as error:
+            # A full disk does not end the training: the next write may succeed.
+            warnings.warn(
+                f"The checkpoint is not up to date: {error} The training goes on.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def _restore(self, path: Path) -> None:
+        """Go on from a stored state of this training, and refuse one of another."""
+        try:
+            _, content, arrays = read_archive(
+                path, _FORMAT, (_VERSION,), _ARRAYS, what="checkpoint", largest=_LARGEST
+            )
+            stored = content.get("origin")
+            stored = stored if isinstance(stored, dict) else {}
+            differences = [
+                "its tasks are not these"
+                if name == "tasks"
+                else f"{name} was {was!r} and is {now!r}"
+                for name, now in sorted(self.origin.items())
+                if (was := stored.get(name)) != now
+            ]
+            if differences:
+                raise ValueError(
+                    f"The checkpoint {os.fspath(path)!r} is of another meta-training: "
+                    f"{'; '.join(differences)}."
+                )
+            with naming_the_input(path, "checkpoint"):
+                self.learner.set_state(content["learner"], arrays)
+                self.n_rounds_done = int(content["n_rounds_done"])
+                self.history[:] = content["history"]
+                self.notes.update(content["notes"])
+        except ValueError as error:
+            raise ValueError(f"{error} Remove it to start anew, or name another file.") from error
 
 
 class TrainingProgress:

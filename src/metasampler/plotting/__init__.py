@@ -10,7 +10,6 @@ from metasampler.plotting._fit_summary import FitSummaryDisplay
 from metasampler.plotting._meta_training import MetaTrainingDisplay
 from metasampler.plotting._policy import PolicyDisplay
 from metasampler.plotting._policy_trace import PolicyTraceDisplay
-from metasampler.plotting._precision_recall import PrecisionRecallComparisonDisplay
 from metasampler.plotting._threshold import ThresholdDisplay
 
 __all__ = [
@@ -19,6 +18,5 @@ __all__ = [
     "MetaTrainingDisplay",
     "PolicyDisplay",
     "PolicyTraceDisplay",
-    "PrecisionRecallComparisonDisplay",
     "ThresholdDisplay",
 ]

@@ -1,6 +1,7 @@
 """How the errors of an ensemble move while it grows."""
 
 import numpy as np
+from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
@@ -88,16 +89,10 @@ class ErrorHistogramDisplay:
                 f"members must be numbers from 1 to {n_members}, the size of the ensemble; got "
                 f"{members}."
             )
-        y = np.asarray(y)
         classes = estimator.classes_
-        unknown = np.setdiff1d(y, classes)
-        if len(unknown):
-            raise ValueError(f"y has labels that the ensemble does not know: {unknown.tolist()}.")
-        codes = np.searchsorted(classes, y)
-        if hasattr(estimator, "staged_mean_proba"):
-            stages = estimator.staged_mean_proba(X)
-        else:
-            stages = estimator.staged_predict_proba(X)
+        codes = LabelEncoder().fit(classes).transform(y)
+        own = hasattr(estimator, "staged_mean_proba")
+        stages = estimator.staged_mean_proba(X) if own else estimator.staged_predict_proba(X)
         found = {}
         for number, proba in enumerate(stages, start=1):
             if number in members:
@@ -121,14 +116,14 @@ class ErrorHistogramDisplay:
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
         columns = max(1, min(n_shown, _SHOWN))
-        figure, axes = make_panels(
-            "ErrorHistogramDisplay.plot",
+        axes = make_panels(
+            self,
             n_shown,
             figure,
             size=(max(2.4, 6.5 / columns), 2.4),
             columns=columns,
+            labels=("error", "part of the class"),
             legend=self.class_names,
-            title=self.title,
             sharex=True,
             sharey=True,
         )
@@ -148,10 +143,4 @@ class ErrorHistogramDisplay:
             tidy(panel)
             panel.set_xlim(0, 1)
             panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-            if place % columns == 0:
-                panel.set_ylabel("part of the class")
-            if place >= n_shown - columns:
-                panel.set_xlabel("error")
-        legend_below(figure, axes[:1], title="class")
-        self.figure_, self.axes_ = figure, axes
-        return self
+        return legend_below(self, title="class")

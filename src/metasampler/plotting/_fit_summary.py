@@ -70,16 +70,28 @@ class FitSummaryDisplay:
                 "There is nothing to draw: the members were drawn by a rule without mu, and "
                 "without validation rows there are no scores; set validation_fraction."
             )
-        figure, axes = make_panels(
-            "FitSummaryDisplay.plot", len(panels), figure, size=(7, 2.1), columns=1, sharex=True
+        size, labels = (7, 2.1), ("members", "")
+        axes = make_panels(
+            self, len(panels), figure, size=size, columns=1, labels=labels, sharex=True
         )
         members = [row["member"] for row in self.rows]
+        # Many members would be a band of markers.
+        every = max(1, len(members) // 25)
         for panel, (label, lines) in zip(axes, panels, strict=True):
-            self._draw(panel, members, label, lines)
-        axes[0].set_title(self.title, loc="left", fontsize=11, parse_math=False)
-        axes[-1].set_xlabel("members")
+            for number, (name, values) in enumerate(lines.items()):
+                panel.plot(members, values, **line_style(number), markevery=every, label=name)
+            panel.set_ylabel(label)
+            if label == "mu":
+                panel.set_ylim(-0.05, 1.05)
+            if label == "score of a team":
+                legend_beside(panel, title="team alone")
+            elif len(lines) > 1:
+                highest = np.nanmax([np.nanmax(values) for values in lines.values()])
+                # Room above, so that no marker is cut.
+                panel.set_ylim(0, 1.08 * highest or 1)
+                legend_beside(panel, title="class")
+            tidy(panel)
         axes[-1].xaxis.get_major_locator().set_params(integer=True)
-        self.figure_, self.axes_ = figure, axes
         return self
 
     def _panels(self):
@@ -104,22 +116,3 @@ class FitSummaryDisplay:
     def _column(self, name):
         """Return a column of the summary as floats; NumPy makes NaN of None."""
         return np.array([row[name] for row in self.rows], dtype=float)
-
-    @staticmethod
-    def _draw(panel, members, label, lines):
-        """Draw the lines of one panel."""
-        for number, (name, values) in enumerate(lines.items()):
-            # Many members would be a band of markers.
-            every = max(1, len(members) // 25)
-            panel.plot(members, values, **line_style(number), markevery=every, label=name)
-        panel.set_ylabel(label)
-        if label == "mu":
-            panel.set_ylim(-0.05, 1.05)
-        if label == "score of a team":
-            legend_beside(panel, title="team alone")
-        elif len(lines) > 1:
-            highest = np.nanmax([np.nanmax(values) for values in lines.values()])
-            # Room above, so that no marker is cut.
-            panel.set_ylim(0, 1.08 * highest or 1)
-            legend_beside(panel, title="class")
-        tidy(panel)

@@ -91,17 +91,12 @@ class MetaTrainingDisplay:
             raise ValueError("There is nothing to draw: curves is empty.")
         n_panels = len(self.curves)
         columns = min(n_panels, _COLUMNS)
-        figure, axes = make_panels(
-            "MetaTrainingDisplay.plot",
-            n_panels,
-            figure,
-            size=(max(2.9, 6.5 / columns), 2.4),
-            columns=columns,
-            legend=_PARTS,
-            title=self.title,
+        size, labels = (max(2.9, 6.5 / columns), 2.4), ("episode", "score")
+        axes = make_panels(
+            self, n_panels, figure, size=size, columns=columns, labels=labels, legend=_PARTS
         )
         windows = set()
-        for place, (panel, (task, parts)) in enumerate(zip(axes, self.curves.items(), strict=True)):
+        for panel, (task, parts) in zip(axes, self.curves.items(), strict=True):
             for part, scores in parts.items():
                 window = min(self.window, max(1, len(scores) // 2))
                 windows.add(window)
@@ -112,13 +107,7 @@ class MetaTrainingDisplay:
             panel.set_title(task, fontsize=10, parse_math=False)
             panel.xaxis.get_major_locator().set_params(integer=True, nbins=5)
             tidy(panel)
-            if place % columns == 0:
-                panel.set_ylabel("score")
-            if place >= n_panels - columns:
-                panel.set_xlabel("episode")
         low, high = min(windows), max(windows)
         several = f"{low}" if low == high else f"{low} to {high}"
         means = f"mean of the last {several} episodes" if high > 1 else None
-        legend_below(figure, axes, title=means)
-        self.figure_, self.axes_ = figure, axes
-        return self
+        return legend_below(self, title=means)

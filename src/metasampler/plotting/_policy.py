@@ -3,7 +3,7 @@
 import numpy as np
 
 from metasampler._docs import shared_docs
-from metasampler.plotting.style import beside_size, finish, line_style, make_axes
+from metasampler.plotting.style import finish, line_style, make_axes
 
 # The signals that real tables have.
 _SIGNALS = np.geomspace(5, 320, 100)
@@ -129,8 +129,7 @@ class PolicyDisplay:
 
     def plot(self, *, ax=None):
         """Draw the choices in ``ax``, or in a new figure, and return the display."""
-        size = beside_size(self.choices, 6.3, 3.6)
-        ax = make_axes("PolicyDisplay.plot", ax, size=size)
+        ax = make_axes(self, ax, size=(6.3, 3.6), names=self.choices)
         values = np.asarray(self.values, dtype=float)
         self.lines_ = {}
         for number, (name, chosen) in enumerate(self.choices.items()):
@@ -141,4 +140,4 @@ class PolicyDisplay:
             ax.xaxis.set_major_formatter("{x:g}")
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel)
         ax.set_ylim(bottom=0)
-        return finish(self, ax)
+        return finish(self)

@@ -7,7 +7,7 @@ import numpy as np
 
 from metasampler._docs import shared_docs
 from metasampler._pipelines import unwrap
-from metasampler.plotting.style import beside_size, finish, fitted_with, line_style, make_axes
+from metasampler.plotting.style import finish, fitted_with, line_style, make_axes
 
 
 @shared_docs()
@@ -95,8 +95,7 @@ class PolicyTraceDisplay:
 
     def plot(self, *, ax=None):
         """Draw the traces in ``ax``, or in a new figure, and return the display."""
-        size = beside_size(self.traces, 6.3, 3.6)
-        ax = make_axes("PolicyTraceDisplay.plot", ax, size=size)
+        ax = make_axes(self, ax, size=(6.3, 3.6), names=self.traces)
         self.lines_ = {}
         for number, (name, values) in enumerate(self.traces.items()):
             values = np.atleast_2d(np.asarray(values, dtype=float))
@@ -117,4 +116,4 @@ class PolicyTraceDisplay:
                 ax.fill_between(members, *band, where=known, **look)
         ax.set(xlabel="member", ylabel="mu", ylim=(-0.05, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
-        return finish(self, ax)
+        return finish(self)

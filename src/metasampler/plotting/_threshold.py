@@ -4,7 +4,6 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve
 
 from metasampler._docs import shared_docs
-from metasampler.plotting._precision_recall import class_scores
 from metasampler.plotting.style import COLORS, fitted_with, make_axes, tidy
 
 
@@ -63,7 +62,8 @@ class ThresholdDisplay:
         estimator : classifier, pipeline or search
             A fitted ensemble with `threshold_`, of two classes.
         {test_rows}
-        {row_weights}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
         {ax}
         """
         whose = "it belongs to ensembles of this package that were fitted on two classes. "
@@ -72,7 +72,7 @@ class ThresholdDisplay:
         rare = final.minority_class_
         return cls.from_predictions(
             y,
-            class_scores(estimator, X, rare),
+            estimator.predict_proba(X)[:, list(final.classes_).index(rare)],
             threshold=final.threshold_,
             pos_label=rare,
             sample_weight=sample_weight,
@@ -95,7 +95,8 @@ class ThresholdDisplay:
             The threshold to mark.
         pos_label : object, default=None
             The class to call; None means 1.
-        {row_weights}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
         {ax}
         """
         precision, recall, thresholds = precision_recall_curve(
@@ -113,7 +114,7 @@ class ThresholdDisplay:
 
     def plot(self, *, ax=None):
         """Draw the curves in ``ax``, or in a new figure, and return the display."""
-        ax = make_axes("ThresholdDisplay.plot", ax, size=(7, 4))
+        ax = make_axes(self, ax, size=(7, 4))
         # Thresholds of a rare class are small: the scale is logarithmic, and has no place for 0.
         shown = self.thresholds > 0
         called = None
@@ -141,5 +142,4 @@ class ThresholdDisplay:
         tidy(ax)
         # Below the axes, where it covers no line.
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -46,11 +46,7 @@ def tidy(axes) -> None:
 
 
 def line_style(number: int) -> dict:
-    """Return colour, dashes and marker of a line by its number.
-
-    No two of the first 196 are the same, and neighbours differ in all three: one of them is
-    enough to tell lines apart, in print without colours as well.
-    """
+    """Return colour, dashes and marker of a line by its number; the first 196 all differ."""
     repeat = number // (len(COLORS) * len(DASHES))
     return {
         "color": COLORS[number % len(COLORS)],
@@ -60,31 +56,37 @@ def line_style(number: int) -> dict:
     }
 
 
-def make_axes(what: str, ax, *, size: tuple[float, float]):
-    """Return the axes given, or those of a new figure."""
+def make_axes(display, ax, *, size: tuple[float, float], names=()):
+    """Give a display the axes passed or a new figure, with room for names beside axes of a size."""
     if ax is None:
-        _, ax = import_pyplot(what).subplots(figsize=size, layout="constrained")
+        width, height = size
+        if names:
+            width += _LEGEND_HANDLE + _LEGEND_LETTER * max(len(str(name)) for name in names)
+            height = max(height, 0.5 + _LEGEND_LINE * len(names))
+        pyplot = import_pyplot(f"{type(display).__name__}.plot")
+        _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    display.ax_, display.figure_ = ax, ax.figure
     return ax
 
 
 def make_panels(
-    what: str,
+    display,
     n_panels: int,
     figure,
     *,
     size: tuple[float, float],
     columns: int,
+    labels: tuple[str, str] = ("", ""),
     legend=(),
-    title: str = "",
     sharex=False,
     sharey=False,
 ):
-    """Make panels row by row, in the figure given or in a new one; return figure and axes.
+    """Give a display panels row by row, in the figure passed or in a new one; return their axes.
 
-    ``what`` says who draws, for the error. A figure without a layout engine gets the constrained
-    one. ``size`` are width and height of a panel of a new figure, in inches; ``legend`` holds the
-    names that will stand below the panels, ``title`` what will stand above them.
+    ``size`` are width and height of a panel of a new figure, in inches. ``labels`` are those of the
+    last row and of the first column. ``legend`` holds the names that will stand below the panels.
     """
+    what = f"{type(display).__name__}.plot"
     if n_panels == 0:
         raise ValueError(f"There is nothing to draw: {what} was given no panels.")
     columns = min(columns, n_panels)
@@ -94,7 +96,7 @@ def make_panels(
         if legend:
             lines = ceil(len(legend) / _legend_columns(legend, width))
             height += _LEGEND_LINE * (lines + 1)
-        height += 0.3 if title else 0
+        height += 0.3 if display.title else 0
         figure = import_pyplot(what).figure(figsize=(width, height), layout="constrained")
     elif figure.get_layout_engine() is None and hasattr(figure, "set_layout_engine"):
         # Without it nothing keeps the panels away from the legend.
@@ -105,9 +107,13 @@ def make_panels(
     for ax in axes[n_panels - columns : n_panels]:
         # A shared axis hides the numbers of all rows but the last, which may have gaps.
         ax.tick_params(labelbottom=True)
-    if title:
-        figure.suptitle(title, fontsize=11, parse_math=False)
-    return figure, axes[:n_panels]
+        ax.set_xlabel(labels[0], parse_math=False)
+    for ax in axes[:n_panels:columns]:
+        ax.set_ylabel(labels[1], parse_math=False)
+    if display.title:
+        figure.suptitle(display.title, fontsize=11, parse_math=False)
+    display.figure_, display.axes_ = figure, axes[:n_panels]
+    return display.axes_
 
 
 def plain_legend(legend) -> None:
@@ -121,42 +127,33 @@ def width_of(figure) -> float:
     return figure.bbox.width / figure.dpi
 
 
-def beside_size(names, width: float, height: float) -> tuple[float, float]:
-    """Return the size of a figure with room for a legend beside axes of the size given."""
-    longest = max((len(str(name)) for name in names), default=0)
-    room = _LEGEND_HANDLE + _LEGEND_LETTER * longest
-    return width + room, max(height, 0.5 + _LEGEND_LINE * len(names))
-
-
 def legend_beside(ax, *, title=None) -> None:
     """Put a legend to the right of the axes, where it covers no line."""
     place = {"loc": "center left", "bbox_to_anchor": (1, 0.5), "alignment": "left"}
     plain_legend(ax.legend(title=title, **place, **_LEGEND))
 
 
-def finish(display, ax, *, legend_title=None):
+def finish(display):
     """Return a display of lines by name, with its title and a legend beside them."""
-    ax.set_title(display.title, loc="left", fontsize=11, parse_math=False)
-    tidy(ax)
+    display.ax_.set_title(display.title, loc="left", fontsize=11, parse_math=False)
+    tidy(display.ax_)
     if display.lines_:
-        legend_beside(ax, title=legend_title)
-    display.ax_, display.figure_ = ax, ax.figure
+        legend_beside(display.ax_)
     return display
 
 
-def legend_below(figure, axes, *, title=None) -> None:
-    """Put one legend for all panels below them, each name once."""
+def legend_below(display, *, title=None):
+    """Return a display of panels with one legend for all below them, each name once."""
     entries: dict = {}
-    for ax in axes:
+    for ax in display.axes_:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
+        figure = display.figure_
         columns = _legend_columns(list(entries), width_of(figure))
-        place = {"loc": "outside lower center", "ncols": columns}
-        legend = figure.legend(
-            list(entries.values()), list(entries), title=title, **place, **_LEGEND
-        )
-        plain_legend(legend)
+        place = {"loc": "outside lower center", "ncols": columns, "title": title}
+        plain_legend(figure.legend(list(entries.values()), list(entries), **place, **_LEGEND))
+    return display
 
 
 def _legend_columns(names, width: float) -> int:

@@ -16,7 +16,7 @@ from metasampler.policy._files import (
     read_sampler,
     write_sampler,
 )
-from metasampler.policy._kinds import kind_of_members, warn_of_other_kind
+from metasampler.policy._kinds import warn_of_other_kind
 from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
 from metasampler.policy._policies import (
     ConstantPolicy,
@@ -45,7 +45,6 @@ __all__ = [
     "check_writable",
     "error_histogram",
     "find_sampler",
-    "kind_of_members",
     "layer_sizes",
     "load_policy",
     "naming_the_input",

@@ -1,9 +1,7 @@
 """What may be in a file: archives, which are read without running any code, and a sampler's part.
 
-An archive is an `.npz` file with two texts in JSON, the header and the content, and arrays. Whoever
-reads one may have it from a stranger. So sizes are checked before anything is unpacked, and an
-array is nothing but a header and its bytes: no pickles. What a sampler's content may hold is its
-schema, by which `MetaSampler` checks its parameters, too.
+An archive is an `.npz` file with two texts in JSON, the header and the content, and arrays. It may
+come from a stranger: sizes are checked before anything is unpacked, and pickles are not read.
 """
 
 import io
@@ -68,10 +66,7 @@ def write_archive(
 
 @contextmanager
 def _temporary(path: Path, *, replaces: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file beside a path; it replaces the path once it is whole, or it goes.
-
-    Errors of the operating system say which path could not be written.
-    """
+    """Open a file beside a path that replaces it once whole, or goes; errors name the path."""
     # A name in the same folder that nobody else uses.
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
     try:
@@ -120,7 +115,7 @@ def read_archive(
     the names of the arrays, and ``largest`` says how many bytes the file may have, unpacked.
     """
     with naming_the_input(path, what):
-        arrays = _read(path, ("header", "content"), largest, and_others=True)
+        arrays = read_arrays(path, ("header", "content"), largest, and_others=True)
         header = _parse_text(arrays.pop("header"), "header")
         if header.get("format") != format:
             raise ValueError(f"its format is {header.get('format')!r}, not {format!r}")
@@ -137,20 +132,12 @@ def read_archive(
 
 
 def read_arrays(
-    path, names: Collection[str], *, what: str = "file of arrays", largest: int
-) -> dict[str, np.ndarray]:
-    """Read some arrays, of numbers or texts, of an `.npz` file from anywhere, and nothing else.
-
-    They may have ``largest`` bytes together, unpacked.
-    """
-    with naming_the_input(path, what):
-        return _read(path, names, largest)
-
-
-def _read(
     path, names: Collection[str], largest: int, *, and_others: bool = False
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of these names, and on demand all others."""
+    """Return the arrays of these names, on demand all others, of up to ``largest`` bytes unpacked.
+
+    Arrays of an `.npz` file from anywhere, of numbers or texts, are read, and nothing else.
+    """
     # With some space for what surrounds the arrays.
     if os.path.getsize(path) > largest + (1 << 20):
         raise ValueError(f"it is larger than {largest >> 20} MB")

@@ -36,12 +36,10 @@ def layer_sizes(sizes: Any, name: str = "hidden_layer_sizes") -> tuple[int, ...]
 
 
 class Layers:
-    """Hold the parameters of a fully connected ReLU network, or of a stack of equal ones.
+    """Hold the parameters of a fully connected ReLU network, or of a stack of ``copies``.
 
-    Every layer is one matrix of shape ``(n_in + 1, n_out)`` whose last row is the bias, and every
-    layer is a view into ``parameters``: write into it, do not replace it. ``sizes`` are the widths
-    from the input to the output. A stack holds ``copies`` networks, along a leading axis. Without
-    ``rng`` all parameters are zero. ``parameters`` may be those of another network, to look at.
+    Every layer is one matrix of shape ``(n_in + 1, n_out)`` whose last row is the bias. It is a
+    view into ``parameters``, which may be those of another network; without ``rng`` they are zero.
     """
 
     def __init__(
@@ -69,6 +67,7 @@ class Layers:
 
     @property
     def _lead(self) -> tuple[int, ...]:
+        # A stack lies along a leading axis.
         return () if self.copies is None else (self.copies,)
 
     def _shapes(self) -> list[tuple[int, ...]]:
