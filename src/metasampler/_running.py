@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from threading import Event, Lock
+from contextvars import ContextVar
+from itertools import count
+from threading import Event, Lock, Semaphore
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -35,24 +37,38 @@ def progress_bar(
         yield advance
 
 
+# Threads that may still start: calls within calls share those of the outermost.
+_spare_threads: ContextVar[Semaphore | None] = ContextVar("spare_threads", default=None)
+
+
 def side_by_side(
     calls: Sequence[Callable[[], Any]], n_jobs, stop: Callable[[], Any] = lambda: None
 ) -> list:
     """Return what calls give, in their order; they run in up to ``n_jobs`` threads.
 
-    ``stop`` is called if one of them fails or an interrupt comes, for the others to end soon.
+    Calls may do this again: all of them together start no more threads. One that has ended leaves
+    its thread to the others. ``stop`` is called if one of them fails or an interrupt comes, for the
+    others to end soon.
     """
     # Not by joblib, because a pool of its takes longer to start than some of these calls.
-    n_threads = min(effective_n_jobs(n_jobs), len(calls))
-    if n_threads < 2:
+    spare = _spare_threads.get() or Semaphore(effective_n_jobs(n_jobs) - 1)
+    n_taken = sum(spare.acquire(blocking=False) for _ in calls[1:])
+    if not n_taken:
         return [call() for call in calls]
     closed, locks = Event(), [Lock() for _ in calls]
+    ends = count(1)
 
     def run(call, lock):
-        with lock:
-            return None if closed.is_set() else call()
+        _spare_threads.set(spare)
+        try:
+            with lock:
+                return None if closed.is_set() else call()
+        finally:
+            # The last thread is that of the caller, who waits.
+            if len(calls) - n_taken <= next(ends) < len(calls):
+                spare.release()
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(n_taken + 1) as pool:
         try:
             futures = [pool.submit(run, *each) for each in zip(calls, locks, strict=True)]
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)

@@ -1,6 +1,7 @@
 """Calls side by side, and members that start threads of their own."""
 
 import threading
+import time
 from collections import defaultdict
 
 import numpy as np
@@ -39,6 +40,40 @@ def test_a_call_that_fails_stops_the_others():
     with pytest.raises(RuntimeError, match="no luck"):
         side_by_side([lambda: stopped.wait(60), fail], 2, stopped.set)
     assert stopped.is_set()
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 4])
+def test_calls_within_calls_start_no_more_threads(n_jobs):
+    lock, running, most = threading.Lock(), [0], [0]
+
+    def leaf():
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.005)
+        with lock:
+            running[0] -= 1
+        return threading.get_ident()
+
+    def branch():
+        return [side_by_side([leaf] * 5, n_jobs) for _ in range(3)]
+
+    for _ in range(3):
+        side_by_side([branch] * 3, n_jobs)
+    assert most[0] == n_jobs
+
+
+def test_a_call_that_has_ended_leaves_its_thread_to_the_others():
+    ended = threading.Event()
+
+    def meet():
+        assert ended.wait(20)
+        # The thread is given back a moment after the call has ended.
+        time.sleep(0.2)
+        meeting = threading.Barrier(2, timeout=20)
+        return sorted(side_by_side([meeting.wait, meeting.wait], 2))
+
+    assert side_by_side([meet, ended.set], 2) == [[0, 1], None]
 
 
 class Watched(HistGradientBoostingClassifier):

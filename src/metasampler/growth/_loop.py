@@ -1,5 +1,6 @@
 """The growth loop (Algorithm 2): one object for a fit, an episode and every ensemble on it."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import KW_ONLY, dataclass
@@ -68,9 +69,9 @@ class Growth:
         #: The rows that each member was fitted on; None where they are too many to be known.
         self.subsets: list[np.ndarray | None] = []
         self._steps: list[GrowthStep] = []
-        # A step that is not recorded yet. With rotation no draw of ours reads the rows that members
-        # leave out, so a thread can write it while the next member is fitted.
-        self._unrecorded: Callable[[], None] | None = None
+        # Steps that are not recorded yet. With rotation no draw of ours reads the rows that members
+        # leave out, so a thread that is left can record them while other members are fitted.
+        self._unrecorded: deque[Callable[[], None]] = deque()
         has_threads = effective_n_jobs(learner.n_jobs) > 1 and not data.place.copies_rows
         self._records_later = bool(data.n_folds) and has_threads
         self._n_wanted: int | None = None
@@ -109,28 +110,28 @@ class Growth:
 
     # ------------------------------------------------------------------ the loop
 
-    def grow(self, policy: Policy | None, n_members: int) -> Iterator[GrowthStep]:
+    def grow(
+        self, policy: Policy | None, n_members: int, stopped: Event | None = None
+    ) -> Iterator[GrowthStep | None]:
         """Grow the ensemble to ``n_members`` (Algorithm 2), and yield the step of each new one.
 
         The policy chooses how the rows of each member after the first are drawn. None draws
-        uniformly: such members do not depend on each other and are fitted side by side.
+        uniformly: such members do not depend on each other and are fitted side by side. A step that
+        is recorded later, see `add`, is None. Somebody may stop the growth early.
         """
         if policy is None and not self.data.place.copies_rows:
             yield from self._grow_side_by_side(n_members)
-        n_told = len(self.steps)
-        while self.n_members < n_members:
-            rule = None
-            if policy is not None and self.n_members:
+        while self.n_members < n_members and not (stopped and stopped.is_set()):
+            n_before, rule = self.n_members, None
+            if policy is not None and n_before:
                 self._n_wanted = n_members
                 rule = policy(self)
                 self._n_wanted = None
             # A policy that tries several beginnings has grown the ensemble itself.
             if self.n_members < n_members:
                 self.step(rule)
-            # The last step may wait for the next.
-            yield from self._steps[n_told:]
-            n_told = len(self._steps)
-        yield from self.steps[n_told:]
+            for number in range(n_before, self.n_members):
+                yield self._steps[number] if number < len(self._steps) else None
 
     def run(
         self,
@@ -140,25 +141,32 @@ class Growth:
         stopped: Event | None = None,
     ) -> None:
         """Grow the ensemble to ``n_members``, and tell of every step, until somebody stops it."""
-        for step in self.grow(policy, n_members):
-            advance("" if step.score is None else f"validation score {step.score:.3f}")
-            if stopped is not None and stopped.is_set():
-                return
+        note = ""
+        for step in self.grow(policy, n_members, stopped):
+            if step is not None and step.score is not None:
+                note = f"validation score {step.score:.3f}"
+            advance(note)
         if self.data.n_folds:
             # With rotation only draws ask for the sums of all rows, and there are no more draws.
             self._sums, self._n_scored = None, 0
+        self._record()
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
         if not isinstance(rule, (type(None), GaussianDraw, PowerDraw)):
             # A rule of somebody else may look at all that is known.
             self._record()
-        # A draw shares its work among the threads, a fit leaves room for the step before it.
-        fit = self._draw(self.n_members, rule)
-        if self._unrecorded is None:
-            member, drawn = fit()
-        else:
-            (member, drawn), _ = side_by_side([fit, self._record], self.learner.n_jobs)
+        # A draw shares its work among the threads, a fit leaves room for the steps before it.
+        fit, fitted = self._draw(self.n_members, rule), Event()
+
+        def fit_and_tell():
+            try:
+                return fit()
+            finally:
+                fitted.set()
+
+        calls = [fit_and_tell, partial(self._record, until=fitted)]
+        (member, drawn), _ = side_by_side(calls, self.learner.n_jobs)
         self.add(member, drawn, rule)
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
@@ -182,23 +190,25 @@ class Growth:
         return fit if journal is None else partial(journal.add_result, key, fit)
 
     def add(self, member, drawn: Drawn, rule: Rule | None = None, unseen=None) -> None:
-        """Add a fitted member and record the step, if need be beside the next fit.
+        """Add a fitted member and record the step, if need be beside a later fit.
 
         ``unseen`` are its scores of the rows that it leaves out, if somebody has them.
         """
-        self._record()
-        self._unrecorded = partial(self._add_step, self.n_members, member, drawn, rule, unseen)
+        step = partial(self._add_step, self.n_members, member, drawn, rule, unseen)
+        self._unrecorded.append(step)
         self.members.append(member)
         self.subsets.append(drawn.rows)
         self._errors = {}
         if not self._records_later:
             self._record()
 
-    def _record(self) -> None:
-        """Record the step that waits for it, if one does."""
-        record, self._unrecorded = self._unrecorded, None
-        if record is not None:
-            record()
+    def _record(self, until: Event | None = None) -> None:
+        """Record the steps that wait for it, or begin no more of them once an event has come."""
+        # Who records a step asks for scores, and so for this again: then nothing waits.
+        waiting, self._unrecorded = self._unrecorded, deque()
+        while waiting and not (until and until.is_set()):
+            waiting.popleft()()
+        self._unrecorded = waiting
 
     def _add_step(self, number: int, member, drawn: Drawn, rule: Rule | None, unseen) -> None:
         self._add_unseen(number, member, unseen)

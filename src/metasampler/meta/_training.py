@@ -135,8 +135,8 @@ def play_episode(
 
     growth = Growth(data, members, streams)
     compared = [
-        step.score if score_on == "valid" else growth.score(score_on)
-        for step in growth.grow(act, n_members)
+        growth.steps[-1].score if score_on == "valid" else growth.score(score_on)
+        for _ in growth.grow(act, n_members)
     ]
     validation = np.array([step.score for step in growth.steps])
     return Episode(
