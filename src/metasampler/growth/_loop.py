@@ -110,18 +110,16 @@ class Growth:
 
     # ------------------------------------------------------------------ the loop
 
-    def grow(
-        self, policy: Policy | None, n_members: int, stopped: Event | None = None
-    ) -> Iterator[GrowthStep | None]:
+    def grow(self, policy: Policy | None, n_members: int) -> Iterator[GrowthStep | None]:
         """Grow the ensemble to ``n_members`` (Algorithm 2), and yield the step of each new one.
 
         The policy chooses how the rows of each member after the first are drawn. None draws
-        uniformly: such members do not depend on each other and are fitted side by side. A step that
-        is recorded later, see `add`, is None. Somebody may stop the growth early.
+        uniformly: such members do not depend on each other and are fitted side by side. None stands
+        for a step that is recorded later, see `add`.
         """
         if policy is None and not self.data.place.copies_rows:
             yield from self._grow_side_by_side(n_members)
-        while self.n_members < n_members and not (stopped and stopped.is_set()):
+        while self.n_members < n_members:
             n_before, rule = self.n_members, None
             if policy is not None and n_before:
                 self._n_wanted = n_members
@@ -142,10 +140,12 @@ class Growth:
     ) -> None:
         """Grow the ensemble to ``n_members``, and tell of every step, until somebody stops it."""
         note = ""
-        for step in self.grow(policy, n_members, stopped):
+        for step in self.grow(policy, n_members):
             if step is not None and step.score is not None:
                 note = f"validation score {step.score:.3f}"
             advance(note)
+            if stopped is not None and stopped.is_set():
+                return
         if self.data.n_folds:
             # With rotation only draws ask for the sums of all rows, and there are no more draws.
             self._sums, self._n_scored = None, 0
