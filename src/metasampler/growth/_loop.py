@@ -157,7 +157,13 @@ class Growth:
             # A rule of somebody else may look at all that is known.
             self._record()
         # A draw shares its work among the threads, a fit leaves room for the steps before it.
-        fit, fitted = self._draw(self.n_members, rule), Event()
+        fit = self._draw(self.n_members, rule)
+        member, drawn = self._record_beside(fit) if self._unrecorded else fit()
+        self.add(member, drawn, rule)
+
+    def _record_beside(self, fit: Callable[[], tuple]) -> tuple:
+        """Return what a fit gives; if a thread is left, it records steps meanwhile."""
+        fitted = Event()
 
         def fit_and_tell():
             try:
@@ -165,9 +171,8 @@ class Growth:
             finally:
                 fitted.set()
 
-        calls = [fit_and_tell, partial(self._record, until=fitted)]
-        (member, drawn), _ = side_by_side(calls, self.learner.n_jobs)
-        self.add(member, drawn, rule)
+        calls = [fit_and_tell, lambda: self._record(until=fitted)]
+        return side_by_side(calls, self.learner.n_jobs)[0]
 
     def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
         """Return the member with this number, and the rows it was fitted on, without adding it.
