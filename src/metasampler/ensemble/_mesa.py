@@ -209,11 +209,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     **Few rows.** With fewer than 200 rows of the smallest class, scouts may mistake signal for
     noise. Then sharp trees join the teams, except for ``"fast"``. They have small leaves and learn
-    from hard rows. There are twice as many of them as other trees, and they have as many votes as
-    all other teams together. With fewer than 25 rows there are no teams, but 50 trees of two kinds
-    (``"best"``: 200). The universal sampler chooses their rows. Some rows are held out, and a
-    `refit` uses them at the end. ``"fast"`` has 12 trees. It holds out rows only if a setting needs
-    them; otherwise mu is 0.9.
+    from hard rows. There are twice as many as other trees, and they have half of the votes. With
+    fewer than 25 rows there are no teams, but 50 trees of two kinds (``"best"``: 200). A sampler
+    chooses their rows. Some rows are held out, and a `refit` uses them at the end.
+    ``"fast"`` has 12 trees. It holds out rows only if a setting needs them; otherwise mu is 0.9.
 
     **What members of your own cost.** Ten members take 38 fits: 18 for two rivals, and 10 for the
     `refit`. With few positives they take 60: there are no rivals, but the calibration takes four
