@@ -314,8 +314,8 @@ def extrapolate(rows: list[dict]) -> list[str]:
             continue
         small, large = (tasks[n, recipe, 1_000_000] for n in sizes[-2:])
         lines += [
-            f"An estimate for more rows with `{recipe}`, in CPU seconds of all processes. It is a "
-            f"line through the fits of {sizes[-2]:,} and {sizes[-1]:,} rows:",
+            f"An estimate for more rows with `{recipe}`, in CPU seconds of all processes. It "
+            f"extends a line through the fits of {sizes[-2]:,} and {sizes[-1]:,} rows:",
             "",
             "| rows are | a million rows more cost | 100,000,000 rows | 1,000,000,000 rows |",
             "|---|---|---|---|",
@@ -338,7 +338,7 @@ def render(rows: list[dict]) -> str:
     real, rows = ([row for row in rows if ("table" in row) == kind] for kind in (True, False))
     for (n_rows, recipe, max_rows), ways in sorted(latest(rows).items()):
         first = ways.get("memory")
-        limit = "" if max_rows == 1_000_000 else f", at most {max_rows:,} rows of a class a member"
+        limit = f", at most {max_rows:,} rows of a class per member" * (max_rows != 1_000_000)
         lines += [
             f"{n_rows:,} rows, `{recipe}`{limit}:",
             "",
@@ -371,8 +371,8 @@ def render(rows: list[dict]) -> str:
         ]
         if len(ours) > 1:
             same = len({row["digest"] for row in ours}) == 1
-            said = "the same, bit for bit" if same else "NOT the same"
-            lines += ["", f"The probabilities of MESA in the {len(ours)} places are {said}."]
+            said = "the same, bit for bit," if same else "NOT the same"
+            lines += ["", f"MESA's probabilities are {said} in all {len(ours)} cases."]
         lines.append("")
     return "\n".join(lines + extrapolate(rows) + render_limits(real))
 
@@ -389,9 +389,9 @@ def render_limits(rows: list[dict]) -> list[str]:
         limits = sorted({limit for each in found.values() for limit in each}, reverse=True)
         names = ["no limit", *(f"{limit:,}" for limit in limits[1:])]
         lines += [
-            f"Real tables, `{recipe}`, {N_SPLITS} splits. The column says how many rows of a class "
-            "a member gets at most. A cell has the average precision. In brackets is the CPU time, "
-            "as a part of the time without a limit:",
+            f"Real tables, `{recipe}`, {N_SPLITS} splits. The head of a column is the most rows of "
+            "a class that a member gets. Cells show the average precision and, in brackets, the CPU "
+            "time relative to a fit without a limit:",
             "",
             f"| table | rows of the largest class | {' | '.join(names)} |",
             f"|{'---|' * (len(names) + 2)}",

@@ -2,10 +2,10 @@
 The same members on a Dask cluster
 ==================================
 
-Rows on a cluster stay there. Each partition answers small questions. The ensemble is the same, bit
-for bit, as one that grows in memory. You need the extra ``dask``: in a clone of the repository,
-``pip install ".[dask,plot]"``. The claims are synthetic, and a small cluster runs inside this
-program.
+The rows stay on the cluster: a fit asks its workers only for small results. The ensemble is the
+same, bit for bit, as one that grows in memory. You need the extra ``dask``: in a clone of the
+repository, run ``pip install ".[dask,plot]"``. The claims are synthetic. The example starts a small
+cluster of its own.
 """
 
 import dask.dataframe as dd
@@ -22,7 +22,7 @@ in_memory = MesaClassifier("fast", random_state=0)
 in_memory.fit(claims.drop(columns="fraud"), claims["fraud"])
 
 # %%
-# The cluster gets one frame with a label column, cut into five partitions.
+# Pass one Dask data frame with a label column. Here it has five partitions.
 with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
     rows = dd.from_pandas(claims, npartitions=5)
     recipe = MesaClassifier("fast", random_state=0)
@@ -30,7 +30,7 @@ with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_addres
     model = on_cluster.to_local()  # a plain classifier, which needs no cluster
 
 # %%
-# The probabilities are the same, however the rows are cut.
+# The probabilities are the same, however the rows are partitioned.
 new = make_claims(1000, random_state=1)
 ours, theirs = (clf.predict_proba(new)[:, 1] for clf in (in_memory, model))
 print(f"largest difference: {np.abs(ours - theirs).max()}")

@@ -2,7 +2,8 @@
 A first fit
 ===========
 
-Find a rare digit. The data comes with scikit-learn: handwritten digits. One in thirty is an eight.
+Find a rare digit. The data are handwritten digits that come with scikit-learn. One in thirty is an
+eight.
 """
 
 from sklearn.ensemble import RandomForestClassifier
@@ -23,7 +24,7 @@ forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 
 # %%
 # Accuracy says nothing here: a model that never says "eight" is right in 97 of 100 cases. The
-# precision-recall curve asks two questions. How many of the eights are found? How many of the
+# precision-recall curve answers two questions. How many of the eights are found? How many of the
 # alarms are right?
 curve = PrecisionRecallDisplay.from_estimator(clf, X_test, y_test)
 PrecisionRecallDisplay.from_estimator(forest, X_test, y_test, ax=curve.ax_, plot_chance_level=True)

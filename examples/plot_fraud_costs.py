@@ -2,9 +2,9 @@
 Fraud: choose the threshold by what mistakes cost
 =================================================
 
-A missed fraud costs its amount. A review of a transaction costs 5. The classifier chooses the
-threshold at which mistakes cost least, on rows that its members have not seen. The transactions are
-synthetic: two in a hundred are fraud, and frauds tend to be expensive.
+If you miss a fraud, you lose its amount. The review of a transaction costs 5. The classifier
+chooses the threshold with the lowest cost on rows that its members have not seen. The transactions
+are synthetic: two in a hundred are fraudulent, and frauds tend to be large.
 """
 
 import matplotlib.pyplot as plt
@@ -58,7 +58,7 @@ ax.set(xlabel="cost of the mistakes on the test rows")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# Probabilities are calibrated, so you can check the threshold by hand: a review pays if the
+# Probabilities are calibrated, so you can check the threshold by hand. A review pays if the
 # probability of fraud is at least ``REVIEW / mean_fraud``.
 print(f"by hand {REVIEW / mean_fraud:.3f}, chosen {clf.threshold_:.3f}")
 ThresholdDisplay.from_estimator(clf, X_test, y_test)

@@ -2,11 +2,11 @@
 The growth loop, step by step
 =============================
 
-Watch an ensemble grow on two overlapping crescents. In each step the loop looks at the errors so
+Watch an ensemble grow on two overlapping crescents. In each step the loop computes the errors so
 far. It draws as many majority rows as there are minority rows, and favours rows with an error near
-mu. Then it adds a tree. The data is synthetic.
+mu. Then it fits a new tree to these rows. The data are synthetic.
 
-Step through the picture with the buttons below it.
+Step through the animation with the buttons below it.
 """
 
 import matplotlib.pyplot as plt

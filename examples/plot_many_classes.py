@@ -3,7 +3,7 @@ Many classes
 ============
 
 With more than two classes, members take all rows of the smallest class and draw rows of every other
-class. The digits come with scikit-learn. Here three of them are rare, to different degrees.
+class. The digits come with scikit-learn. We make three of them rare, to different degrees.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ X, y = X[rows], y[rows]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# With the default threshold, "balanced", `predict` returns the class that is most probable compared
-# with its frequency.
+# With the default threshold, "balanced", `predict` compares the probability of each class with the
+# share of this class in the training rows. It returns the class with the largest ratio.
 clf = MesaClassifier(random_state=0).fit(X_train, y_train)
 tree = DecisionTreeClassifier(random_state=0).fit(X_train, y_train)
 

@@ -4,8 +4,8 @@ The growth loop as an environment
 
 `EnsembleTrainingEnv` is a gymnasium environment. It needs the extra ``rl``: in a clone of the
 repository, ``pip install ".[rl,plot]"``. The state is a histogram of errors, the action is mu, and
-the reward is the gain in validation score. Here two policies of our own play an episode each, on
-handwritten digits. One digit in thirty is an eight.
+the reward is the gain in validation score. Here we write two policies, and each plays one episode
+on handwritten digits. One digit in thirty is an eight.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Train a sampler of your own
 ===========================
 
-A sampler reads histograms of errors. It knows nothing about the columns of a task. So it can learn
-on one task and serve another. Here it learns on a rare digit and serves a rare diagnosis. Both data
-sets come with scikit-learn.
+A sampler reads histograms of errors. It knows nothing about the columns of a task. So you can train
+it on one task and use it on another. Here we train it to find a rare digit, and use it to find a
+rare diagnosis. Both data sets come with scikit-learn.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -16,7 +16,7 @@ from metasampler.meta import SoftActorCritic
 from metasampler.plotting import MetaTrainingDisplay
 
 # %%
-# Learn on the digits. Each episode grows ten trees. The reward of each step is the gain in
+# Train on the digits. Each episode grows ten trees. The reward of each step is the gain in
 # validation score.
 sampler = MetaSampler(learner=SoftActorCritic(n_updates=600), random_state=0)
 sampler.fit(*make_imbalanced_digits())
@@ -35,6 +35,6 @@ for name, policy in {"learned on digits": sampler, "constant 0.9": 0.9, "chance"
     print(f"{name}: average precision {scores.mean():.3f} +- {scores.std():.3f}")
 
 # %%
-# Keep it: ``sampler.save("own.npz")`` writes the policy, and
-# ``MesaClassifier.from_preset("paper", meta_sampler="own.npz")`` uses it. The file holds no code,
-# so you can load a sampler from a stranger.
+# To keep the sampler, call ``sampler.save("own.npz")``. To use it, pass the file:
+# ``MesaClassifier.from_preset("paper", meta_sampler="own.npz")``. The file holds no code, so it is
+# safe to load a sampler from a stranger.

@@ -2,7 +2,7 @@
 Read a fit
 ==========
 
-What did the fit do, and why? The summary and three pictures answer. The data is synthetic.
+What did the fit do, and why? The summary and three pictures show it. The data are synthetic.
 """
 
 from sklearn.datasets import make_classification
@@ -26,12 +26,12 @@ print(f"signal {clf.signal_:.0f}")
 print(clf.summary())
 
 # %%
-# The same fit, member by member. Here each team is scored alone. The score of the whole ensemble is
-# in the table above.
+# The same fit, member by member. This picture scores each team alone. The score of the whole
+# ensemble is in the table above.
 FitSummaryDisplay.from_estimator(clf)
 
 # %%
-# A fit close to the paper: a policy draws the rows of decision trees.
+# A fit close to the paper: a policy chooses mu, and all members are decision trees.
 trees = MesaClassifier(DecisionTreeClassifier(), 10, random_state=0).fit(X_train, y_train)
 PolicyTraceDisplay.from_estimator(trees, name="universal sampler")
 

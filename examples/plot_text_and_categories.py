@@ -29,7 +29,8 @@ found = average_precision_score(y_test == "yes", scores)
 print(f"average precision {found:.3f}; a random order has {np.mean(y_test == 'yes'):.3f}")
 
 # %%
-# A level that the fit has not seen counts as rare. Columns are matched by name, in any order.
+# A level that `fit` has not seen gets the code of rare levels. Columns are matched by name, in any
+# order.
 tomorrow = test.head(2).assign(garage=["a new garage", "garage 3"])[list(test.columns[::-1])]
 print(clf.predict_proba(tomorrow)[:, 1].round(3))
 
@@ -50,5 +51,5 @@ ax.set(xlabel="loss of average precision when the column is shuffled")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The encoder is a transformer of its own, for other models.
+# You can also use the encoder alone, as a transformer for other models.
 TableEncoder().fit(train).transform(test.head(3)).round(1)

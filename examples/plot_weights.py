@@ -3,7 +3,7 @@ A thinned log, and weights that repair it
 =========================================
 
 Logs are often thinned: all frauds are kept, but only one in ten other rows. Without weights the
-probabilities are then too high. With weights they are right. The data is synthetic.
+probabilities are then too high. Weights correct them. The data are synthetic.
 """
 
 import matplotlib.pyplot as plt

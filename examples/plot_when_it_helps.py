@@ -2,12 +2,12 @@
 When does MESA help, and when not?
 ==================================
 
-Hard rows teach much if the columns explain the labels. If they do not, hard rows are noise. This
-example varies two things on synthetic data: how many labels are random, and how rare the class is.
-LightGBM is the method to beat.
+If the columns explain the labels, a model can learn much from hard rows. If they do not, hard rows
+are noise. This example varies two things on synthetic data: how many labels are random, and how
+rare the class is. LightGBM is the method to beat.
 
-Each point is a single task, so small differences are chance. The results page of the tables
-benchmark has 46 real tables.
+Each point is a single task, so small differences are due to chance. For 46 real tables, see the
+results page of the tables benchmark.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Train with Stable-Baselines3
 ============================
 
-The environment is a real `gymnasium.Env`, so any library can learn on it. This program trains the
-soft actor-critic of Stable-Baselines3 and hands its actor to a classifier. It needs PyTorch, so
-this site does not run it; ``make test-rl`` does. In a clone of the repository::
+The environment is a real `gymnasium.Env`, so you can train with any library that supports it. This
+program trains the soft actor-critic of Stable-Baselines3 and hands its actor to a classifier. It
+needs PyTorch, so this site does not run it; ``make test-rl`` does. In a clone of the repository::
 
     pip install ".[rl]" torch stable-baselines3
     python examples/run_stable_baselines.py
@@ -30,7 +30,7 @@ model = SAC(
 model.learn(200)
 
 # %%
-# Make a sampler of the actor. It copies the weights, so the classifier needs no PyTorch.
+# Turn the actor into a sampler. The sampler copies its weights, so the classifier needs no PyTorch.
 sampler = MetaSampler.from_actor(model.policy.actor, state="all", n_bins=5)
 clf = MesaClassifier.from_preset("paper", meta_sampler=sampler, random_state=0).fit(X, y)
 print(f"mu of each member: {clf.actions_.round(2)}")

@@ -123,11 +123,11 @@ def of_code() -> dict[str, list[str]]:
         ],
         "docs/guide/tables.md": ["days since 1970"],
         "docs/guide/decisions.md": [
-            "if a miss costs 50 and a false alarm costs 1",
-            "for the 200 most probable rows",
-            "from the probability that 1% of the held-out rows reach",
+            "here a miss costs 50 and a false alarm costs 1",
+            "among the 200 most probable rows",
+            "the threshold that 1% of the held-out rows reach",
             f"with {few} rows or more of the rare class",
-            f"If these rows hold fewer than {_calibration._ENOUGH_ROWS} of some class",
+            f"If some class has fewer than {_calibration._ENOUGH_ROWS} of these rows",
             f"or fewer than {few} rare rows",
             f"If a class has fewer than {_calibration._ENOUGH_ROWS} validation rows",
         ],
@@ -138,8 +138,8 @@ def of_code() -> dict[str, list[str]]:
             # LightGBM's own default.
             "LightGBM's bin edges come from 200,000 rows",
             # A key and the number of its row; as many keys below the last one as above it.
-            f"16 bytes for each key near the last one: for a part that gives n rows about "
-            f"{2 * _merging._N_DEVIATIONS} √n keys",
+            f"16 bytes for each key near the last one: for a part that gives r rows, "
+            f"about {2 * _merging._N_DEVIATIONS} √r keys",
             "4 (m + 3 m) p bytes to one worker",
             f"up to {2 * watched // folds:,} rows, a tenth of the scored ones",
             "8 bytes a row",

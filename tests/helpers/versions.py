@@ -115,11 +115,11 @@ def page(rows: list[dict]) -> str:
         "# Versions of scikit-learn",
         "",
         "`make test-versions` runs the tests that depend most on scikit-learn, with every "
-        "supported version of it, each in its own venv. *Waived* are checks of scikit-learn that "
-        "do not apply; the tests give the reason of each. *Public names only* uses nothing private "
-        "of scikit-learn (`METASAMPLER_PUBLIC_SKLEARN=1`). It uses the functions of "
-        "`metasampler._sklearn_public` instead, and builds trees by their own `fit`. *Newest* also "
-        "takes pre-releases (`pip install --pre`).",
+        "supported version of it, each in its own venv. *Waived* counts checks of scikit-learn "
+        "that do not apply; the tests give a reason for each. *Public names only* uses no private "
+        "names of scikit-learn (`METASAMPLER_PUBLIC_SKLEARN=1`). It uses the functions of "
+        "`metasampler._sklearn_public` instead, and builds trees with their own `fit`. *Newest* "
+        "also accepts pre-releases (`pip install --pre`).",
         "",
         "| scikit-learn | with | passed | skipped | waived | failed | run at |",
         "|---|---|---:|---:|---:|---:|---|",

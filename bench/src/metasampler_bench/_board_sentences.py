@@ -144,14 +144,14 @@ def _of_constants(look: Look, own: str, alone: str, family: str) -> list[str]:
     others = list(columns)
     return [
         f"Mean average precision over {n_sets} sets, {_span(fits)} fits of each. The best constant "
-        "is known with hindsight only:",
+        "is known only with hindsight:",
         text_table(["members", others[0], "best constant", *others[1:]], lines),
         fold(
-            "Differences to the constant mu 0.9, with errors",
+            "Differences from the constant mu 0.9, with standard errors",
             _table_of_gaps(gains, look.values("k")),
         ),
         fold(
-            "What a policy loses on a set against the best constant of this set",
+            "What a policy loses on each set, compared with the best constant of this set",
             text_table(["members", "policy", "mean loss", "worst loss"], losses),
         ),
     ]
@@ -190,7 +190,7 @@ def leaderboard(look: Look) -> str:
             _, cpu = per_set_means(rows, [name, "lightgbm"], "total_cpu")
             costs.append(f"{geometric_mean(cpu[:, 0] / cpu[:, 1]):.2f} ({title_of(name)})")
     if costs:
-        texts.append(f"CPU time of a fit, if LightGBM's is 1: {listed(costs)}.")
+        texts.append(f"CPU time of a fit, relative to LightGBM: {listed(costs)}.")
     fits = [look.fits(dataset=name, method="mesa", rows="train+valid") for name in sets]
     texts.append(f"We fitted the default {_span(fits)} times on each set.")
     return bullets(texts)

@@ -44,8 +44,8 @@ def policies_tables(look: Look) -> str:
     texts = [
         f"We tested the shipped policy on {len(set(clean.tables.tolist()))} tables with "
         f"{splits_of(clean)} each. For each table it learned from other families only. A relative "
-        "score of 1 is the best constant for a table, known with hindsight. On new splits this "
-        f"constant, the best of {len(CONSTANTS)}, would score {low:.4f} to {high:.4f}.",
+        "score of 1 is that of the best constant for each table, known only with hindsight. On new "
+        f"splits this constant, the best of {len(CONSTANTS)}, would score {low:.4f} to {high:.4f}.",
         _all_places(look.rows, clean, known),
         _where_it_matters(clean),
     ]
@@ -57,7 +57,7 @@ def policies_tables(look: Look) -> str:
         else "",
     ]
     details = {
-        "The goals, and in brackets what the policy reached": "\n\n".join(filter(None, goals)),
+        "The goals, with what the policy reached in brackets": "\n\n".join(filter(None, goals)),
         "The same goals on the later splits": _new_splits(look.rows),
         "Learners that act on ensembles themselves": _costs(look.rows, clean, known),
     }
@@ -80,7 +80,7 @@ def _new_splits(rows: list[dict[str, Any]]) -> str:
         return ""
     head = (
         f"We chose the form of the policy on the first {len(SPLITS_OF_CHOICE)} splits. On the "
-        "later ones we tested policies that learned from the first splits of other families:"
+        "later splits we tested policies that learned from the first splits of other families:"
     )
     return "\n\n".join([head, *texts])
 
@@ -139,11 +139,12 @@ def _all_places(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
             columns.append(_column(cases, *learned_from))
     lines = [[name, *(column[name] for column in columns)] for name in columns[0]]
     return (
-        "The table has relative scores. Beside those of others stands on how many tables the "
-        f"policy is ahead : behind. A star is p < {_GOAL_P} in Wilcoxon's test. In a column "
-        f'"flipped", {NOISE:.0%} of the training labels are wrong. We chose the form of the policy '
-        f"on the first {len(SPLITS_OF_CHOICE)} splits; the later splits decided nothing. Numbers "
-        "of tables are in brackets.\n\n" + text_table(["", *header], lines)
+        "The table has relative scores. After the score of another policy, two numbers count the "
+        "tables on which the shipped policy is ahead of it : behind it. A star means p < "
+        f'{_GOAL_P} in Wilcoxon\'s test. In the columns "flipped", {NOISE:.0%} of the training '
+        "labels are wrong. We chose the form of the policy on the first "
+        f"{len(SPLITS_OF_CHOICE)} splits; the later splits decided nothing. The number of tables "
+        "is in brackets.\n\n" + text_table(["", *header], lines)
     )
 
 
@@ -178,9 +179,9 @@ def _where_it_matters(clean: Cases) -> str:
     lost = 1 - np.mean([hardest[name] for name in little])
     lost_uniform = 1 - np.mean([uniform[name] for name in much])
     return (
-        f"The draw matters most at the ends. Below a signal of {_LITTLE:.0f} ({len(little)} "
-        f"tables) the hardest draws lose {lost:.1%}. From a signal of {_MUCH:.0f} on ({len(much)} "
-        f"tables) uniform draws lose {lost_uniform:.1%}."
+        "The draw matters most if the signal is very small or very large. Below a signal of "
+        f"{_LITTLE:.0f} ({len(little)} tables), the hardest draws lose {lost:.1%}. With a signal "
+        f"of {_MUCH:.0f} or more ({len(much)} tables), uniform draws lose {lost_uniform:.1%}."
     )
 
 
@@ -194,20 +195,22 @@ def _costs(rows: list[dict[str, Any]], clean: Cases, known: Cases) -> str:
         )
         alone = sorted(mean_of(clean, each) for each in found.each)
         seeds = (
-            f"Its {len(alone)} seeds alone have {alone[0]:.4f} to {alone[-1]:.4f}."
+            f"Alone, its {len(alone)} seeds score {alone[0]:.4f} to {alone[-1]:.4f}."
             if len(alone) > 1
             else "It has one seed."
         )
         texts.append(
-            f"- {name}: {mean}, worst table {worst}. Ahead : behind is {sides} against the best mu "
-            f"(p = {p}), and {sides_threshold} against a learned threshold (p = {p_threshold}). "
-            f"{seeds} It took {found.n_episodes} episodes and {found.cpu:.2f} CPU hours."
+            f"- {name}: {mean}, worst table {worst}. Tables ahead : behind: {sides} against the "
+            f"best mu (p = {p}), {sides_threshold} against a learned threshold (p = "
+            f"{p_threshold}). {seeds} It took {found.n_episodes} episodes and {found.cpu:.2f} CPU "
+            "hours."
         )
     if not texts:
         return ""
     head = (
         "Three learners act on ensembles themselves. They learn from one half of the families. We "
-        "test them on the other half, with clean labels. The seeds of a learner become one policy:"
+        "test them on the other half, with clean labels. We combine the seeds of a learner "
+        "into one policy:"
     )
     return "\n".join([head, "", *texts])
 

@@ -290,7 +290,8 @@ def resampling(look: Look) -> str:
     fits = f"{min(n)}" if min(n) == max(n) else f"{min(n)} to {max(n)}"
     return (
         f"MESA is ahead of all resamplers with {count(first, len(bases))} classifiers. Its score "
-        f"minus the paper's is {min(gaps):+.3f} to {max(gaps):+.3f}. Folds behind a cell: {fits}."
+        f"minus the paper's is {min(gaps):+.3f} to {max(gaps):+.3f}. Each cell is a mean "
+        f"over {fits} folds."
     )
 
 
@@ -303,13 +304,13 @@ def networks(look: Look) -> str:
         scores |= {h: look.mean(hidden=list(h), **where) for h in map(tuple, hidden)}
         low, high = (f(scores, key=lambda h: scores[h]) for f in (min, max))
         texts.append(
-            f"with {k} members from {short(scores[low])} ({_layers(low)}) to "
+            f"{k} members: {short(scores[low])} ({_layers(low)}) to "
             f"{short(scores[high])} ({_layers(high)})"
         )
     if not texts:
         return ""
     n = look.fits(dataset=look.values("dataset")[0], method=OWN, k=look.values("k")[0])
-    head = f"Scores of {len(scores)} architectures, {n} fits each, from the lowest to the highest. "
+    head = f"The lowest and the highest score of {len(scores)} architectures, with {n} fits each. "
     head += "The hidden layers are in brackets:"
     return f"{head}\n\n{bullets(texts)}"
 
@@ -327,11 +328,11 @@ def synthetic(look: Look) -> str:
         wins += best == OWN
         text = f"{name}: MESA has {short(scores[OWN])}"
         if best != OWN:
-            text += f". The first has {short(scores[best])} ({title_of(best)})"
+            text += f". The best method has {short(scores[best])} ({title_of(best)})"
         texts.append(text)
     n = look.fits(dataset=names[0], method=OWN, k=5) if names else 0
-    first = f"MESA is first on {count(wins, len(names))} overlaps"
-    return f"{first}, with {n} splits of each:\n\n{bullets(texts)}"
+    first = f"MESA has the highest score at {count(wins, len(names))} levels of overlap. Scores "
+    return f"{first}are means over {n} splits:\n\n{bullets(texts)}"
 
 
 def over_sampling(look: Look) -> str:
@@ -435,8 +436,8 @@ def cross_task(look: Look) -> str:
     n = len(joint)
     return (
         f"Mean scores of the first {half} and of the last {half} rounds, over {n} "
-        f"split{'s' if n > 1 else ''}. The last number is the difference of the last rounds to the "
-        f"best baseline:\n\n{bullets(texts)}"
+        f"split{'s' if n > 1 else ''}. The last number compares the last rounds with the best "
+        f"baseline:\n\n{bullets(texts)}"
     )
 
 
@@ -522,7 +523,8 @@ def datasets(look: Look) -> str:
             for paper in [_fact(look, name, value)]
         )
     ]
-    return f"Rows and columns are the paper's on {count(len(same), len(names))} sets."
+    same_on = count(len(same), len(names))
+    return f"The numbers of rows and columns match the paper's on {same_on} sets."
 
 
 def _fact(look: Look, name: str, value: str) -> float | None:
@@ -553,17 +555,18 @@ def methods(look: Look) -> str:
     )
     training = [row["meta_cpu"] for row in select(rows, {"method": OWN}) if "meta_cpu" in row]
     if training:
-        text += f" Before its draws MESA's meta-training takes {np.mean(training):.3g}."
+        text += f" MESA's meta-training takes another {np.mean(training):.3g}."
     fits = {
         m: row_value(row, "cpu")
         for row in rows
         if (m := row["cell"]["method"]).startswith("network")
     }
     if fits:
-        parts = [f"{_kind(m)} {seconds:.3g}" for m, seconds in fits.items()]
-        text += f" A fit of a network takes, by the way it is trained: {listed(parts)}."
+        parts = [f"{seconds:.3g} ({_kind(m)})" for m, seconds in fits.items()]
+        text += f" A fit of a network takes {listed(parts)}."
     if smaller:
-        text += f" {listed(smaller)} did not finish this part. Their lines show a smaller one."
+        text += f" {listed(smaller)} did not finish with so many rows. Their lines show a "
+        text += "smaller part of the rows."
     return text
 
 

@@ -44,19 +44,19 @@ def states(look: Look) -> str:
             texts.append(f"{VIEWS[view]}: {mean:+.3f} (lowest {low:+.3f})")
     text = ""
     if texts:
-        text = "How scores change if trained samplers see something else than the state, in the "
-        text += f"mean over {len(names)} sets:\n\n{bullets(texts)}"
+        text = "How scores change if trained samplers see something other than the state (means "
+        text += f"over {len(names)} sets):\n\n{bullets(texts)}"
     blind = [look.compare({**o, "setting": "n_bins=1"}, o) for o in own]
     mean, low, n = _over_sets(blind)
     if n:
         text += (
-            f"\n\nFor samplers that were meta-trained without a state it is {mean:+.3f} (lowest "
+            f"\n\nFor samplers that were meta-trained without a state, it is {mean:+.3f} (lowest "
         )
         text += f"{low:+.3f})."
     ranges = [row_value(r, "mu_range") for r in look.rows if "view" not in r["cell"]]
     known = [value for value in ranges if value is not None]
     if known:
-        text += f" Within a fit mu moves by {np.median(known):.3f} in the median."
+        text += f" The median range of mu within a fit is {np.median(known):.3f}."
     return text.strip()
 
 
@@ -80,7 +80,7 @@ def seeds(look: Look) -> str:
         between = "" if np.isnan(each.between) else f", and {short(each.between)} over splits"
         mus = ""
         if not np.isnan(each.lowest_mu):
-            mus = f" The mean mu of a meta-training is {short(each.lowest_mu, 2)} to "
+            mus = f" The mean mu of a meta-training ranges from {short(each.lowest_mu, 2)} to "
             mus += f"{short(each.highest_mu, 2)}."
         texts.append(
             f"{each.dataset}: the standard deviation is {short(each.within)} over "
@@ -93,7 +93,8 @@ def seeds(look: Look) -> str:
         if parts:
             gaps.append(f"{title_of(rival)}: {listed(parts)}")
     if gaps:
-        text += f"\n\nThe score of soft actor-critic minus that of others:\n\n{bullets(gaps)}"
+        head = "The score of soft actor-critic minus that of other methods:"
+        text += f"\n\n{head}\n\n{bullets(gaps)}"
     return text
 
 
@@ -115,11 +116,11 @@ def sensitivity(look: Look) -> str:
     significant = sum(p < 0.05 for p in holm(p_values))
     return bullets(
         [
-            f"The mean difference to the paper's settings, over {len(names)} sets, goes from "
-            f"{worst} to {best}.",
+            f"Compared with the paper's settings, the worst setting is {worst} and the best is "
+            f"{best}. These are means over {len(names)} sets.",
             f"{count(small, len(found))} settings change the score by less than .01.",
-            f"On single sets there are {len(p_values)} differences. {significant} of them are "
-            "significant (t test, Holm's correction).",
+            f"On single sets, {count(significant, len(p_values))} differences are significant (t "
+            "test, Holm's correction).",
         ]
     )
 
@@ -134,14 +135,14 @@ def validation_size(look: Look) -> str:
             values = "/".join(f"{gap.mean:+.3f}" for gap in gaps)
             sizes = "/".join(f"{p:.0%}" for p in parts)
             texts.append(
-                f"With {sizes} of the validation rows MESA's score on {name} changes by {values}."
+                f"With {sizes} of the validation rows, MESA's score on {name} changes by {values}."
             )
     noisy = {"dataset": "mammography", "method": OWN, "k": 10, "noise": 0.25}
     if look.has(valid_noise=0.25, **noisy):
         gap = look.compare({**noisy, "valid_noise": 0.25}, noisy)
         texts.append(
-            "With a quarter of the training labels flipped, it changes by "
-            f"{_with_error(gap)} if a quarter of the validation labels is flipped too."
+            "A quarter of the training labels is flipped. If a quarter of the validation labels is "
+            f"flipped too, the score changes by {_with_error(gap)}."
         )
     for flips in ("minority", "majority"):
         place = {"dataset": "mammography", "k": 10, "noise": 0.25, "flips": flips}
@@ -153,7 +154,7 @@ def validation_size(look: Look) -> str:
             }
             best = max(others, key=lambda m: others[m])
             texts.append(
-                f"With flips in the {flips} only, MESA has "
+                f"If only {flips} labels are flipped, MESA has "
                 f"{short(look.mean(method=OWN, **place))}. "
                 f"The best other method, {title_of(best)}, has {short(others[best])}."
             )
@@ -178,9 +179,9 @@ def own_members(look: Look) -> str:
     wins, total = members_ahead(look)
     if not total:
         return ""
-    text = "MESA takes a sampler that was meta-trained with trees. It is ahead of UnderBagging and "
-    text += f"SPE with {count(wins, total)} kinds of members and sets. The last column shows how "
-    text += "the score changes if the sampler was meta-trained with members of the same kind."
+    text = "MESA uses a sampler that was meta-trained with trees. It is ahead of UnderBagging and "
+    text += f"SPE in {count(wins, total)} combinations of members and sets. The last column shows "
+    text += "how the score changes if the sampler was meta-trained with members of the same kind."
     others = ("constant-0.9", "under-bagging", "spe-paper")
     lines = []
     for name in look.values("dataset", method=OWN):

@@ -229,8 +229,8 @@ def sentences(spec: Spec, rows: list[Row]) -> str:
         rank_of = dict(zip(ranked, ranks, strict=True))
         rival = next(name for name in order if name != own)
         text = (
-            f"By mean rank MESA's default is {first} of the {len(ranked)} methods that have all "
-            f"splits of {len(common)} tables. Its mean rank is {rank_of[own]:.2f}; "
+            f"By mean rank, MESA's default is {first} of the {len(ranked)} methods that finished "
+            f"all splits of {len(common)} tables. Its mean rank is {rank_of[own]:.2f}. "
             f"{title_of(rival)} has {rank_of[rival]:.2f}"
         )
         if rival != reference and reference in rank_of:
@@ -255,8 +255,8 @@ def sentences(spec: Spec, rows: list[Row]) -> str:
     _, loss, other_loss = _pair(rows, own, reference, "log_loss")
     worst = int((cpu / other_cpu).argmax())
     texts.append(
-        f"CPU time of a fit: {geometric_mean(cpu / other_cpu):.1f} times LightGBM's in the "
-        f"geometric mean, {(cpu / other_cpu)[worst]:.1f} times at the most ({datasets[worst]})."
+        f"CPU time of a fit: {geometric_mean(cpu / other_cpu):.1f} times LightGBM's "
+        f"(geometric mean), and at most {(cpu / other_cpu)[worst]:.1f} times ({datasets[worst]})."
     )
     texts.append(
         f"Probabilities: the Brier score is {geometric_mean(brier / other_brier):.3f} times "

@@ -14,8 +14,8 @@ __all__ = ["VIEWS", "Viewed"]
 VIEWS = {
     "shuffled": "entries of the state in random order",
     "of-another-step": "state of the first step at every step",
-    "constant": "every bin alike",
-    "no-validation": "training half in the place of the validation half",
+    "constant": "flat histograms",
+    "no-validation": "training half in place of the validation half",
 }
 
 

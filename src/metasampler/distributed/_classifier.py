@@ -17,9 +17,9 @@ __all__ = ["DaskMesaClassifier"]
 class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
     """Fit an ensemble on the rows of a Dask cluster.
 
-    The ensemble is the same, bit for bit, as that of the classifier on the same rows in memory. It
-    does not depend on partitions or workers, nor on workers that are lost on the way. Only members
-    that multiply matrices, such as linear models, may differ in the last bits.
+    The ensemble is the same, bit for bit, as if the classifier were fitted to the same rows in
+    memory. Partitions, workers and lost workers do not change it. Only members that multiply
+    matrices, such as linear models, may differ in the last bits.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         The column of the labels in a Dask data frame.
 
     weight : str, default=None
-        The column of the weights of the rows in a Dask data frame.
+        The column of the row weights in a Dask data frame.
 
     folder : path, default=None
         A folder that all workers share. Temporary files there hold the rows, instead of the
         workers' memory.
 
     checkpoint : path, default=None
-        A file that stores the members. If the process that fits ends early, the same call resumes
+        A file that stores the members. If the fitting process ends early, the same call resumes
         from the file and gives the same ensemble. It needs an integer `random_state`.
 
     timeout : float, default=600
@@ -56,7 +56,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         The labels.
 
     n_bytes_received_ : int
-        About how many bytes the workers sent to the process that fits.
+        About how many bytes the workers sent to the fitting process.
 
     See Also
     --------

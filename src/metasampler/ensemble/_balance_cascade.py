@@ -22,15 +22,15 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
     class, drawn uniformly from that class's pool. At first the pool is the whole class. After each
-    member only the rows with the largest errors of the ensemble so far stay in it. The fraction
-    that stays is always the same. So the last member gets the hardest rows and no others.
+    member the pool keeps only the rows with the largest errors of the ensemble so far. The fraction
+    that it keeps is always the same. So the last member gets only the hardest rows.
 
     Parameters
     ----------
     {kinds}
 
     n_estimators : int, default=10
-        Number of members. The more there are, the slower the pools shrink.
+        Number of members. With more members, the pools shrink more slowly.
 
     sampling_ratio : float, default=1.0
         Rows drawn of each larger class per row of the smallest class, and so the size of the

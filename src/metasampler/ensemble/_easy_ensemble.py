@@ -25,7 +25,7 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
     See Also
     --------
     UnderBaggingClassifier : The same with members that are not boosted.
-    BalanceCascadeClassifier : Drops the easy rows of the larger classes on the way.
+    BalanceCascadeClassifier : Drops easy rows of the larger classes after each member.
     imblearn.ensemble.EasyEnsembleClassifier : The same algorithm.
 
     Notes

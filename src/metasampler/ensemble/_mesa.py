@@ -48,7 +48,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     Parameters
     ----------
     estimator : None, "fast", "best", classifier or list of classifiers, default=None
-        The members. None, ``"fast"`` and ``"best"`` are recipes of teams. None takes about three
+        The members. None, ``"fast"`` and ``"best"`` are recipes for teams. None takes about three
         times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about
         eleven times as much. If you pass a classifier with `predict_proba`, all members are copies
         of it. The classifiers of a list take turns: member i is a copy of
@@ -63,14 +63,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses how rows are drawn:
 
-        - ``"universal"``: a sampler that has learned from other tables. With teams the
-          file ``boosters`` is loaded: it reads `signal_` and chooses how hard the rows of boosters
-          are. Without teams the file ``universal`` is loaded: it chooses mu. If every class has at
-          least 30 validation rows, a constant mu that is clearly better replaces it; see
+        - ``"universal"``: a sampler that was trained on other tables. With teams it is the sampler
+          ``boosters``, which reads `signal_` and chooses how hard the rows of boosters are. Without
+          teams it is the sampler ``universal``, which chooses mu. If every class has at least 30
+          validation rows, a constant mu that is clearly better replaces it; see
           :class:`~metasampler.policy.WithRivals`. Without validation rows mu is the constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
           as in the paper;
-        - a float in [0, 1]: that constant;
+        - a float in [0, 1]: this constant mu;
         - ``"random"``: uniformly random mu;
         - a :class:`~metasampler.MetaSampler`: a fitted one is used as it is. Otherwise `fit` first
           meta-trains a copy on this data, with the members, the scoring and the sampling ratio of
@@ -105,18 +105,18 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     calibration : {"auto", "prior", "sigmoid"} or None, default="auto"
         Members learn from balanced rows, so their probabilities are too high for the rare class.
-        How this is corrected:
+        How to correct them:
 
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
         - ``"sigmoid"``: by Platt's sigmoid, fitted on held-out rows;
         - ``"auto"``: ``"sigmoid"`` if every class has at least five held-out rows, otherwise
           ``"prior"``. If there is a refit and some class has fewer than 30 validation rows, each
           quarter of the training rows is held out in turn too. That takes four more growths;
-        - None: not at all. The answer is the mean of the members' probabilities, as in the paper,
-          or the joint answer of the teams.
+        - None: not at all. The result is the mean of the members' probabilities, as in the paper,
+          or the combined probability of the teams.
 
     threshold : None, "balanced", float, str or tuple, default="balanced"
-        The probability from which `predict` returns the minority class:
+        The lowest probability at which `predict` returns the minority class:
 
         - None: `predict` returns the most probable class, as usual in scikit-learn. This is seldom
           the rare class;
@@ -125,12 +125,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - a number in (0, 1);
         - ``"f1"`` or ``"mcc"``: the threshold with the best score on the validation rows;
         - ``("recall", r)``: the threshold with the highest precision among those that should find
-          a part r of the minority rows in new data, or more;
+          at least a part r of the minority rows in new data;
         - ``("precision", p)``: the lowest threshold with at least this precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation
           rows;
-        - ``("top", n)``: for as many rows as your people can look at. A share such as 0.01 gives
+        - ``("top", n)``: for as many rows as your team can check. A share such as 0.01 gives
           the threshold that this share of the validation rows reaches. With a number such as 200,
           `predict` returns the minority class for the 200 most probable of the rows that it gets.
           `threshold_` and the expected precision and recall then assume that `predict` gets as many
@@ -147,7 +147,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         means 1 for these and 0 for other members. Not part of the paper.
 
     refit : bool or "auto", default="auto"
-        Whether an ensemble without teams grows a second time in the end, on training and validation
+        Whether an ensemble without teams grows a second time at the end, on training and validation
         rows together. The second growth has as many members and the same mu, and draws rows by its
         own errors. You cannot combine a refit with `warm_start`. ``"auto"`` refits if the
         validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
@@ -198,26 +198,26 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Notes
     -----
-    **Teams.** *Scouts* are LightGBM models on all rows. Each leaves out some rows, and stops when
-    it no longer improves on them. The number of rounds until then is the signal (`signal_`).
+    **Teams.** *Scouts* are LightGBM models. Each learns from all rows but one fold, and stops when
+    it no longer improves on this fold. The number of rounds until then is the signal (`signal_`).
     *Boosters* are LightGBM models on all minority rows and three majority rows for each. *Trees*
     are scikit-learn's trees on balanced rows. With much signal, members learn from hard rows:
     boosters have many rounds, and trees have small leaves. With little signal, hard rows are noise:
-    draws are nearly uniform, boosters have few rounds, and trees have large leaves. The answer is
-    the mean of the teams' log-odds. Both the teams and the answer are calibrated on rows that
+    draws are nearly uniform, boosters have few rounds, and trees have large leaves. The result is
+    the mean of the teams' log-odds. Both the teams and the result are calibrated on rows that
     members left out. ``metasampler bench tables`` shows what this gains and costs.
 
-    **Few rows.** With fewer than 200 rows of the smallest class, scouts may take signal for noise.
-    Then sharp trees join the teams: they have small leaves and learn from hard rows. There are
-    twice as many sharp trees as other trees, and they have as many votes as all other teams
-    together. With fewer than 25 rows there are no teams. The ensemble is then 50 trees of two kinds
-    (12 for ``"fast"``, 200 for ``"best"``), and the universal sampler draws their rows. A part of
-    the rows is held out, and a `refit` uses them in the end.
+    **Few rows.** With fewer than 200 rows of the smallest class, scouts may mistake signal for
+    noise. Then sharp trees join the teams, except for ``"fast"``. They have small leaves and learn
+    from hard rows. There are twice as many as other trees, and they have half of the votes. With
+    fewer than 25 rows there are no teams, but 50 trees of two kinds (``"best"``: 200). A sampler
+    chooses their rows. Some rows are held out, and a `refit` uses them at the end.
+    ``"fast"`` has 12 trees. It holds out rows only if a setting needs them; otherwise mu is 0.9.
 
-    **What members of your own cost.** Ten members take 38 fits: 18 are those of two rivals, and 10
-    those of the `refit`. With few positives they take 60: there are no rivals, but the calibration
-    takes four more growths. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one
-    thread, also that of HistGradientBoosting, LightGBM, XGBoost and CatBoost.
+    **What members of your own cost.** Ten members take 38 fits: 18 for two rivals, and 10 for the
+    `refit`. With few positives they take 60: there are no rivals, but the calibration takes four
+    more growths. With ``meta_sampler=0.9, refit=False`` they take 10. Each fit uses one thread,
+    even with HistGradientBoosting, LightGBM, XGBoost and CatBoost.
 
     **Calibration.** The whole ensemble is calibrated once. `staged_predict_proba` uses the same
     calibration for all stages.

@@ -34,9 +34,9 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
     class. The rows of a larger class are divided into bins by their hardness. Hardness comes from
-    the errors of the ensemble so far. At first each bin contributes about the same sum of hardness:
-    the many easy rows are represented, but do not prevail. Later each bin contributes the same
-    number of rows. The change goes member by member. The first member is trained on a uniform draw.
+    the errors of the ensemble so far. The first member is trained on a uniform draw. Then each bin
+    contributes about the same sum of hardness, so that the many easy rows do not dominate. With
+    each further member this shifts, until each bin contributes the same number of rows.
 
     Parameters
     ----------

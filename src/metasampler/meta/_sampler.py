@@ -60,7 +60,7 @@ class MetaSampler(BaseEstimator):
 
     Meta-training plays episodes. In each episode an ensemble of `n_estimators` members grows on a
     task, and the policy chooses a mu before every member but the first. A learner sees how the
-    validation score changes, and finds which mu pays most.
+    validation score changes, and learns which mu gains most.
 
     The policy sees only the ensemble's errors, not the columns of the task. So you can meta-train a
     sampler on one task and use it on any other.
@@ -71,7 +71,7 @@ class MetaSampler(BaseEstimator):
         The base learner in meta-training; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
         The classifiers of a list take turns. Every episode starts with the first.
     n_estimators : int, default=10
-        Members of the ensemble in an episode. The first one takes no action.
+        Members of the ensemble in an episode. The policy takes no action for the first one.
     sigma : float, default=0.2
         Width of the Gaussian over errors.
     mu_min : float, default=0.0
@@ -95,7 +95,7 @@ class MetaSampler(BaseEstimator):
         What improves the policy. It has parameters of its own. None means
         :class:`~metasampler.meta.SoftActorCritic`, as in the paper.
     validation_fraction : float, default=0.2
-        Part of each class that is held out where a task has no validation rows.
+        Part of each class that is held out if a task has no validation rows.
     train_ratio : float, default=1.0
         Part of each class of the training rows to meta-train on.
     scoring : str or callable, default="average_precision"

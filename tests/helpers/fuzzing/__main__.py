@@ -147,8 +147,8 @@ def page(rows: list[dict]) -> str:
         f"*{FINE.capitalize()}*: it worked, and the result is sound. *{CLEAR.capitalize()}*: "
         "a ValueError or TypeError says what is wrong, and a fit raises it before it fits any "
         "member. With a full disk it is an OSError that names the file. A command prints a message "
-        "and no traceback. An interrupt is reported, and everything is as before. All else is a "
-        "*finding*, also a crash of the interpreter.",
+        "and no traceback. An interrupt is reported, and everything is as before. Everything "
+        "else is a *finding*, including a crash of the interpreter.",
         "",
         "| fuzzer | tried | fine | clear error | finding | CPU seconds |",
         "|---|---:|---:|---:|---:|---:|",

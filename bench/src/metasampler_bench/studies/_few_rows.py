@@ -179,7 +179,7 @@ FEW_ROWS = Study(
     name="few-rows",
     title="Few held-out rows",
     about="""
-The tasks are none of the 27 sets, and do not come from their sources. All calibrations have the
+The tasks are not among the 27 sets, and do not come from their sources. All calibrations have the
 same members. These members were trained on the training and validation rows. The calibrations were
 fitted on the validation rows, with one exception: "sigmoid, all rows in turn". "auto" does the same
 if there is a refit and a class has fewer than 30 validation rows.

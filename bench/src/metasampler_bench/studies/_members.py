@@ -166,10 +166,9 @@ MEMBERS = Study(
     title="Which members",
     about="""
 Which kinds of trees are worth their time? We compare them, alone or taking turns, with LightGBM.
-Two kinds that take turns score best. Other benchmarks do not test on these sets.
-Three sets of `leaderboard-large` are an exception, and its page says so. Trees have soft leaves. mu
-is the constant 0.85. Nothing is held out. 75% of the rows train, 25% test. The study needs
-METASAMPLER_DATA_HOME.
+Two kinds that take turns score best. Other benchmarks do not test on these sets, except for three
+sets of `leaderboard-large`. Trees have soft leaves. mu is the constant 0.85. Nothing is held out.
+75% of the rows train, 25% test. The study needs METASAMPLER_DATA_HOME.
 """,
     measure=_measure,
     tables=_tables,

@@ -43,17 +43,17 @@ PAGES = {
     "decisions": (
         "From scores to decisions: the measurements",
         """
-- A sigmoid on held-out rows has the lowest Brier score of all calibrations of the same members. So
-  it is what `calibration="auto"` does.
+- Among calibrations of the same members, a sigmoid on held-out rows has the lowest Brier score. So
+  `calibration="auto"` uses it.
 - With few held-out positives, a sigmoid on all rows in turn is better. "auto" does this too.
-- A refit on all rows gains average precision. The sigmoid from before the refit still fits.
-- A threshold for a recall reaches this recall in the mean. On nearly solved tables it finds more.
+- A refit on all rows gains average precision. The sigmoid that was fitted before it still fits.
+- A threshold for a recall reaches this recall on average. On nearly solved tables it finds more.
 - Early stopping does not improve the score, so we removed it: [the numbers](decisions-stopping.md).
 
-`metasampler study NAME --report-only` writes this page from the JSON files beside it. The commands
-below made these files. ± is the standard error of the mean paired difference. The splits of a data
-set are averaged first, so the data sets are the units. Members are decision trees, and mu is the
-constant 0.9. There are no soft leaves and no refit unless the text says so.
+`metasampler study NAME --report-only` writes this page from the JSON files in its folder. The
+commands below made these files. ± is the standard error of the mean paired difference. The splits
+of a data set are averaged first, so the data sets are the units. Members are decision trees, and mu
+is the constant 0.9. There are no soft leaves and no refit unless the text says so.
 """,
     ),
     "teams": (
@@ -61,9 +61,9 @@ constant 0.9. There are no soft leaves and no refit unless the text says so.
         """
 - Boosters and trees both help: without either team the default scores lower. Scouts improve the
   probabilities, not the order of the rows.
-- The signal tells where hard draws pay. The number of positives does not.
-- Teams are ahead of trees alone also with few positives. On the thinned tables sharp trees help
-  them.
+- The signal says where hard draws pay. The number of positives does not.
+- Even with few positives, teams are ahead of trees alone. On the thinned tables, sharp trees help
+  the teams.
 """,
     ),
 }

@@ -105,9 +105,9 @@ RECALL = Study(
     name="recall",
     title="Recall",
     about=(
-        f"The real tables with at most {_MOST_ROWS:,} rows, and {', '.join(_SOLVED_SETS[:2])} and "
-        f"{_SOLVED_SETS[2]}. 75% of the rows train. The classifier is a preset; only the threshold "
-        "differs."
+        f"The data are the real tables with at most {_MOST_ROWS:,} rows, and "
+        f"{', '.join(_SOLVED_SETS[:2])} and {_SOLVED_SETS[2]}. 75% of the rows train. The "
+        "classifier is a preset; only the threshold differs."
     ),
     measure=_measure,
     tables=_tables,

@@ -130,11 +130,11 @@ RIVALS = Study(
     name="rivals",
     title="When rivals pay",
     about="""
-We compare the universal sampler alone with the same sampler and constants as rivals. The rivals 0.5
-and 1 pay a little. A constant in place of the sampler does worse. The tasks are made at random, and
-the sampler has not seen them. Each has 40 validation positives or more. All policies grow twenty
-plain trees. After five or after ten members the validation rows choose a policy. A rival is chosen
-if it is ahead by a margin. The margin is in standard errors of a share of the positives.
+We compare the universal sampler with and without constants as rivals. The rivals 0.5 and 1 gain a
+little. A constant in place of the sampler does worse. The tasks are generated at random, and the
+sampler has not seen them. Each has at least 40 validation positives. All policies grow twenty plain
+trees. After five or ten members, the validation rows decide which policy continues. A rival must be
+ahead by a margin. The margin is in standard errors of a share of the positives.
 """,
     measure=_measure,
     tables=_tables,

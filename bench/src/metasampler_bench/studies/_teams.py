@@ -153,12 +153,13 @@ def _measured(method: str, y: Any, proba: NDArray[Any], cpu: float | None = None
 
 TEAMS = Study(
     name="teams",
-    title="What the default's design rests on",
+    title="Evidence for the design of the default",
     about=f"""
 The data are the 46 tables, at most {MOST_ROWS:,} rows of each. 75% of the rows train, 25% test. We
-grow the teams of the default one by one, with the random numbers of a fit. Then we join them in all
-the ways that the table compares. The score is average precision on the test rows. We developed the
-default on these tables. So we choose limits on one half of them, and test them on the other half.
+grow the teams of the default one by one, with the random numbers of a fit. Then we combine them in
+all the ways that the table compares. The score is average precision on the test rows. We developed
+the default on these tables. So we choose limits on one half of them, and test them on the other
+half.
 """,
     measure=_measure_design,
     tables=design_tables,
@@ -168,11 +169,12 @@ default on these tables. So we choose limits on one half of them, and test them 
 
 FEW_POSITIVES = Study(
     name="few-positives",
-    title="Teams or trees where positives are few",
+    title="Teams or trees if there are few positives",
     about="""
-Where do teams begin to pay? We take the 46 tables, at most 8,000 rows of each, and leave only some
-positives in the training rows. Test rows keep theirs. We also take sets of the data folder `extra`
-as they are. "Teams" have no lower limit here. "Trees" are what the default grows below its limit.
+How many positives do teams need? We take the 46 tables, at most 8,000 rows of each, and keep only
+some positives in the training rows. The test rows keep theirs. We also take sets of the data folder
+`extra` as they are. "Teams" have no lower limit here. "Trees" are what the default grows below its
+limit.
 """,
     measure=_measure_few,
     tables=few_tables,
