@@ -390,8 +390,8 @@ def render_limits(rows: list[dict]) -> list[str]:
         names = ["no limit", *(f"{limit:,}" for limit in limits[1:])]
         lines += [
             f"Real tables, `{recipe}`, {N_SPLITS} splits. The head of a column is the most rows of "
-            "a class that a member gets. Cells show the average precision and, in brackets, the CPU "
-            "time relative to a fit without a limit:",
+            "a class that a member gets. Cells show the average precision and, in brackets, the "
+            "CPU time relative to a fit without a limit:",
             "",
             f"| table | rows of the largest class | {' | '.join(names)} |",
             f"|{'---|' * (len(names) + 2)}",
