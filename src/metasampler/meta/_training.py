@@ -39,7 +39,7 @@ _FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 3, 1 << 30
 
 #: Names of the arrays that learners store.
 _ARRAYS = (
-    "policy|critics|target_critics|adam|alpha_adam|log_alpha|memory|reward_factors|"
+    "policy|critics|target_critics|adam|memory|reward_factors|"
     "waiting_(tasks|states|actions|rewards)|tasks|scores|states"
 )
 
