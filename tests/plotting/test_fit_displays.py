@@ -37,10 +37,9 @@ def fits(imbalanced):
 
 def test_traces_are_means_over_fits(fits, imbalanced, covered):
     constant = tree_mesa(meta_sampler=0.3, n_estimators=5, random_state=0).fit(*imbalanced)
-    display = PolicyTraceDisplay.from_estimators(
-        {"random": fits, "0.3": constant}, title="mu of $5 and $6"
-    )
     actions = np.array([fit.actions_ for fit in fits])
+    traces = {"random": actions, "0.3": constant.actions_}
+    display = PolicyTraceDisplay(traces=traces, title="mu of $5 and $6").plot()
     line = display.lines_["random"]
     np.testing.assert_array_equal(line.get_xdata(), np.arange(2, 11))
     np.testing.assert_allclose(line.get_ydata(), actions.mean(axis=0))
@@ -53,15 +52,10 @@ def test_traces_are_means_over_fits(fits, imbalanced, covered):
     assert covered(display.figure_) == []
 
 
-def test_traces_of_fits_of_different_lengths(imbalanced):
-    lengths = {4: 0.2, 6: 0.8}
-    fits = [
-        tree_mesa(meta_sampler=mu, n_estimators=n, random_state=0).fit(*imbalanced)
-        for n, mu in lengths.items()
-    ]
-    display = PolicyTraceDisplay.from_estimators({"both": fits})
+def test_traces_of_fits_of_different_lengths():
+    traces = {"both": [[0.2] * 3 + [np.nan] * 2, [0.8] * 5]}
+    display = PolicyTraceDisplay(traces=traces).plot()
     np.testing.assert_allclose(display.lines_["both"].get_ydata(), [0.5, 0.5, 0.5, 0.8, 0.8])
-    assert np.isnan(display.traces["both"][0, 3:]).all()
 
 
 def test_traces_from_numbers_and_from_one_fit(fits, covered):

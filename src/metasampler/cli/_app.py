@@ -1,7 +1,5 @@
 """The command `metasampler`: its own sub-commands, and those that other packages add."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any
 

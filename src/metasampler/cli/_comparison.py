@@ -1,7 +1,5 @@
 """Several methods on one task: their cross-validation, and the table and the picture of it."""
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import dataclass, field

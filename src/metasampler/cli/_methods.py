@@ -1,7 +1,5 @@
 """The methods that ``metasampler compare`` knows; other packages add theirs by an entry point."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ of Eq. 3. As in soft actor-critic (Haarnoja et al., 2018) the action is a Gaussi
 by tanh, here moved to the unit interval: mu = (tanh(u) + 1) / 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, prod, sqrt, tanh
@@ -126,7 +124,7 @@ class GaussianPolicy:
     @classmethod
     def from_layers(
         cls, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]
-    ) -> GaussianPolicy:
+    ) -> "GaussianPolicy":
         """Build a policy from copies of its layers' arrays, in their common floating type.
 
         The last matrix has the two columns mean and log-std. Shapes that form no network, and
