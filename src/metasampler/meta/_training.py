@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -81,25 +81,22 @@ class Task:
 
 def as_tasks(tasks) -> list[Task]:
     """Return tasks with names, from any form `fit_tasks` takes."""
-    if isinstance(tasks, Mapping):
-        named = list(tasks.items())
-    elif isinstance(tasks, Task):
+    if isinstance(tasks, Task):
         raise TypeError("tasks must be a sequence or a dict of tasks, got one Task; pass [task].")
-    else:
-        named = [(getattr(task, "name", None), task) for task in tasks]
-    if not named:
-        raise ValueError("tasks must hold at least one task.")
+    named = tasks.items() if isinstance(tasks, Mapping) else [(None, task) for task in tasks]
     result = []
     for number, (name, task) in enumerate(named):
-        if not isinstance(task, Task):
-            if not isinstance(task, (tuple, list)) or len(task) not in (2, 4, 6):
-                raise TypeError(
-                    f"Task {number} must be a Task or a tuple of 2, 4 or 6 entries (X, y, X_val, "
-                    f"y_val, X_test, y_test); got {type(task).__name__}."
-                )
+        if isinstance(task, (tuple, list)) and len(task) in (2, 4, 6):
             task = Task(*task)
+        if not isinstance(task, Task):
+            raise TypeError(
+                f"Task {number} must be a Task or a tuple of 2, 4 or 6 entries (X, y, X_val, "
+                f"y_val, X_test, y_test); got {type(task).__name__}."
+            )
         name = task.name if name is None else name
         result.append(replace(task, name=f"task {number}" if name is None else str(name)))
+    if not result:
+        raise ValueError("tasks must hold at least one task.")
     return result
 
 
@@ -157,37 +154,37 @@ def _in_worker(play: Callable[..., Episode], *job) -> Episode:
         return play(*job)
 
 
+@dataclass(eq=False)
 class MetaTraining:
     """Train a policy on one or more tasks, in rounds, as a `MetaSampler`'s settings say."""
 
-    def __init__(
-        self, settings, data: list[GrowthData], members: list, names: list[str], streams
-    ) -> None:
-        self.settings = settings
-        self.data = data
-        self.members = members
-        self.names = names
-        self.streams: RandomStreams = streams
+    settings: Any
+    data: list[GrowthData]
+    members: list
+    names: list[str]
+    streams: RandomStreams
+    history: list[dict] = field(default_factory=list)
+    n_rounds_done: int = 0
+    #: What a callback wants to find in a checkpoint.
+    notes: dict[str, Any] = field(default_factory=dict)
+    stopped: bool = False
+    checkpoint: Path | None = None
+    checkpoint_every: int = 1
+    #: What the result depends on, by name: a checkpoint of another origin is refused.
+    origin: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
         self.encoder = StateEncoder(settings.state, settings.n_bins)
-        self.kind = self.encoder.action
-        self.history: list[dict] = []
-        self.n_rounds_done = 0
-        # What a callback wants to find in a checkpoint.
-        self.notes: dict[str, Any] = {}
-        self.stopped = False
-        self.checkpoint: Path | None = None
-        self.checkpoint_every = 1
-        # What the result depends on, by name: a checkpoint of another origin is refused.
-        self.origin: dict[str, Any] = {}
         default = settings.learner is None
         self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
             Problem(
                 self.encoder.size,
                 settings.hidden_layer_sizes,
-                n_tasks=len(data),
+                n_tasks=len(self.data),
                 n_actions=settings.n_estimators - 1,
-                rng=streams.generator(Stream.LEARNER),
+                rng=self.streams.generator(Stream.LEARNER),
             )
         )
         self._play = partial(
@@ -267,7 +264,7 @@ class MetaTraining:
                 for role in pairs[0][1].scores
             }
             actions = np.mean([episode.actions for _, episode in pairs], axis=0)
-            actions = spread_action(actions, self.settings.mu_min, self.kind)
+            actions = spread_action(actions, self.settings.mu_min, self.encoder.action)
             self.history.append(
                 {
                     "episode": number,
@@ -359,8 +356,6 @@ class TrainingProgress:
     ----------
     policy : GaussianPolicy
         The policy after the round. Training goes on to change it: copy what is to be kept.
-    encoder : StateEncoder
-        What turns an ensemble's errors into the states the policy reads.
     history : list of dict
         As `MetaSampler.history_`, of the episodes so far; `last_round` are those of the last
         round.
@@ -384,7 +379,6 @@ class TrainingProgress:
     def __init__(self, training: MetaTraining, last_round: list[dict], sampler):
         learner = training.learner
         self.policy: GaussianPolicy = learner.policy
-        self.encoder = training.encoder
         self.history = training.history
         self.last_round = last_round
         self.n_rounds_done = training.n_rounds_done

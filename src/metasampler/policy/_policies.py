@@ -271,13 +271,6 @@ class PowerPolicy:
 class UniformPolicy:
     """Choose mu uniformly from [0, 1], whatever the state.
 
-    Parameters
-    ----------
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    encoder : StateEncoder or None
-        Makes the states that are recorded; they decide nothing. None records none.
-
     Examples
     --------
     >>> import numpy as np
@@ -286,8 +279,7 @@ class UniformPolicy:
     True
     """
 
-    sigma: float = DEFAULT_SIGMA
-    encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
+    sigma, encoder = DEFAULT_SIGMA, StateEncoder()
 
     def choose(self, state) -> float:
         """Return the mean of the uniform distribution."""
