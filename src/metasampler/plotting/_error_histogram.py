@@ -97,12 +97,9 @@ class ErrorHistogramDisplay:
         for number, proba in enumerate(stages, start=1):
             if number in members:
                 errors = 1 - proba[np.arange(len(codes)), codes]
-                by_class = [errors[codes == code] for code in range(len(classes))]
-                # A class without rows has no fractions.
-                found[number] = [
-                    error_histogram(part, n_bins) if len(part) else np.full(n_bins, np.nan)
-                    for part in by_class
-                ]
+                by_class = (errors[codes == code] for code in range(len(classes)))
+                with np.errstate(invalid="ignore"):  # a class without rows has no fractions
+                    found[number] = [error_histogram(part, n_bins) for part in by_class]
         display = cls(
             histograms=np.array([found[number] for number in members]),
             members=members,
@@ -131,14 +128,9 @@ class ErrorHistogramDisplay:
         left_edges = np.arange(n_bins) / n_bins + 0.05 / n_bins
         for place, (panel, number) in enumerate(zip(axes, self.members, strict=True)):
             for code, name in enumerate(self.class_names):
-                look = {
-                    "color": COLORS[code % len(COLORS)],
-                    "hatch": HATCHES[code % len(HATCHES)],
-                    "edgecolor": "white",
-                    "linewidth": 0,
-                }
-                left, heights = left_edges + code * width, histograms[place, code]
-                panel.bar(left, heights, width, align="edge", label=name, **look)
+                look = {"align": "edge", "edgecolor": "white", "linewidth": 0, "label": name}
+                look |= {"color": COLORS[code % len(COLORS)], "hatch": HATCHES[code % len(HATCHES)]}
+                panel.bar(left_edges + code * width, histograms[place, code], width, **look)
             panel.set_title(f"{number} member{'s' if number != 1 else ''}", fontsize=10)
             tidy(panel)
             panel.set_xlim(0, 1)

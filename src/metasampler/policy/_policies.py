@@ -30,16 +30,11 @@ _EDGE_TOLERANCE = 1e-12
 # Rows counted at once: what a histogram takes in memory does not grow with the data.
 _CHUNK = 1 << 16
 
-#: What the histograms of a state count, in the order of their blocks of `n_bins` numbers.
-_HISTOGRAMS: dict[str, tuple[tuple[str, str], ...]] = {
-    "all": (("train", "all"), ("valid", "all")),
-    "majority": (("train", "majority"), ("valid", "majority")),
-    "class-wise": (
-        ("train", "minority"),
-        ("train", "majority"),
-        ("valid", "minority"),
-        ("valid", "majority"),
-    ),
+#: Which rows the histograms of a state count: first in training, then in validation.
+_HISTOGRAMS = {
+    "all": ("all",),
+    "majority": ("majority",),
+    "class-wise": ("minority", "majority"),
 }
 
 STATE_KINDS = (*_HISTOGRAMS, "summary", "signal")
@@ -160,9 +155,7 @@ class StateEncoder:
     @property
     def size(self) -> int:
         """Return the length of a state."""
-        if self.kind in _SIZES:
-            return _SIZES[self.kind]
-        return self.n_bins * len(_HISTOGRAMS[self.kind])
+        return _SIZES.get(self.kind) or 2 * self.n_bins * len(_HISTOGRAMS[self.kind])
 
     @property
     def action(self) -> str:
@@ -182,7 +175,8 @@ class StateEncoder:
             return _signal(growth)
         blocks = [
             error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
-            for role, part in _HISTOGRAMS[self.kind]
+            for role in ("train", "valid")
+            for part in _HISTOGRAMS[self.kind]
         ]
         return np.concatenate(blocks)
 
