@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from metasampler.meta import GaussianPolicy, SoftActorCritic
+from metasampler.meta import SoftActorCritic
 from metasampler.meta._sac import SAC
+from metasampler.policy import GaussianPolicy
 
 
 def make_agent(state_size, *, rng, hidden=(50,), dtype=np.float32, constants=None, **settings):

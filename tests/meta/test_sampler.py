@@ -13,8 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.growth import RandomStreams, Stream, make_growth_data
-from metasampler.meta import FitToConstants, GaussianPolicy, SoftActorCritic, Task
+from metasampler.meta import FitToConstants, SoftActorCritic, Task
 from metasampler.meta._sac import SAC
+from metasampler.policy import GaussianPolicy
 
 LEARNER = {"n_random_steps": 12, "n_updates": 12}
 SHORT = {"n_estimators": 4, "learner": SoftActorCritic(**LEARNER), "random_state": 0}

@@ -14,7 +14,7 @@ from tree_mesa import tree_mesa
 
 from metasampler import MetaSampler
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.meta import GaussianPolicy, SoftActorCritic
+from metasampler.meta import SoftActorCritic
 from metasampler.plotting import (
     ErrorHistogramDisplay,
     FitSummaryDisplay,
@@ -22,6 +22,7 @@ from metasampler.plotting import (
     PolicyTraceDisplay,
     ThresholdDisplay,
 )
+from metasampler.policy import GaussianPolicy
 
 
 @pytest.fixture(scope="module")

@@ -33,11 +33,7 @@ class MLP(Layers):
         if not self._inputs or len(self._inputs[0]) != n:
             self._allocate(n)
         x = self._inputs[0]
-        start = 0
-        for block in blocks:
-            stop = start + block.shape[1]
-            x[:, start:stop] = block
-            start = stop
+        np.concatenate(blocks, axis=1, out=x[:, :-1])
         for layer, (hidden, units, zeros) in zip(self.layers, self._hidden, strict=False):
             np.matmul(x, layer, out=units)
             x = np.maximum(hidden, zeros, out=hidden)
@@ -197,13 +193,8 @@ class ReplayMemory:
 
     def add(self, state, action: float, reward: float, next_state, done: bool) -> None:
         """Store one transition; ``done`` says that the next state has no value."""
-        s = self.state_size
-        row = self.rows[self.n_added % len(self.rows)]
-        row[:s] = state
-        row[s] = action
-        row[s + 1] = reward
-        row[s + 2 : -1] = next_state
-        row[-1] = done
+        row = (*state, action, reward, *next_state, done)
+        self.rows[self.n_added % len(self.rows)] = row
         self.n_added += 1
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:

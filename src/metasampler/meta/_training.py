@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -254,16 +255,14 @@ class MetaTraining:
 
     def _record(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Add one entry for each number; episodes that share one are recorded by their means."""
-        played: dict[int, list[tuple[Assignment, Episode]]] = {}
-        for assignment, episode in zip(assignments, episodes, strict=True):
-            played.setdefault(assignment.number, []).append((assignment, episode))
-        for number, pairs in played.items():
-            first, _ = pairs[0]
+        pairs = zip(assignments, episodes, strict=True)
+        for number, group in groupby(pairs, key=lambda pair: pair[0].number):
+            (first, *_), played = zip(*group, strict=True)
             scores = {
-                role: float(np.mean([episode.scores[role] for _, episode in pairs]))
-                for role in pairs[0][1].scores
+                role: float(np.mean([episode.scores[role] for episode in played]))
+                for role in played[0].scores
             }
-            actions = np.mean([episode.actions for _, episode in pairs], axis=0)
+            actions = np.mean([episode.actions for episode in played], axis=0)
             actions = spread_action(actions, self.settings.mu_min, self.encoder.action)
             self.history.append(
                 {

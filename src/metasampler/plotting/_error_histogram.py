@@ -112,13 +112,12 @@ class ErrorHistogramDisplay:
         """Draw the panels in a ``figure``, or in a new one, and return the display."""
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
-        columns = max(1, min(n_shown, _SHOWN))
         axes = make_panels(
             self,
             n_shown,
             figure,
-            size=(max(2.4, 6.5 / columns), 2.4),
-            columns=columns,
+            size=(2.4, 2.4),
+            columns=_SHOWN,
             labels=("error", "part of the class"),
             legend=self.class_names,
             sharex=True,

@@ -216,49 +216,15 @@ class ConstantPolicy:
     encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
-        check_number(self.mu, 1, "A constant mu must be a number in [0, 1]")
+        check_mu(self.mu, "A constant mu must be a number in [0, 1]")
 
     def choose(self, state) -> float:
-        """Return mu."""
-        return float(self.mu)
-
-    def sample(self, state, rng: np.random.Generator) -> float:
         """Return mu."""
         return float(self.mu)
 
     def __call__(self, growth: Growth) -> GaussianDraw:
         """Return the draw of the next member."""
         return GaussianDraw(float(self.mu), self.sigma, observe(self.encoder, growth))
-
-
-@dataclass(frozen=True)
-class PowerPolicy:
-    """Draw rows with weights ``(error + 0.1) ** power`` in every state.
-
-    Parameters
-    ----------
-    power : float
-        At least 0, which draws uniformly.
-
-    Examples
-    --------
-    >>> from metasampler.policy import PowerPolicy
-    >>> PowerPolicy(2.0).choose(None)
-    2.0
-    """
-
-    power: float
-
-    def __post_init__(self):
-        check_number(self.power, np.finfo(float).max, "A power must be a number of at least 0")
-
-    def choose(self, state) -> float:
-        """Return the power."""
-        return float(self.power)
-
-    def __call__(self, growth: Growth) -> PowerDraw | None:
-        """Return the draw of the next member."""
-        return make_draw(float(self.power), "power", DEFAULT_SIGMA, None)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -274,10 +240,6 @@ class UniformPolicy:
     """
 
     sigma, encoder = DEFAULT_SIGMA, StateEncoder()
-
-    def choose(self, state) -> float:
-        """Return the mean of the uniform distribution."""
-        return 0.5
 
     def sample(self, state, rng: np.random.Generator) -> float:
         """Draw mu."""
@@ -342,14 +304,9 @@ class LearnedPolicy:
         self._summary = {} if summary is None else summary
 
     def __repr__(self):
-        if self.action == "power":
+        if self.encoder.action == "power":
             return f"LearnedPolicy({self.encoder})"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
-
-    @property
-    def action(self) -> str:
-        """Return what it chooses, which its states tell: ``"mu"`` or ``"power"``."""
-        return self.encoder.action
 
     @property
     def reads_validation_rows(self) -> bool:
@@ -364,12 +321,12 @@ class LearnedPolicy:
     def choose(self, state) -> float:
         """Return the mu in [mu_min, 1], or the power in [0, 6], for a state of `encoder`."""
         action = self.actor.choose(self._check_state(state))
-        return spread_action(action, self.mu_min, self.action)
+        return spread_action(action, self.mu_min, self.encoder.action)
 
     def sample(self, state, rng: np.random.Generator) -> float:
         """Draw mu, or the power, for a state of `encoder`, by a `numpy.random.Generator`."""
         action = self.actor.sample(self._check_state(state), rng)
-        return spread_action(action, self.mu_min, self.action)
+        return spread_action(action, self.mu_min, self.encoder.action)
 
     def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
         """Return the draw of the next member."""
@@ -379,9 +336,7 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        kind = self.encoder.action
-        value = spread_action(self.actor.choose(state), self.mu_min, kind)
-        return make_draw(value, kind, self.sigma, state)
+        return make_draw(self.choose(state), self.encoder.action, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)
@@ -395,7 +350,7 @@ class LearnedPolicy:
         return state
 
 
-def check_number(value: Any, most: float, rule: str) -> None:
-    """Raise a ValueError that begins with the rule if this is no number from 0 to the most."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= most:
+def check_mu(value: Any, rule: str) -> None:
+    """Raise a ValueError that begins with the rule if this is no number in [0, 1]."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
         raise ValueError(f"{rule}, got {value!r}.")
