@@ -258,8 +258,7 @@ class MetaSampler(BaseEstimator):
         4 of 8
         """
         with unchanged_on_error(self):
-            options = {"callback": callback, "checkpoint": checkpoint}
-            self._fit(as_tasks(tasks), **options, checkpoint_every=checkpoint_every)
+            self._fit(as_tasks(tasks), callback, checkpoint, checkpoint_every)
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)  # of an earlier fit on one task
         return self
@@ -276,7 +275,7 @@ class MetaSampler(BaseEstimator):
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def _fit(self, tasks: list[Task], **options):
+    def _fit(self, tasks: list[Task], callback=None, checkpoint=None, checkpoint_every=10):
         """Prepare the rows of all tasks and train on them."""
         kinds = self._kinds()
         if self.state == "signal" and not hasattr(kinds, "prepare_task"):
@@ -300,7 +299,7 @@ class MetaSampler(BaseEstimator):
                 raise ValueError(f"Task {task.name!r}: {error}") from error
         data, members = map(list, zip(*prepared, strict=True))
         names = [task.name for task in tasks]
-        return self._train(data, members, names, streams, **options)
+        return self._train(data, members, names, streams, callback, checkpoint, checkpoint_every)
 
     def _kinds(self):
         """Return what members are copies of. Boosters of a recipe make theirs: scouts go first."""

@@ -91,10 +91,9 @@ class ErrorHistogramDisplay:
             )
         classes = estimator.classes_
         codes = LabelEncoder().fit(classes).transform(y)
-        own = hasattr(estimator, "staged_mean_proba")
-        stages = estimator.staged_mean_proba(X) if own else estimator.staged_predict_proba(X)
+        staged = getattr(estimator, "staged_mean_proba", None) or estimator.staged_predict_proba
         found = {}
-        for number, proba in enumerate(stages, start=1):
+        for number, proba in enumerate(staged(X), start=1):
             if number in members:
                 errors = 1 - proba[np.arange(len(codes)), codes]
                 by_class = (errors[codes == code] for code in range(len(classes)))

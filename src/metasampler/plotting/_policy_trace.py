@@ -1,7 +1,5 @@
 """What a meta-sampler chose, over the members of an ensemble."""
 
-import warnings
-
 import numpy as np
 
 from metasampler._docs import shared_docs
@@ -76,22 +74,20 @@ class PolicyTraceDisplay:
         ax = make_axes(self, ax, size=(6.3, 3.6), names=self.traces)
         self.lines_ = {}
         for number, (name, values) in enumerate(self.traces.items()):
-            values = np.atleast_2d(np.asarray(values, dtype=float))
-            with warnings.catch_warnings():
-                # NaN where there are too few fits to say.
-                warnings.simplefilter("ignore", RuntimeWarning)
-                mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
+            known = np.ma.masked_invalid(np.atleast_2d(np.asarray(values, dtype=float)))
+            # NaN where there are too few fits to say.
+            mean = known.mean(axis=0).filled(np.nan)
+            spread = known.std(axis=0, ddof=1).filled(np.nan)
             members = np.arange(2, len(mean) + 2)
             style = line_style(number)
             # Many members would be a band of markers.
             every = max(1, len(members) // 20)
             (self.lines_[name],) = ax.plot(members, mean, **style, markevery=every, label=name)
-            known = ~np.isnan(spread)
-            if known.any():
+            if not np.isnan(spread).all():
                 # mu lies in [0, 1], and so should what is drawn of it.
                 band = np.clip([mean - spread, mean + spread], 0, 1)
                 look = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
-                ax.fill_between(members, *band, where=known, **look)
+                ax.fill_between(members, *band, where=~np.isnan(spread), **look)
         ax.set(xlabel="member", ylabel="mu", ylim=(-0.05, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
         return finish(self)
