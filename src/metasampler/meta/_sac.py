@@ -209,7 +209,7 @@ class ReplayMemory:
 class SAC:
     """Improve a policy, in place, by soft actor-critic with a `SoftActorCritic`'s settings."""
 
-    # The paper's. Target critics move by tau in an update; the step size falls every few updates.
+    # No settings: nothing that was measured varies them. Target critics move by tau in an update.
     critic_hidden, batch_size, tau, decay_steps = (50, 50), 64, 0.01, 10
 
     def __init__(self, settings, policy: GaussianPolicy, rng: np.random.Generator) -> None:
