@@ -181,6 +181,7 @@ class SoftActorCritic(Learner):
         for assignment, (states, actions, rewards, *_) in zip(assignments, episodes, strict=True):
             self._waiting.append((assignment.task, states, actions, rewards))
         n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
+        due = range(self.n_updates_done, min(n_acted, self.n_updates))
         if n_acted < 0:
             return
         memory = self._agent.memory
@@ -194,7 +195,7 @@ class SoftActorCritic(Learner):
             for transition in zip(states, actions, rewards, following, ends, strict=True):
                 memory.add(*transition)
         self._waiting.clear()
-        while self.n_updates_done < min(n_acted, self.n_updates):
+        for _ in due:
             self._agent.update()
 
     def _measure(self) -> None:

@@ -177,6 +177,7 @@ class MetaTraining:
     def __post_init__(self) -> None:
         settings = self.settings
         self.encoder = StateEncoder(settings.state, settings.n_bins)
+        self.kind = self.encoder.action
         default = settings.learner is None
         self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
@@ -263,7 +264,7 @@ class MetaTraining:
                 for role in played[0].scores
             }
             actions = np.mean([episode.actions for episode in played], axis=0)
-            actions = spread_action(actions, self.settings.mu_min, self.encoder.action)
+            actions = spread_action(actions, self.settings.mu_min, self.kind)
             self.history.append(
                 {
                     "episode": number,

@@ -336,7 +336,8 @@ class LearnedPolicy:
                 "A learned policy reads errors of validation rows: pass X_val and y_val, or a "
                 "validation_fraction."
             )
-        return make_draw(self.choose(state), self.encoder.action, self.sigma, state)
+        kind = self.encoder.action
+        return make_draw(self.choose(state), kind, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)
