@@ -31,7 +31,6 @@ FOR_USERS = {
         "ConstantPolicy",
         "Drawn",
         "LearnedPolicy",
-        "PowerPolicy",
         "StateEncoder",
         "UniformPolicy",
         "WithRivals",

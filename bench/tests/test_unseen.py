@@ -8,7 +8,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import ConstantPolicy, SoftActorCritic
+from metasampler.meta import SoftActorCritic
+from metasampler.policy import ConstantPolicy
 from metasampler_bench._unseen import UnseenTasks
 
 

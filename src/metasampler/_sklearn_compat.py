@@ -5,27 +5,13 @@ shortcuts are taken. A scikit-learn release that was not tested here only costs 
 are scikit-learn's own tools for the authors of estimators, which have no public name yet; if one
 is not where it was, those of `_sklearn_public` serve.
 """
+# ruff: noqa: F401
 
 import os
 import re
 from typing import TYPE_CHECKING
 
 import sklearn
-
-__all__ = [
-    "CRITERIA_CLF",
-    "DENSE_SPLITTERS",
-    "FAST_TREES",
-    "PUBLIC_ONLY",
-    "DepthFirstTreeBuilder",
-    "Interval",
-    "StrOptions",
-    "Tree",
-    "check_sample_weight",
-    "fit_context",
-    "take_rows",
-    "validate_parameter_constraints",
-]
 
 PUBLIC_ONLY = os.environ.get("METASAMPLER_PUBLIC_SKLEARN") == "1"
 if not PUBLIC_ONLY:

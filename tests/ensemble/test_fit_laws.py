@@ -15,7 +15,7 @@ from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.policy import ConstantPolicy, UniformPolicy, WithRivals, load_policy
+from metasampler.policy import ConstantPolicy, WithRivals, load_policy
 
 
 class Recording(GaussianNB):
@@ -282,7 +282,7 @@ def test_a_stored_ensemble_can_be_grown_on(imbalanced, short_sampler, sampler):
     X, y = imbalanced
     given = {
         "fit": short_sampler(),
-        "policy": UniformPolicy(sigma=0.3),
+        "policy": ConstantPolicy(0.4, sigma=0.3),
         "rivals": WithRivals(load_policy("universal"), rivals=(0.2,)),
     }.get(sampler, sampler)
     options = {"meta_sampler": given, "refit": False, "random_state": 0}

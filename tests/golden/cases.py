@@ -17,7 +17,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
-from metasampler.meta import ConstantPolicy, FitToConstants, SoftActorCritic
+from metasampler.meta import FitToConstants, SoftActorCritic
+from metasampler.policy import ConstantPolicy
 from metasampler_bench import ensemble as bench
 
 RECORD = Path(__file__).with_name("golden.npz")

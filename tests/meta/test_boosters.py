@@ -6,8 +6,9 @@ from sklearn.datasets import make_classification
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble.teams import Boosters
+from metasampler.growth import PowerDraw
 from metasampler.meta import FitToConstants, SoftActorCritic
-from metasampler.policy import PowerPolicy, load_policy, signal_state
+from metasampler.policy import load_policy, signal_state
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_it_is_stored_with_what_its_actions_mean(sampler, tmp_path):
     sampler.save(tmp_path / "sampler.npz")
     state = np.array([0.1])
     loaded = MetaSampler.load(tmp_path / "sampler.npz")
-    assert loaded.as_policy().action == "power"
+    assert loaded.as_policy().encoder.action == "power"
     assert loaded.choose(state) == sampler.choose(state)
     policy = load_policy(tmp_path / "sampler.npz")
     assert repr(policy) == "LearnedPolicy(states of kind 'signal')"
@@ -84,12 +85,21 @@ def test_a_classifier_draws_by_it(sampler, tasks):
     np.testing.assert_array_equal(clf.states_, [signal_state(clf.signal_)])
 
 
+class ConstantPower:
+    """A policy of one's own."""
+
+    def __init__(self, power):
+        self.power = power
+
+    def __call__(self, growth):
+        return PowerDraw(self.power)
+
+
 def test_constant_powers_are_policies(tasks):
     X, y, *_ = tasks["flipped 0.3"]
-    clf = MesaClassifier("fast", meta_sampler=PowerPolicy(2.0), random_state=0).fit(X, y)
+    policy = ConstantPower(2.0)
+    clf = MesaClassifier("fast", meta_sampler=policy, random_state=0).fit(X, y)
     assert clf.actions_.tolist() == [2.0]
-    with pytest.raises(ValueError, match="power must be a number of at least 0, got -1"):
-        PowerPolicy(-1)
 
 
 def test_scouts_are_needed(sampler, imbalanced):

@@ -50,7 +50,6 @@ def stop_at(number):
     "options",
     [
         {},
-        {"learner": sac(alpha="auto")},
         # Stopped while episodes wait for the scale of their rewards.
         {"learner": sac(scale_tasks=True, n_random_steps=30)},
         {"learner": sac(tasks_per_round=2, memory_size=20)},
@@ -176,8 +175,7 @@ def test_files_that_are_no_checkpoint(imbalanced, tmp_path):
 
 def test_no_pickle_inside(imbalanced, tmp_path):
     path = tmp_path / "state.npz"
-    settings = {**SHORT, "learner": sac(alpha="auto")}
-    MetaSampler(**settings).fit(*imbalanced, callback=stop_at(2), checkpoint=path)
+    MetaSampler(**SHORT).fit(*imbalanced, callback=stop_at(2), checkpoint=path)
     with np.load(path, allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
         header = json.loads(str(archive["header"]))

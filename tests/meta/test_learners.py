@@ -27,8 +27,8 @@ def test_a_sampler_has_at_most_sixteen_parameters():
 def test_nested_parameters():
     sampler = MetaSampler(learner=SoftActorCritic(alpha=0.3))
     assert sampler.get_params()["learner__alpha"] == 0.3
-    twin = clone(sampler).set_params(learner__alpha="auto", learner__n_updates=7)
-    assert (twin.learner.alpha, twin.learner.n_updates) == ("auto", 7)
+    twin = clone(sampler).set_params(learner__alpha=0.5, learner__n_updates=7)
+    assert (twin.learner.alpha, twin.learner.n_updates) == (0.5, 7)
     assert (sampler.learner.alpha, sampler.learner.n_updates) == (0.3, 1000)
     clf = MesaClassifier(meta_sampler=sampler).set_params(meta_sampler__learner__gamma=0.5)
     assert clf.meta_sampler.learner.gamma == 0.5

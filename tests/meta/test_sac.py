@@ -60,9 +60,8 @@ def finite_differences(loss, parameters, step=1e-6):
 @pytest.mark.parametrize("hidden", [(50,), (7,), (5, 5, 5), ()])
 @pytest.mark.parametrize("clipped", [False, True])
 def test_gradients_match_finite_differences(hidden, clipped):
-    sac = filled_sac(
-        state_size=3, hidden=hidden, critic_hidden_layer_sizes=hidden, dtype=np.float64
-    )
+    critics = {"critic_hidden": hidden}
+    sac = filled_sac(state_size=3, hidden=hidden, constants=critics, dtype=np.float64)
     if clipped:
         sac.policy.layers[-1][1][1] = 2.1  # some log-stds beyond the bound, some below
     n = 8
@@ -89,13 +88,12 @@ def test_gradients_match_finite_differences(hidden, clipped):
 
 
 def test_update_changes_everything_it_should():
-    sac = filled_sac(alpha="auto")
+    sac = filled_sac()
     critics, targets = sac.critics.parameters.copy(), sac.target_critics.parameters.copy()
     policy = sac.policy.parameters.copy()
     np.testing.assert_array_equal(critics, targets)
     sac.update()
     assert sac.n_updates_ == 1
-    assert sac.alpha != 0.1
     assert not np.array_equal(sac.policy.parameters, policy)
     expected = 0.99 * targets + 0.01 * sac.critics.parameters
     np.testing.assert_allclose(sac.target_critics.parameters, expected, rtol=1e-6, atol=1e-8)
@@ -104,12 +102,12 @@ def test_update_changes_everything_it_should():
 
 
 def test_learning_rate_decays_in_steps():
-    sac = filled_sac(learning_rate=0.5, lr_decay=0.1, lr_decay_steps=3)
+    sac = filled_sac(learning_rate=0.5, lr_decay=0.1)
     rates = []
-    for _ in range(7):
+    for _ in range(21):
         rates.append(sac.current_learning_rate)
         sac.update()
-    np.testing.assert_allclose(rates, [0.5] * 3 + [0.05] * 3 + [0.005])
+    np.testing.assert_allclose(rates, [0.5] * 10 + [0.05] * 10 + [0.005])
 
 
 def test_first_adam_step_has_the_size_of_the_learning_rate():
@@ -141,9 +139,8 @@ def test_memory_samples_only_what_was_added():
     assert (memory.sample(64, np.random.default_rng(0)).reward == 1.0).all()
 
 
-@pytest.mark.parametrize("alpha", [0.1, "auto"])
-def test_same_seed_same_result(alpha):
-    first, second, other = (filled_sac(seed, alpha=alpha) for seed in (0, 0, 1))
+def test_same_seed_same_result():
+    first, second, other = (filled_sac(seed) for seed in (0, 0, 1))
     for _ in range(20):
         for sac in (first, second, other):
             sac.update()
@@ -152,9 +149,8 @@ def test_same_seed_same_result(alpha):
     assert not np.array_equal(first.policy.parameters, other.policy.parameters)
 
 
-@pytest.mark.parametrize("alpha", [0.1, "auto"])
-def test_training_continues_after_pickle(alpha):
-    sac = filled_sac(alpha=alpha)
+def test_training_continues_after_pickle():
+    sac = filled_sac()
     for _ in range(15):
         sac.update()
     twin = pickle.loads(pickle.dumps(sac))
@@ -162,39 +158,24 @@ def test_training_continues_after_pickle(alpha):
         sac.update()
         twin.update()
     assert twin.n_updates_ == 30
-    assert twin.alpha == sac.alpha
     for name in ("policy", "critics", "target_critics"):
         np.testing.assert_array_equal(getattr(twin, name).parameters, getattr(sac, name).parameters)
 
 
-def train_bandit(alpha, n_steps=2500):
-    """Train on one-step episodes whose best action is 0.2 or 0.8, told by the state."""
+def test_solves_a_bandit_with_state_dependent_optimum():
+    # One-step episodes whose best action is 0.2 or 0.8, told by the state.
     rng = np.random.default_rng(0)
-    sac = make_agent(2, alpha=alpha, lr_decay=1.0, learning_rate=3e-3, rng=rng)
+    sac = make_agent(2, alpha=0.1, lr_decay=1.0, learning_rate=3e-3, rng=rng)
     states = np.eye(2)
-    for i in range(n_steps):
+    for i in range(2500):
         k = rng.integers(2)
         action = rng.random() if i < 200 else sac.policy.sample(states[k], rng)
         reward = -100.0 * (action - (0.2, 0.8)[k]) ** 2
         sac.memory.add(states[k], action, reward, states[k], True)
         if i >= 200:
             sac.update()
-    return sac
-
-
-def test_solves_a_bandit_with_state_dependent_optimum():
-    sac = train_bandit(alpha=0.1)
     assert sac.policy.choose(np.array([1.0, 0.0])) == pytest.approx(0.2, abs=0.05)
     assert sac.policy.choose(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.05)
-
-
-def test_automatic_temperature_reaches_the_target_entropy():
-    sac = train_bandit(alpha="auto", n_steps=4000)
-    noise = np.random.default_rng(1).standard_normal(2000, dtype=np.float32)
-    states = np.repeat(np.eye(2, dtype=np.float32), 1000, axis=0)
-    entropy = -sac.actor.draw(states, noise).log_prob.mean()
-    assert entropy == pytest.approx(-1 - np.log(2), abs=0.3)
-    assert sac.policy.choose(np.array([0.0, 1.0])) == pytest.approx(0.8, abs=0.08)
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -203,7 +184,8 @@ def test_end_of_a_chain_has_no_future(terminal):
     # 1 + g + g^2, 1 + g and 1; if the end led back to the start, every one would be 1 / (1 - g).
     gamma = 0.8
     rng = np.random.default_rng(0)
-    sac = make_agent(3, alpha=0.0, gamma=gamma, tau=0.05, lr_decay=1.0, learning_rate=3e-3, rng=rng)
+    options = {"alpha": 0.0, "gamma": gamma, "lr_decay": 1.0, "learning_rate": 3e-3}
+    sac = make_agent(3, rng=rng, constants={"tau": 0.05}, **options)
     states = np.eye(3)
     for i in range(600):
         k = i % 3

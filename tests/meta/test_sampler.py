@@ -13,8 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.growth import RandomStreams, Stream, make_growth_data
-from metasampler.meta import FitToConstants, GaussianPolicy, SoftActorCritic, Task
+from metasampler.meta import FitToConstants, SoftActorCritic, Task
 from metasampler.meta._sac import SAC
+from metasampler.policy import GaussianPolicy
 
 LEARNER = {"n_random_steps": 12, "n_updates": 12}
 SHORT = {"n_estimators": 4, "learner": SoftActorCritic(**LEARNER), "random_state": 0}
@@ -109,6 +110,11 @@ def test_bad_tasks(tasks, error, words):
         MetaSampler().fit_tasks(tasks)
 
 
+def test_unknown_options_of_a_fit(imbalanced):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        MetaSampler(**SHORT).fit(*imbalanced, colour="red")
+
+
 def test_columns_of_validation_and_test_frames(imbalanced):
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
@@ -127,14 +133,10 @@ def test_columns_of_validation_and_test_frames(imbalanced):
     ("name", "value"),
     [
         ("hidden_layer_sizes", (7,)),
-        ("critic_hidden_layer_sizes", (6, 5)),
         ("gamma", 0.5),
-        ("tau", 0.3),
         ("alpha", 0.7),
         ("learning_rate", 0.1),
         ("lr_decay", 0.5),
-        ("lr_decay_steps", 3),
-        ("batch_size", 5),
         ("memory_size", 11),
     ],
 )
@@ -151,24 +153,21 @@ def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value):
     else:
         sampler = MetaSampler(**learning(**{name: value})).fit(*imbalanced)
     (agent,) = agents
-    usual = SoftActorCritic()
     rates = []
-    for agent.n_updates_ in (0, 3, usual.lr_decay_steps):
+    for agent.n_updates_ in (0, 10):
         rates.append(agent.current_learning_rate)
     seen = {
         "hidden_layer_sizes": agent.policy.hidden,
-        "critic_hidden_layer_sizes": tuple(agent.critics.sizes[1:-1]),
         "alpha": agent.alpha,
         "memory_size": len(agent.memory.rows),
         "learning_rate": rates[0],
-        "lr_decay": rates[2] / rates[0],
-        "lr_decay_steps": 3 if rates[1] == rates[0] * usual.lr_decay else None,
+        "lr_decay": rates[1] / rates[0],
     }
     if name in seen:
         assert seen[name] == pytest.approx(value)
     # Every setting makes another policy.
     plain = MetaSampler(**SHORT).fit(*imbalanced)
-    if name not in ("hidden_layer_sizes", "memory_size", "lr_decay", "lr_decay_steps"):
+    if name not in ("hidden_layer_sizes", "memory_size", "lr_decay"):
         assert not np.array_equal(sampler.policy_.parameters, plain.policy_.parameters)
 
 
@@ -293,7 +292,7 @@ def test_kinds_of_state(imbalanced, state, size):
 
 def test_options_of_the_learner(imbalanced):
     sampler = MetaSampler(
-        GaussianNB(), **learning(alpha="auto"), scoring="roc_auc", sampling_ratio=2.0
+        GaussianNB(), **learning(alpha=0.2), scoring="roc_auc", sampling_ratio=2.0
     ).fit(*imbalanced)
     assert sampler.summary_["estimator"] == "GaussianNB()"
     assert sampler.summary_["scoring"] == "roc_auc"
@@ -391,7 +390,6 @@ def test_progress_shows_the_score(imbalanced, capsys):
         ({"learner": "sac"}, "'learner' parameter of MetaSampler"),
         ({"hidden_layer_sizes": (10**12,)}, "at most 10000"),
         ({"hidden_layer_sizes": (50, 0)}, "hidden_layer_sizes must hold positive integers"),
-        ({"learner": SoftActorCritic((2.5,))}, "critic_hidden_layer_sizes must hold positive"),
     ],
 )
 def test_bad_parameters(imbalanced, options, words):

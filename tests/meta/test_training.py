@@ -44,7 +44,7 @@ def test_a_callback_after_every_round(tasks, settings, expected):
         seen.append((progress.n_rounds_done, progress.n_episodes_done, progress.n_updates_done))
         assert len(progress.history) == progress.n_episodes_done
         assert progress.last_round == progress.history[-3:][-len(progress.last_round) :]
-        assert progress.encoder.size == progress.policy.state_size == 10
+        assert progress.policy.state_size == 10
         assert (progress.n_rounds, progress.n_episodes) == expected[-1][:2]
 
     watched = MetaSampler(**settings).fit_tasks(tasks, callback=look)

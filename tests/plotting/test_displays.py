@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import precision_score, recall_score
+from sklearn.metrics import precision_recall_curve, precision_score, recall_score
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
@@ -71,19 +71,25 @@ def test_threshold_is_marked_where_predict_puts_it(fitted, imbalanced, covered):
     assert covered(display.figure_) == []
 
 
+def of_scores(y, scores, **options):
+    precision, recall, thresholds = precision_recall_curve(y, scores)
+    return ThresholdDisplay(
+        precision=precision[:-1], recall=recall[:-1], thresholds=thresholds, **options
+    )
+
+
 def test_threshold_of_plain_scores():
     _, ax = plt.subplots()
     scores = np.array([0.0, 0.2, 0.3, 0.9])
-    display = ThresholdDisplay.from_predictions([0, 0, 1, 1], scores, ax=ax)
+    display = of_scores([0, 0, 1, 1], scores).plot(ax=ax)
     assert display.ax_ is ax
-    np.testing.assert_array_equal(display.thresholds, scores)
     # A threshold of 0 has no place on a logarithmic scale.
     np.testing.assert_array_equal(display.precision_line_.get_xdata(), scores[1:])
     np.testing.assert_allclose(display.recall_line_.get_ydata(), [1, 1, 0.5])
 
 
 def test_a_threshold_that_calls_nobody():
-    display = ThresholdDisplay.from_predictions([0, 1], [0.1, 0.2], threshold=0.5)
+    display = of_scores([0, 1], [0.1, 0.2], threshold=0.5).plot()
     assert len(display.ax_.lines) == 3
     display.figure_.canvas.draw()
 
@@ -109,7 +115,7 @@ def test_without_matplotlib(fitted, imbalanced, monkeypatch):
     with pytest.raises(ImportError, match=r'pip install "metasampler\[plot\]"'):
         FitSummaryDisplay.from_estimator(fitted)
     with pytest.raises(ImportError, match=r"ThresholdDisplay\.plot needs"):
-        ThresholdDisplay.from_predictions([0, 1], [0.1, 0.2])
+        of_scores([0, 1], [0.1, 0.2]).plot()
 
 
 def test_fit_summary_of_teams_draws_each_team_alone(for_teams):

@@ -14,7 +14,7 @@ from tree_mesa import tree_mesa
 
 from metasampler import MetaSampler
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.meta import GaussianPolicy, SoftActorCritic
+from metasampler.meta import SoftActorCritic
 from metasampler.plotting import (
     ErrorHistogramDisplay,
     FitSummaryDisplay,
@@ -22,6 +22,7 @@ from metasampler.plotting import (
     PolicyTraceDisplay,
     ThresholdDisplay,
 )
+from metasampler.policy import GaussianPolicy
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +38,9 @@ def fits(imbalanced):
 
 def test_traces_are_means_over_fits(fits, imbalanced, covered):
     constant = tree_mesa(meta_sampler=0.3, n_estimators=5, random_state=0).fit(*imbalanced)
-    display = PolicyTraceDisplay.from_estimators(
-        {"random": fits, "0.3": constant}, title="mu of $5 and $6"
-    )
     actions = np.array([fit.actions_ for fit in fits])
+    traces = {"random": actions, "0.3": constant.actions_}
+    display = PolicyTraceDisplay(traces=traces, title="mu of $5 and $6").plot()
     line = display.lines_["random"]
     np.testing.assert_array_equal(line.get_xdata(), np.arange(2, 11))
     np.testing.assert_allclose(line.get_ydata(), actions.mean(axis=0))
@@ -53,15 +53,10 @@ def test_traces_are_means_over_fits(fits, imbalanced, covered):
     assert covered(display.figure_) == []
 
 
-def test_traces_of_fits_of_different_lengths(imbalanced):
-    lengths = {4: 0.2, 6: 0.8}
-    fits = [
-        tree_mesa(meta_sampler=mu, n_estimators=n, random_state=0).fit(*imbalanced)
-        for n, mu in lengths.items()
-    ]
-    display = PolicyTraceDisplay.from_estimators({"both": fits})
+def test_traces_of_fits_of_different_lengths():
+    traces = {"both": [[0.2] * 3 + [np.nan] * 2, [0.8] * 5]}
+    display = PolicyTraceDisplay(traces=traces).plot()
     np.testing.assert_allclose(display.lines_["both"].get_ydata(), [0.5, 0.5, 0.5, 0.8, 0.8])
-    assert np.isnan(display.traces["both"][0, 3:]).all()
 
 
 def test_traces_from_numbers_and_from_one_fit(fits, covered):

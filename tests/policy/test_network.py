@@ -9,7 +9,8 @@ from hypothesis.extra import numpy as hnp
 from scipy.integrate import trapezoid
 
 from metasampler.meta._sac import Actor, squashed_log_prob
-from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, layer_sizes
+from metasampler.policy import LOG_STD_RANGE, GaussianPolicy
+from metasampler.policy._network import layer_sizes
 
 
 def random_policy(seed=0, state_size=10, hidden=(50,), dtype=np.float32):

@@ -1,7 +1,5 @@
 """The hand-written gradients and optimiser against PyTorch, on equal weights, batch and noise."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -10,17 +8,10 @@ torch = pytest.importorskip("torch")
 from agents import make_agent  # noqa: E402
 
 
-def random_sac(hidden, **options):
+def random_sac(hidden):
     rng = np.random.default_rng(0)
-    sac = make_agent(
-        6,
-        hidden=hidden,
-        critic_hidden_layer_sizes=hidden,
-        batch_size=16,
-        rng=rng,
-        dtype=np.float64,
-        **options,
-    )
+    constants = {"critic_hidden": hidden, "batch_size": 16}
+    sac = make_agent(6, hidden=hidden, constants=constants, rng=rng, dtype=np.float64)
     for i in range(50):
         state, next_state = rng.random((2, 6))
         sac.memory.add(state, rng.random(), 3 * rng.normal(), next_state, i % 9 == 8)
@@ -55,16 +46,11 @@ class TorchSAC:
         self.policy = tensors(sac.policy.network.layers)
         self.critics = [tensors([w[k] for w in sac.critics.layers]) for k in range(2)]
         self.targets = [tensors([w[k] for w in sac.target_critics.layers]) for k in range(2)]
-        self.log_alpha = torch.tensor(math.log(sac.alpha), dtype=torch.float64, requires_grad=True)
         learned = [*self.policy, *self.critics[0], *self.critics[1]]
-        self.optimisers = [
-            torch.optim.Adam(parameters, lr=self.settings.learning_rate, eps=1e-8)
-            for parameters in (learned, [self.log_alpha])
-        ]
-        self.schedulers = [
-            torch.optim.lr_scheduler.StepLR(o, self.settings.lr_decay_steps, self.settings.lr_decay)
-            for o in self.optimisers
-        ]
+        self.optimiser = torch.optim.Adam(learned, lr=self.settings.learning_rate, eps=1e-8)
+        self.scheduler = torch.optim.lr_scheduler.StepLR(
+            self.optimiser, sac.decay_steps, self.settings.lr_decay
+        )
 
     def draw(self, states, noise):
         mean, log_std = network(self.policy, states).unbind(1)
@@ -84,32 +70,27 @@ class TorchSAC:
     def backward(self, batch, noise):
         state, action, reward, next_state, done = (torch.tensor(a.copy()) for a in batch)
         noise, next_noise = torch.tensor(noise).chunk(2)
-        alpha = self.log_alpha.exp().detach()
+        alpha = self.agent.alpha
         with torch.no_grad():
             next_action, next_log_prob = self.draw(next_state, next_noise)
             future = torch.min(*self.value(self.targets, next_state, next_action))
             future = future - alpha * next_log_prob
             target = reward + self.settings.gamma * (1 - done) * future
-        for optimiser in self.optimisers:
-            optimiser.zero_grad()
+        self.optimiser.zero_grad()
         drawn, log_prob = self.draw(state, noise)
         smaller = torch.min(*self.value(self.critics, state, drawn))
         (alpha * log_prob - smaller).mean().backward(inputs=self.policy)
         errors = [(q - target) ** 2 for q in self.value(self.critics, state, action)]
         (errors[0].mean() + errors[1].mean()).backward()
-        entropy_gap = (log_prob.detach() + self.agent.target_entropy).mean()
-        (-self.log_alpha * entropy_gap).backward()
 
-    def update(self, batch, noise, learn_alpha):
+    def update(self, batch, noise):
         self.backward(batch, noise)
-        for optimiser in self.optimisers[: 1 + learn_alpha]:
-            optimiser.step()
-        for scheduler in self.schedulers[: 1 + learn_alpha]:
-            scheduler.step()
+        self.optimiser.step()
+        self.scheduler.step()
         with torch.no_grad():
             for critic, target in zip(self.critics, self.targets, strict=True):
                 for source, destination in zip(critic, target, strict=True):
-                    destination.lerp_(source, self.settings.tau)
+                    destination.lerp_(source, self.agent.tau)
 
 
 def in_our_order(pair, attribute=None):
@@ -137,18 +118,16 @@ def test_gradients(hidden):
     )
 
 
-@pytest.mark.parametrize("alpha", [0.1, "auto"])
 @pytest.mark.parametrize("hidden", [(50,), (5, 5, 5)])
-def test_thirty_updates(hidden, alpha):
-    sac = random_sac(hidden, alpha=alpha)
+def test_thirty_updates(hidden):
+    sac = random_sac(hidden)
     reference = TorchSAC(sac)
     for _ in range(30):
         batch = sac.memory.sample(16, sac.rng)
         noise = sac.rng.standard_normal(32)
         sac.learn(batch, noise)
-        reference.update(batch, noise, learn_alpha=alpha == "auto")
+        reference.update(batch, noise)
     tolerance = {"rtol": 1e-6, "atol": 1e-9}
     np.testing.assert_allclose(sac.policy.parameters, flat(reference.policy), **tolerance)
     for ours, theirs in ((sac.critics, reference.critics), (sac.target_critics, reference.targets)):
         np.testing.assert_allclose(ours.parameters, in_our_order(theirs), **tolerance)
-    assert sac.alpha == pytest.approx(reference.log_alpha.exp().item(), rel=1e-9)

@@ -20,8 +20,8 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.meta import ConstantPolicy, MetaSampler
-from metasampler.policy import Drawn
+from metasampler.meta import MetaSampler
+from metasampler.policy import ConstantPolicy, Drawn
 from metasampler_bench._controls import SelectedMuClassifier
 from metasampler_bench._learners import make_sampler
 from metasampler_bench._method import (

@@ -37,8 +37,3 @@ def test_both_packages_mean_the_same(name, imbalanced):
         np.testing.assert_array_equal(*both)
     else:
         assert repr(first) == repr(second)
-    if name != "mesa-fit":  # which takes long
-        X, y = imbalanced
-        first.fit(X, y)
-        own = second.fit(X, y) if name == "lightgbm" else first
-        assert ours.n_training_rows(first, len(y)) == theirs.n_training_rows(own, len(y))

@@ -1,7 +1,5 @@
 """The command `metasampler`: its own sub-commands, and those that other packages add."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any
 
@@ -61,11 +59,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-app.command()(fit)
-app.command()(predict)
-app.command()(compare)
-app.command()(report)
-app.command()(samplers)
+for _command in (fit, predict, compare, report, samplers):
+    app.command()(_command)
 
 
 def _print_version(wanted: bool) -> None:

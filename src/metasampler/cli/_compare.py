@@ -1,7 +1,5 @@
 """``metasampler compare``: MESA beside its rivals on one data set."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Annotated, Any

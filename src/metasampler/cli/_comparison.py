@@ -1,7 +1,5 @@
 """Several methods on one task: their cross-validation, and the table and the picture of it."""
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import dataclass, field
@@ -42,7 +40,7 @@ class Result:
     title: str
     #: Of the task's positive class, predicted by the fold that did not train on the row.
     probability: NDArray[np.float64]
-    #: One entry per fold: scores, seconds and rows, by the names of the table's columns.
+    #: One entry per fold: scores and seconds, by the names of the table's columns.
     folds: list[dict[str, float]] = field(default_factory=list)
     #: Empty unless the method raised an error.
     failure: str = ""
@@ -77,13 +75,11 @@ def cross_validate(
                 for train, test in splits:
                     advance(name, steps=0)
                     model = method.build(n_estimators=size, random_state=seed, n_jobs=n_jobs)
-                    fitted = model
                     if not reads_tables:
                         medians = SimpleImputer(strategy="median", keep_empty_features=True)
-                        fitted = make_pipeline(TableEncoder(), medians, model)
-                    probability, fold = _run_fold(task, fitted, train, test, n_jobs, top)
+                        model = make_pipeline(TableEncoder(), medians, model)
+                    probability, fold = _run_fold(task, model, train, test, n_jobs, top)
                     result.probability[test] = probability
-                    fold["rows used"] = method.n_training_rows(model, len(train))
                     result.folds.append(fold)
                     advance(name)
             except Exception as error:
@@ -188,17 +184,12 @@ def table(
         + ("" if n_estimators else " (MESA's presets have sizes of their own)")
         + ", forests and gradient boosting of up to 100. "
         + (_RULE_FOR_MANY if many else rule)
-        + "Times are of one fit; rows used are summed over the final members: rows for validation "
-        "or meta-training are not counted."
+        + "Times are of one fit."
     )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("method", max_width=40, overflow="fold")
     scores = ("average precision", "ROC AUC", *(("F1",) if many else ("precision", "recall")))
-    formats = {
-        **dict.fromkeys(scores, ".3f"),
-        **dict.fromkeys(("fit, s", "CPU, s"), ".2f"),
-        "rows used": ",.0f",
-    }
+    formats = dict.fromkeys(scores, ".3f") | dict.fromkeys(("fit, s", "CPU, s"), ".2f")
     for name in formats:
         drawn.add_column(name, justify="right", no_wrap=True)
 

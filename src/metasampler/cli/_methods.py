@@ -1,7 +1,5 @@
 """The methods that ``metasampler compare`` knows; other packages add theirs by an entry point."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,23 +28,16 @@ class Method:
     title: str
     #: ``build(n_estimators=, random_state=, n_jobs=)`` gives an unfitted classifier.
     build: Callable[..., Any]
-    #: ``n_training_rows(fitted, n_rows)`` counts the rows of all final members.
-    n_training_rows: Callable[[Any, int], int]
     #: Whether the comparison chooses the number of members. Otherwise `build` takes None for it.
     sized: bool = True
     #: Whether a fit takes data frames with columns of any kind. Others get numbers.
     reads_tables: bool = False
 
 
-def _drawn(fitted: Any, n_rows: int) -> int:
-    """Count the rows that the members drew."""
-    return sum(len(rows) for rows in fitted.estimators_samples_)
-
-
 def _preset(title: str, preset: str) -> Method:
     """Return a preset of MESA, which keeps its number of members unless one is asked for."""
     build = partial(MesaClassifier.from_preset, preset)
-    return Method(title, build, _drawn, sized=False, reads_tables=True)
+    return Method(title, build, sized=False, reads_tables=True)
 
 
 def _meta_trained(**options: Any) -> Any:
@@ -66,25 +57,22 @@ METHODS: dict[str, Method] = {
     "mesa": _preset("MESA, default", "default"),
     "mesa-fast": _preset("MESA, fast", "fast"),
     "mesa-best": _preset("MESA, best", "best"),
-    "mesa-fit": Method("MESA, meta-trained", _meta_trained, _drawn, reads_tables=True),
-    "under-bagging": Method("UnderBagging", UnderBaggingClassifier, _drawn, reads_tables=True),
-    "spe": Method("SPE", SelfPacedEnsembleClassifier, _drawn, reads_tables=True),
+    "mesa-fit": Method("MESA, meta-trained", _meta_trained, reads_tables=True),
+    "under-bagging": Method("UnderBagging", UnderBaggingClassifier, reads_tables=True),
+    "spe": Method("SPE", SelfPacedEnsembleClassifier, reads_tables=True),
     "tree": Method(
         "decision tree",
         lambda random_state, **_: DecisionTreeClassifier(random_state=random_state),
-        lambda fitted, n_rows: n_rows,
         sized=False,
     ),
     "random-forest": Method(
         "random forest",
         lambda n_estimators, **options: RandomForestClassifier(**options),
-        lambda fitted, n_rows: n_rows * len(fitted.estimators_),
         sized=False,
     ),
     "lightgbm": Method(
         "LightGBM",
         lambda n_estimators, **options: PlainLightGBM(**options),
-        lambda fitted, n_rows: n_rows * fitted.model_.booster_.current_iteration(),
         sized=False,
         reads_tables=True,
     ),

@@ -1,7 +1,5 @@
 """``metasampler samplers``: the samplers that come with the package."""
 
-from __future__ import annotations
-
 from metasampler.cli._console import make_console
 
 

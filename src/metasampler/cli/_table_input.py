@@ -1,7 +1,5 @@
 """From a file, or the bundled digits, to a task that can be cross-validated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path

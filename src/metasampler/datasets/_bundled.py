@@ -1,7 +1,5 @@
 """A rare-digit problem from what scikit-learn ships, so that no download is needed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of the user, from a file or a data frame."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from os import PathLike

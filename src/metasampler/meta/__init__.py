@@ -6,14 +6,11 @@ from metasampler.meta._constants import FitToConstants
 from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.meta._sampler import MetaSampler
 from metasampler.meta._training import Task, TrainingProgress
-from metasampler.policy import ConstantPolicy, GaussianPolicy
 
 __all__ = [
     "Assignment",
-    "ConstantPolicy",
     "Episode",
     "FitToConstants",
-    "GaussianPolicy",
     "MetaSampler",
     "Problem",
     "SoftActorCritic",
@@ -22,7 +19,7 @@ __all__ = [
 ]
 
 if find_spec("gymnasium") is not None:
-    __all__.insert(2, "EnsembleTrainingEnv")
+    __all__.insert(1, "EnsembleTrainingEnv")
 
 
 def __getattr__(name):

@@ -29,6 +29,9 @@ _LEAST_SPREAD = 1e-6
 # What mu is worth differs by thousandths between states: the usual tolerances would stop at once.
 _PRECISELY = {"ftol": 1e-13, "gtol": 1e-9, "maxiter": 2000}
 
+#: Arrays of what was played.
+_PLAYED = ("tasks", "scores", "states")
+
 # Where the best constant is looked for; at the ends themselves no slope is left.
 _CONSTANTS = np.linspace(0.02, 0.98, 49)
 
@@ -86,15 +89,13 @@ class FitToConstants(Learner):
 
     def begin(self, problem: Problem) -> None:
         """Make the policies that a fit starts from, and the plan of the rounds."""
-        self._n_tasks = problem.n_tasks
         self._deal(self.n_sweeps * problem.n_tasks, problem.n_tasks)
         starts = [problem.new_policy() for _ in range(_N_STARTS)]
         self.policy = starts[0]
         self._starts = [start.parameters.astype(float) for start in starts]
         self._actions = np.linspace(0, 1, self.n_constants)
-        self._tasks: list[int] = []
-        self._scores: list[np.ndarray] = []
-        self._states: list[np.ndarray] = []
+        # Of each turn of a task: its number, the scores of the constants, and the states.
+        self._played: list[tuple[int, np.ndarray, np.ndarray]] = []
         self.n_updates_done = 0
         self.n_updates_planned = self.n_rounds
 
@@ -111,27 +112,28 @@ class FitToConstants(Learner):
         """Add the round to what is known, and fit the policy to all of it."""
         for first in range(0, len(episodes), self.n_constants):
             played = episodes[first : first + self.n_constants]
-            self._tasks.append(assignments[first].task)
-            self._scores.append(np.array([episode.mean_score for episode in played]))
-            self._states.append(np.concatenate([episode.states for episode in played]))
+            scores = np.array([episode.mean_score for episode in played])
+            states = np.concatenate([episode.states for episode in played])
+            self._played.append((assignments[first].task, scores, states))
         self._fit()
         self.n_updates_done += 1
 
     def _fit(self) -> None:
         """Choose the parameters whose mu are worth most, in the mean over the tasks."""
+        tasks, scores, parts = zip(*self._played, strict=True)
         # What an action is worth, compared with the mean of all: a polynomial of the action.
-        table = np.stack(self._scores, axis=1)
+        table = np.stack(scores, axis=1)
         if self.relative:
             table = table / np.maximum(table.max(axis=0), _LEAST_SPREAD)
         coefficients = np.polynomial.polynomial.polyfit(
             self._actions, table - table.mean(axis=0), min(_DEGREE, self.n_constants - 1)
         )
-        states = np.concatenate(self._states)
-        owners = np.repeat(np.arange(len(self._states)), [len(part) for part in self._states])
+        sizes = [len(part) for part in parts]
+        owners = np.repeat(np.arange(len(parts)), sizes)
         # Every task counts the same, however often it was drawn and however many states it has.
-        often = np.bincount(self._tasks, minlength=self._n_tasks)[self._tasks]
-        weights = 1 / often / np.count_nonzero(np.bincount(self._tasks))
-        weights = (weights / [len(part) for part in self._states])[owners]
+        often = np.bincount(tasks)
+        weights = (1 / often[list(tasks)] / np.count_nonzero(often) / sizes)[owners]
+        states = np.concatenate(parts)
         self.policy.parameters[...] = self._maximise(states, coefficients[:, owners], weights)
 
     def _maximise(self, states, coefficients, weights) -> np.ndarray:
@@ -192,17 +194,13 @@ class FitToConstants(Learner):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the scores and states so far: with its start they make the policy."""
-        arrays = {"tasks": np.array(self._tasks, dtype=int)}
-        if self._tasks:
-            arrays["scores"] = np.stack(self._scores)
-            arrays["states"] = np.stack(self._states)
+        columns = zip(_PLAYED, zip(*self._played, strict=True), strict=False)
+        arrays = {name: np.array(column) for name, column in columns}
         return {"n_updates": self.n_updates_done}, arrays
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
         self.n_updates_done = int(facts["n_updates"])
-        self._tasks = arrays["tasks"].tolist()
-        if self._tasks:
-            self._scores = list(arrays["scores"])
-            self._states = list(arrays["states"])
+        if self.n_updates_done:
+            self._played = list(zip(*(arrays[name] for name in _PLAYED), strict=True))
             self._fit()

@@ -107,8 +107,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         self._episode += 1
         self._growth = Growth(self._data, self._learner, streams)
         self._growth.step()
-        self._score = self._growth.score("valid")
-        return self._observe(), self._info()
+        return self._look()
 
     def step(self, action):
         """Grow the ensemble by one member; return state, reward and so on, as gymnasium has it."""
@@ -121,18 +120,15 @@ class EnsembleTrainingEnv(gymnasium.Env):
         mu = spread_action(min(max(chosen, 0.0), 1.0), settings.mu_min)
         rule: Any = GaussianDraw(mu, settings.sigma)
         self._growth.step(rule)
-        before, self._score = self._score, self._growth.score("valid")
-        terminated = self._growth.n_members == settings.n_estimators
-        return self._observe(), self._score - before, terminated, False, self._info()
+        before = self._score
+        state, info = self._look()
+        terminated = info["n_members"] == settings.n_estimators
+        return state, self._score - before, terminated, False, info
 
-    def _observe(self):
-        return self.encoder(self._growth).astype(np.float32)
-
-    def _info(self):
-        growth = self._growth
-        assert growth is not None  # reset made it
-        scores = {
-            f"{role}_score": self._score if role == "valid" else growth.score(role)
-            for role in self._data.roles
-        }
-        return {"n_members": growth.n_members, **scores}
+    def _look(self):
+        """Return the state and `info`, and keep the score that the next reward is a change of."""
+        growth: Any = self._growth
+        scores = {f"{role}_score": growth.score(role) for role in self._data.roles}
+        self._score = scores["valid_score"]
+        state = self.encoder(growth).astype(np.float32)
+        return state, {"n_members": growth.n_members, **scores}

@@ -11,6 +11,9 @@ from sklearn.base import BaseEstimator
 from metasampler.meta._sac import SAC
 from metasampler.policy import LEARNER_SETTINGS, GaussianPolicy
 
+#: Arrays of the episodes whose rewards have no scale yet.
+_WAITING = ("waiting_tasks", "waiting_states", "waiting_actions", "waiting_rewards")
+
 
 class Assignment(NamedTuple):
     """Say which episode is to be played, and who acts in it."""
@@ -88,22 +91,14 @@ class SoftActorCritic(Learner):
 
     Parameters
     ----------
-    critic_hidden_layer_sizes : tuple of int, default=(50, 50)
-        Hidden layers of the critics.
     gamma : float, default=0.99
         Discount factor.
-    tau : float, default=0.01
-        Part by which the target critics move towards the critics in an update.
-    alpha : float or "auto", default=0.1
-        Temperature, the weight of the policy's entropy; ``"auto"`` adjusts it in training.
+    alpha : float, default=0.1
+        Temperature, the weight of the policy's entropy.
     learning_rate : float, default=1e-3
         Learning rate of Adam at the start.
     lr_decay : float, default=0.99
-        Factor by which the learning rate falls every `lr_decay_steps` updates.
-    lr_decay_steps : int, default=10
-        See `lr_decay`.
-    batch_size : int, default=64
-        Transitions in an update.
+        Factor by which the learning rate falls every ten updates.
     memory_size : int, default=1000
         Transitions in the replay memory.
     n_random_steps : int, default=500
@@ -135,22 +130,18 @@ class SoftActorCritic(Learner):
     >>> from sklearn.datasets import make_classification
     >>> from metasampler.meta import MetaSampler, SoftActorCritic
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> learner = SoftActorCritic(n_random_steps=18, n_updates=18, alpha="auto")
+    >>> learner = SoftActorCritic(n_random_steps=18, n_updates=18, alpha=0.2)
     >>> MetaSampler(learner=learner, random_state=0).fit(X, y).n_updates_
     18
     """
 
     _parameter_constraints = LEARNER_SETTINGS["SoftActorCritic"]
 
-    critic_hidden_layer_sizes: Any = (50, 50)
     _: KW_ONLY
     gamma: float = 0.99
-    tau: float = 0.01
-    alpha: Any = 0.1
+    alpha: float = 0.1
     learning_rate: float = 1e-3
     lr_decay: float = 0.99
-    lr_decay_steps: int = 10
-    batch_size: int = 64
     memory_size: int = 1000
     n_random_steps: int = 500
     n_updates: int = 1000
@@ -168,9 +159,9 @@ class SoftActorCritic(Learner):
         self._agent = SAC(self, self.policy, problem.rng)
         self.n_updates_planned = self.n_updates
         # Episodes wait until the random actions are done: only then the scale of rewards is known.
-        self._waiting: list[tuple[int, Episode]] = []
+        # Task, states, actions and rewards of each.
+        self._waiting: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
         self._factors = np.full(problem.n_tasks, float(self.reward_scale))
-        self._factors_known = not self.scale_tasks
 
     @property
     def n_updates_done(self) -> int:
@@ -187,65 +178,48 @@ class SoftActorCritic(Learner):
 
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Do as many updates as the policy has acted; none while actions are random."""
+        for assignment, (states, actions, rewards, *_) in zip(assignments, episodes, strict=True):
+            self._waiting.append((assignment.task, states, actions, rewards))
         n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps
-        self._remember(assignments, episodes, wait=n_acted < 0)
-        due = min(n_acted, self.n_updates)
-        while self.n_updates_done < due:
-            self._agent.update()
-
-    def _remember(self, assignments, episodes, *, wait: bool) -> None:
-        """Put episodes into the memory with rewards at their scale, or let them wait for it."""
-        tasks = [assignment.task for assignment in assignments]
-        self._waiting += zip(tasks, episodes, strict=True)
-        if wait:
+        due = range(self.n_updates_done, min(n_acted, self.n_updates))
+        if n_acted < 0:
             return
-        if not self._factors_known:
+        memory = self._agent.memory
+        if self.scale_tasks and len(memory) == 0:
             self._measure()
-        for task, episode in self._waiting:
-            last = len(episode.actions) - 1
-            for step, (state, action, reward) in enumerate(
-                zip(episode.states, episode.actions, episode.rewards, strict=True)
-            ):
-                # The ensemble is finished at the last step: a true end, nothing follows.
-                following = episode.states[min(step + 1, last)]
-                reward = reward * self._factors[task]
-                self._agent.memory.add(state, action, reward, following, step == last)
+        for task, states, actions, rewards in self._waiting:
+            # The ensemble is finished at the last step: a true end, nothing follows.
+            following = np.concatenate((states[1:], states[-1:]))
+            ends = np.arange(1, len(actions) + 1) == len(actions)
+            rewards = rewards * self._factors[task]
+            for transition in zip(states, actions, rewards, following, ends, strict=True):
+                memory.add(*transition)
         self._waiting.clear()
+        for _ in due:
+            self._agent.update()
 
     def _measure(self) -> None:
         """Give every task the same root mean square of rewards, and keep their mean level."""
         levels = np.zeros(len(self._factors))
-        for task in {task for task, _ in self._waiting}:
-            rewards = [episode.rewards for number, episode in self._waiting if number == task]
+        for task in {waiting[0] for waiting in self._waiting}:
+            rewards = [waiting[3] for waiting in self._waiting if waiting[0] == task]
             levels[task] = np.sqrt(np.mean(np.square(rewards)))
         positive = levels[levels > 0]
         if len(positive):
             # A task whose score never moved has nothing to teach on any scale.
             levels[levels == 0] = positive.mean()
             self._factors *= positive.mean() / levels
-        self._factors_known = True
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the state of the agent and of the episodes that wait."""
         facts, arrays = self._agent.get_state()
-        facts["rewards_known"] = self._factors_known
-        arrays["reward_factors"] = self._factors
-        if self._waiting:
-            tasks, episodes = zip(*self._waiting, strict=True)
-            arrays["waiting_tasks"] = np.array(tasks)
-            for field in ("states", "actions", "rewards"):
-                arrays[f"waiting_{field}"] = np.stack([getattr(e, field) for e in episodes])
-        return facts, arrays
+        columns = zip(_WAITING, zip(*self._waiting, strict=True), strict=False)
+        waiting = {name: np.array(column) for name, column in columns}
+        return facts, {**arrays, "reward_factors": self._factors, **waiting}
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
         self._agent.set_state(facts, arrays)
-        self._factors_known = bool(facts["rewards_known"])
         self._factors = arrays["reward_factors"]
-        self._waiting = []
-        if "waiting_tasks" in arrays:
-            fields = ("tasks", "states", "actions", "rewards")
-            columns = (arrays[f"waiting_{name}"] for name in fields)
-            for task, states, actions, rewards in zip(*columns, strict=True):
-                # Their scores are in the history already.
-                self._waiting.append((int(task), Episode(states, actions, rewards, {})))
+        columns = (arrays[name] for name in _WAITING if name in arrays)
+        self._waiting = list(zip(*columns, strict=True))

@@ -6,14 +6,12 @@ calls cost more than arithmetic: both critics are one stack, each optimiser work
 vector, each pass is a few calls, and the gradients are written by hand.
 """
 
-from __future__ import annotations
-
-from math import exp, log, pi, sqrt
+from math import log, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
+from metasampler.policy import LOG_STD_RANGE, GaussianPolicy, Layers
 
 # ---------------------------------------------------------------------- networks that learn
 
@@ -35,11 +33,7 @@ class MLP(Layers):
         if not self._inputs or len(self._inputs[0]) != n:
             self._allocate(n)
         x = self._inputs[0]
-        start = 0
-        for block in blocks:
-            stop = start + block.shape[1]
-            x[:, start:stop] = block
-            start = stop
+        np.concatenate(blocks, axis=1, out=x[:, :-1])
         for layer, (hidden, units, zeros) in zip(self.layers, self._hidden, strict=False):
             np.matmul(x, layer, out=units)
             x = np.maximum(hidden, zeros, out=hidden)
@@ -199,13 +193,8 @@ class ReplayMemory:
 
     def add(self, state, action: float, reward: float, next_state, done: bool) -> None:
         """Store one transition; ``done`` says that the next state has no value."""
-        s = self.state_size
-        row = self.rows[self.n_added % len(self.rows)]
-        row[:s] = state
-        row[s] = action
-        row[s + 1] = reward
-        row[s + 2 : -1] = next_state
-        row[-1] = done
+        row = (*state, action, reward, *next_state, done)
+        self.rows[self.n_added % len(self.rows)] = row
         self.n_added += 1
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:
@@ -220,64 +209,52 @@ class ReplayMemory:
 class SAC:
     """Improve a policy, in place, by soft actor-critic with a `SoftActorCritic`'s settings."""
 
-    # The usual target is minus one for an action on [-1, 1]. The unit interval is half as long,
-    # which makes the same policy's entropy smaller by log 2.
-    target_entropy = -1.0 - log(2.0)
+    # No settings: nothing that was measured varies them. Target critics move by tau in an update.
+    critic_hidden, batch_size, tau, decay_steps = (50, 50), 64, 0.01, 10
 
     def __init__(self, settings, policy: GaussianPolicy, rng: np.random.Generator) -> None:
         self.settings = settings
         self.policy = policy
         self.rng = rng
         self.n_updates_ = 0
-        self.alpha = 0.1 if settings.alpha == "auto" else float(settings.alpha)
-        # The logarithm is what is learned: it keeps the temperature positive.
-        self._log_alpha = np.array([log(self.alpha)]) if settings.alpha == "auto" else None
+        self.alpha = float(settings.alpha)
         state_size, dtype = policy.network.sizes[0], policy.network.parameters.dtype
         self.memory = ReplayMemory(settings.memory_size, state_size, dtype)
         self.actor = Actor(policy)
-        hidden = layer_sizes(settings.critic_hidden_layer_sizes, "critic_hidden_layer_sizes")
-        sizes = (state_size + 1, *hidden, 1)
+        sizes = (state_size + 1, *self.critic_hidden, 1)
         self.critics = MLP(sizes, copies=2, rng=rng, dtype=dtype)
         self.target_critics = MLP(sizes, copies=2, dtype=dtype)
         self.target_critics.parameters[:] = self.critics.parameters
         # Adam treats each parameter alone, so one optimiser can serve both networks.
         n_parameters = self.critics.parameters.size + policy.network.parameters.size
         self._adam = Adam(n_parameters, dtype)
-        self._alpha_adam = Adam(1, np.float64)
 
     @property
     def current_learning_rate(self) -> float:
         """Return the step size of the next update."""
-        steps = self.n_updates_ // self.settings.lr_decay_steps
+        steps = self.n_updates_ // self.decay_steps
         return self.settings.learning_rate * self.settings.lr_decay**steps
 
     def update(self) -> None:
         """Do one gradient step on a random batch of the memory."""
-        n = self.settings.batch_size
-        batch = self.memory.sample(n, self.rng)
-        self.learn(batch, self.rng.standard_normal(2 * n, dtype=self.memory.rows.dtype))
+        n, dtype = self.batch_size, self.memory.rows.dtype
+        self.learn(self.memory.sample(n, self.rng), self.rng.standard_normal(2 * n, dtype=dtype))
 
     def learn(self, batch: Batch, noise: np.ndarray) -> None:
         """Do one gradient step on a batch, with noise for its states and then its next states."""
-        rate, number = self.current_learning_rate, self.n_updates_ + 1
-        log_prob = self.compute_gradients(batch, noise)
+        self.compute_gradients(batch, noise)
         gradient = np.concatenate((self.critics.gradient, self.actor.network.gradient))
-        step = self._adam.step(gradient, rate, number)
+        step = self._adam.step(gradient, self.current_learning_rate, self.n_updates_ + 1)
         split = self.critics.parameters.size
         self.critics.parameters -= step[:split]
         self.policy.network.parameters -= step[split:]
-        if self._log_alpha is not None:
-            # The loss is -log alpha (log pi + target entropy): too little entropy raises alpha.
-            slope = -(log_prob.mean(dtype=np.float64, keepdims=True) + self.target_entropy)
-            self._log_alpha -= self._alpha_adam.step(slope, rate, number)
-            self.alpha = exp(self._log_alpha[0])
         target = self.target_critics.parameters
-        target *= 1.0 - self.settings.tau
-        target += self.settings.tau * self.critics.parameters
-        self.n_updates_ = number
+        target *= 1.0 - self.tau
+        target += self.tau * self.critics.parameters
+        self.n_updates_ += 1
 
-    def compute_gradients(self, batch: Batch, noise: np.ndarray) -> np.ndarray:
-        """Write the gradients of both losses; return the log densities of the actions drawn.
+    def compute_gradients(self, batch: Batch, noise: np.ndarray) -> None:
+        """Write the gradients of both losses.
 
         The critics' loss is the mean squared error against the soft Bellman targets, summed over
         the two; the policy's loss is the mean of alpha log pi - min Q.
@@ -306,13 +283,11 @@ class SAC:
         by_first = self.critics.backward(by_value, rows=n)
         by_action = self.critics.input_gradient(by_first[:, n:], column=-2)
         self.actor.backward(draw, by_action[0] + by_action[1], self.alpha / n)
-        return draw.log_prob[:n]
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that later updates depend on: plain facts, and the arrays themselves."""
         facts = {
             "n_updates": self.n_updates_,
-            "alpha": self.alpha,
             "n_remembered": self.memory.n_added,
             "rng": self.rng.bit_generator.state,
         }
@@ -323,14 +298,11 @@ class SAC:
             "adam": self._adam.moments,
             "memory": self.memory.rows[: len(self.memory)],
         }
-        if self._log_alpha is not None:
-            arrays |= {"log_alpha": self._log_alpha, "alpha_adam": self._alpha_adam.moments}
         return facts, arrays
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what :meth:`get_state` gave, in an agent of the same settings."""
         self.n_updates_ = int(facts["n_updates"])
-        self.alpha = float(facts["alpha"])
         self.memory.n_added = int(facts["n_remembered"])
         self.rng.bit_generator.state = facts["rng"]
         for name, own in self.get_state()[1].items():

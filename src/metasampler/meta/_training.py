@@ -3,8 +3,9 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ _FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 3, 1 << 30
 
 #: Names of the arrays that learners store.
 _ARRAYS = (
-    "policy|critics|target_critics|adam|alpha_adam|log_alpha|memory|reward_factors|"
+    "policy|critics|target_critics|adam|memory|reward_factors|"
     "waiting_(tasks|states|actions|rewards)|tasks|scores|states"
 )
 
@@ -81,25 +82,22 @@ class Task:
 
 def as_tasks(tasks) -> list[Task]:
     """Return tasks with names, from any form `fit_tasks` takes."""
-    if isinstance(tasks, Mapping):
-        named = list(tasks.items())
-    elif isinstance(tasks, Task):
+    if isinstance(tasks, Task):
         raise TypeError("tasks must be a sequence or a dict of tasks, got one Task; pass [task].")
-    else:
-        named = [(getattr(task, "name", None), task) for task in tasks]
-    if not named:
-        raise ValueError("tasks must hold at least one task.")
+    named = tasks.items() if isinstance(tasks, Mapping) else [(None, task) for task in tasks]
     result = []
     for number, (name, task) in enumerate(named):
-        if not isinstance(task, Task):
-            if not isinstance(task, (tuple, list)) or len(task) not in (2, 4, 6):
-                raise TypeError(
-                    f"Task {number} must be a Task or a tuple of 2, 4 or 6 entries (X, y, X_val, "
-                    f"y_val, X_test, y_test); got {type(task).__name__}."
-                )
+        if isinstance(task, (tuple, list)) and len(task) in (2, 4, 6):
             task = Task(*task)
+        if not isinstance(task, Task):
+            raise TypeError(
+                f"Task {number} must be a Task or a tuple of 2, 4 or 6 entries (X, y, X_val, "
+                f"y_val, X_test, y_test); got {type(task).__name__}."
+            )
         name = task.name if name is None else name
         result.append(replace(task, name=f"task {number}" if name is None else str(name)))
+    if not result:
+        raise ValueError("tasks must hold at least one task.")
     return result
 
 
@@ -157,37 +155,38 @@ def _in_worker(play: Callable[..., Episode], *job) -> Episode:
         return play(*job)
 
 
+@dataclass(eq=False)
 class MetaTraining:
     """Train a policy on one or more tasks, in rounds, as a `MetaSampler`'s settings say."""
 
-    def __init__(
-        self, settings, data: list[GrowthData], members: list, names: list[str], streams
-    ) -> None:
-        self.settings = settings
-        self.data = data
-        self.members = members
-        self.names = names
-        self.streams: RandomStreams = streams
+    settings: Any
+    data: list[GrowthData]
+    members: list
+    names: list[str]
+    streams: RandomStreams
+    history: list[dict] = field(default_factory=list)
+    n_rounds_done: int = 0
+    #: What a callback wants to find in a checkpoint.
+    notes: dict[str, Any] = field(default_factory=dict)
+    stopped: bool = False
+    checkpoint: Path | None = None
+    checkpoint_every: int = 1
+    #: What the result depends on, by name: a checkpoint of another origin is refused.
+    origin: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
         self.encoder = StateEncoder(settings.state, settings.n_bins)
         self.kind = self.encoder.action
-        self.history: list[dict] = []
-        self.n_rounds_done = 0
-        # What a callback wants to find in a checkpoint.
-        self.notes: dict[str, Any] = {}
-        self.stopped = False
-        self.checkpoint: Path | None = None
-        self.checkpoint_every = 1
-        # What the result depends on, by name: a checkpoint of another origin is refused.
-        self.origin: dict[str, Any] = {}
         default = settings.learner is None
         self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
         self.learner.begin(
             Problem(
                 self.encoder.size,
                 settings.hidden_layer_sizes,
-                n_tasks=len(data),
+                n_tasks=len(self.data),
                 n_actions=settings.n_estimators - 1,
-                rng=streams.generator(Stream.LEARNER),
+                rng=self.streams.generator(Stream.LEARNER),
             )
         )
         self._play = partial(
@@ -257,16 +256,14 @@ class MetaTraining:
 
     def _record(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
         """Add one entry for each number; episodes that share one are recorded by their means."""
-        played: dict[int, list[tuple[Assignment, Episode]]] = {}
-        for assignment, episode in zip(assignments, episodes, strict=True):
-            played.setdefault(assignment.number, []).append((assignment, episode))
-        for number, pairs in played.items():
-            first, _ = pairs[0]
+        pairs = zip(assignments, episodes, strict=True)
+        for number, group in groupby(pairs, key=lambda pair: pair[0].number):
+            (first, *_), played = zip(*group, strict=True)
             scores = {
-                role: float(np.mean([episode.scores[role] for _, episode in pairs]))
-                for role in pairs[0][1].scores
+                role: float(np.mean([episode.scores[role] for episode in played]))
+                for role in played[0].scores
             }
-            actions = np.mean([episode.actions for _, episode in pairs], axis=0)
+            actions = np.mean([episode.actions for episode in played], axis=0)
             actions = spread_action(actions, self.settings.mu_min, self.kind)
             self.history.append(
                 {
@@ -359,8 +356,6 @@ class TrainingProgress:
     ----------
     policy : GaussianPolicy
         The policy after the round. Training goes on to change it: copy what is to be kept.
-    encoder : StateEncoder
-        What turns an ensemble's errors into the states the policy reads.
     history : list of dict
         As `MetaSampler.history_`, of the episodes so far; `last_round` are those of the last
         round.
@@ -384,7 +379,6 @@ class TrainingProgress:
     def __init__(self, training: MetaTraining, last_round: list[dict], sampler):
         learner = training.learner
         self.policy: GaussianPolicy = learner.policy
-        self.encoder = training.encoder
         self.history = training.history
         self.last_round = last_round
         self.n_rounds_done = training.n_rounds_done

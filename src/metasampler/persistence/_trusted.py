@@ -39,7 +39,6 @@ _OWN = {
     "policy._policies": (
         "ConstantPolicy",
         "LearnedPolicy",
-        "PowerPolicy",
         "StateEncoder",
         "UniformPolicy",
     ),

@@ -91,18 +91,14 @@ class ErrorHistogramDisplay:
             )
         classes = estimator.classes_
         codes = LabelEncoder().fit(classes).transform(y)
-        own = hasattr(estimator, "staged_mean_proba")
-        stages = estimator.staged_mean_proba(X) if own else estimator.staged_predict_proba(X)
+        staged = getattr(estimator, "staged_mean_proba", None) or estimator.staged_predict_proba
         found = {}
-        for number, proba in enumerate(stages, start=1):
+        for number, proba in enumerate(staged(X), start=1):
             if number in members:
                 errors = 1 - proba[np.arange(len(codes)), codes]
-                by_class = [errors[codes == code] for code in range(len(classes))]
-                # A class without rows has no fractions.
-                found[number] = [
-                    error_histogram(part, n_bins) if len(part) else np.full(n_bins, np.nan)
-                    for part in by_class
-                ]
+                by_class = (errors[codes == code] for code in range(len(classes)))
+                with np.errstate(invalid="ignore"):  # a class without rows has no fractions
+                    found[number] = [error_histogram(part, n_bins) for part in by_class]
         display = cls(
             histograms=np.array([found[number] for number in members]),
             members=members,
@@ -115,13 +111,12 @@ class ErrorHistogramDisplay:
         """Draw the panels in a ``figure``, or in a new one, and return the display."""
         histograms = np.asarray(self.histograms, dtype=float)
         n_shown, n_classes, n_bins = histograms.shape
-        columns = max(1, min(n_shown, _SHOWN))
         axes = make_panels(
             self,
             n_shown,
             figure,
-            size=(max(2.4, 6.5 / columns), 2.4),
-            columns=columns,
+            size=(2.4, 2.4),
+            columns=_SHOWN,
             labels=("error", "part of the class"),
             legend=self.class_names,
             sharex=True,
@@ -131,14 +126,9 @@ class ErrorHistogramDisplay:
         left_edges = np.arange(n_bins) / n_bins + 0.05 / n_bins
         for place, (panel, number) in enumerate(zip(axes, self.members, strict=True)):
             for code, name in enumerate(self.class_names):
-                look = {
-                    "color": COLORS[code % len(COLORS)],
-                    "hatch": HATCHES[code % len(HATCHES)],
-                    "edgecolor": "white",
-                    "linewidth": 0,
-                }
-                left, heights = left_edges + code * width, histograms[place, code]
-                panel.bar(left, heights, width, align="edge", label=name, **look)
+                look = {"align": "edge", "edgecolor": "white", "linewidth": 0, "label": name}
+                look |= {"color": COLORS[code % len(COLORS)], "hatch": HATCHES[code % len(HATCHES)]}
+                panel.bar(left_edges + code * width, histograms[place, code], width, **look)
             panel.set_title(f"{number} member{'s' if number != 1 else ''}", fontsize=10)
             tidy(panel)
             panel.set_xlim(0, 1)

@@ -99,20 +99,17 @@ class FitSummaryDisplay:
         labels = ("mu", "validation score", "score of a team", "mean error")
         panels: dict[str, dict] = {label: {} for label in labels}
         for name in self.rows[0]:
-            if name == "mu":
-                panels["mu"][""] = self._column(name)
-            elif name == "score":
-                panels["validation score"][""] = self._column(name)
+            # NumPy makes NaN of None.
+            column = np.array([row[name] for row in self.rows], dtype=object)
+            if name in ("mu", "score"):
+                label = "mu" if name == "mu" else "validation score"
+                panels[label][""] = column.astype(float)
             elif name == "team score":
-                values, teams = self._column(name), np.array([row["team"] for row in self.rows])
+                teams = np.array([row["team"] for row in self.rows])
                 for team in dict.fromkeys(teams):
-                    line = np.where(teams == team, values, np.nan)
+                    line = np.where(teams == team, column.astype(float), np.nan)
                     if np.isfinite(line).any():
                         panels["score of a team"][team] = line
             elif name.startswith(_ERROR_OF):
-                panels["mean error"][name.removeprefix(_ERROR_OF)] = self._column(name)
+                panels["mean error"][name.removeprefix(_ERROR_OF)] = column.astype(float)
         return [(label, lines) for label, lines in panels.items() if lines]
-
-    def _column(self, name):
-        """Return a column of the summary as floats; NumPy makes NaN of None."""
-        return np.array([row[name] for row in self.rows], dtype=float)

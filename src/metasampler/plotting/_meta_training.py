@@ -87,13 +87,9 @@ class MetaTrainingDisplay:
         """Draw the panels in a ``figure``, or in a new one, and return the display."""
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
-        if not any(self.curves.values()):
-            raise ValueError("There is nothing to draw: curves is empty.")
-        n_panels = len(self.curves)
-        columns = min(n_panels, _COLUMNS)
-        size, labels = (max(2.9, 6.5 / columns), 2.4), ("episode", "score")
+        n_panels, size, labels = len(self.curves), (2.9, 2.4), ("episode", "score")
         axes = make_panels(
-            self, n_panels, figure, size=size, columns=columns, labels=labels, legend=_PARTS
+            self, n_panels, figure, size=size, columns=_COLUMNS, labels=labels, legend=_PARTS
         )
         windows = set()
         for panel, (task, parts) in zip(axes, self.curves.items(), strict=True):
@@ -107,7 +103,7 @@ class MetaTrainingDisplay:
             panel.set_title(task, fontsize=10, parse_math=False)
             panel.xaxis.get_major_locator().set_params(integer=True, nbins=5)
             tidy(panel)
-        low, high = min(windows), max(windows)
+        low, high = min(windows, default=1), max(windows, default=1)
         several = f"{low}" if low == high else f"{low} to {high}"
         means = f"mean of the last {several} episodes" if high > 1 else None
         return legend_below(self, title=means)

@@ -1,12 +1,8 @@
 """What a meta-sampler chose, over the members of an ensemble."""
 
-import warnings
-from itertools import zip_longest
-
 import numpy as np
 
 from metasampler._docs import shared_docs
-from metasampler._pipelines import unwrap
 from metasampler.plotting.style import finish, fitted_with, line_style, make_axes
 
 
@@ -15,7 +11,7 @@ class PolicyTraceDisplay:
     """The mu of each member: mean and standard deviation over fits.
 
     The band is one standard deviation (with n - 1) on each side of the mean; a single fit has none.
-    It is recommended to use `from_estimators` or `from_estimator` to create it.
+    `from_estimator` draws one fit.
 
     Parameters
     ----------
@@ -46,7 +42,7 @@ class PolicyTraceDisplay:
     >>> options = {"n_estimators": 10, "meta_sampler": "random"}
     >>> tree = DecisionTreeClassifier()
     >>> fits = [MesaClassifier(tree, random_state=i, **options).fit(X, y) for i in range(3)]
-    >>> display = PolicyTraceDisplay.from_estimators({"random": fits})
+    >>> display = PolicyTraceDisplay(traces={"random": [fit.actions_ for fit in fits]}).plot()
     >>> display.lines_["random"].get_xdata().tolist()
     [2, 3, 4, 5, 6, 7, 8, 9, 10]
     >>> plt.close(display.figure_)
@@ -55,27 +51,6 @@ class PolicyTraceDisplay:
     def __init__(self, *, traces, title=""):
         self.traces = traces
         self.title = title
-
-    @classmethod
-    def from_estimators(cls, estimators, *, title="", ax=None):
-        """Draw the mu of several fits.
-
-        Parameters
-        ----------
-        estimators : dict of str to MesaClassifier or list of MesaClassifier
-            Fitted ensembles by name, or pipelines and searches around them. A list is shown by its
-            mean.
-        {title}
-        {ax}
-        """
-        traces = {}
-        for name, fits in estimators.items():
-            fits = fits if isinstance(fits, (list, tuple)) else [fits]
-            whose = "mu is chosen by a MesaClassifier only."
-            actions = [fitted_with("actions_", fit, whose).actions_ for fit in fits]
-            # One row a fit; shorter ones are filled up with NaN.
-            traces[name] = np.array(list(zip_longest(*actions, fillvalue=np.nan))).T
-        return cls(traces=traces, title=title).plot(ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator, *, name=None, title="", ax=None):
@@ -90,30 +65,29 @@ class PolicyTraceDisplay:
         {title}
         {ax}
         """
-        name = type(unwrap(estimator)[1]).__name__ if name is None else name
-        return cls.from_estimators({name: estimator}, title=title, ax=ax)
+        fit = fitted_with("actions_", estimator, "mu is chosen by a MesaClassifier only.")
+        traces = {type(fit).__name__ if name is None else name: fit.actions_}
+        return cls(traces=traces, title=title).plot(ax=ax)
 
     def plot(self, *, ax=None):
         """Draw the traces in ``ax``, or in a new figure, and return the display."""
         ax = make_axes(self, ax, size=(6.3, 3.6), names=self.traces)
         self.lines_ = {}
         for number, (name, values) in enumerate(self.traces.items()):
-            values = np.atleast_2d(np.asarray(values, dtype=float))
-            with warnings.catch_warnings():
-                # NaN where there are too few fits to say.
-                warnings.simplefilter("ignore", RuntimeWarning)
-                mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
+            known = np.ma.masked_invalid(np.atleast_2d(np.asarray(values, dtype=float)))
+            # NaN where there are too few fits to say.
+            mean = known.mean(axis=0).filled(np.nan)
+            spread = known.std(axis=0, ddof=1).filled(np.nan)
             members = np.arange(2, len(mean) + 2)
             style = line_style(number)
             # Many members would be a band of markers.
             every = max(1, len(members) // 20)
             (self.lines_[name],) = ax.plot(members, mean, **style, markevery=every, label=name)
-            known = ~np.isnan(spread)
-            if known.any():
+            if not np.isnan(spread).all():
                 # mu lies in [0, 1], and so should what is drawn of it.
                 band = np.clip([mean - spread, mean + spread], 0, 1)
                 look = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
-                ax.fill_between(members, *band, where=known, **look)
+                ax.fill_between(members, *band, where=~np.isnan(spread), **look)
         ax.set(xlabel="member", ylabel="mu", ylim=(-0.05, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
         return finish(self)

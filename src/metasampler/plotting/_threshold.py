@@ -11,7 +11,7 @@ from metasampler.plotting.style import COLORS, fitted_with, make_axes, tidy
 class ThresholdDisplay:
     """Precision and recall at every threshold; the threshold in use is marked.
 
-    It is recommended to use `from_estimator` or `from_predictions` to create it.
+    It is recommended to use `from_estimator` to create it.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class ThresholdDisplay:
         Precision and recall if all rows with at least this probability are called.
     threshold : float, default=None
         The threshold in use.
-    pos_label : object, default=None
+    pos_label : object, default=1
         The class that is called, for the labels.
 
     Attributes
@@ -46,7 +46,7 @@ class ThresholdDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, *, precision, recall, thresholds, threshold=None, pos_label=None):
+    def __init__(self, *, precision, recall, thresholds, threshold=None, pos_label=1):
         self.precision = precision
         self.recall = recall
         self.thresholds = thresholds
@@ -54,7 +54,7 @@ class ThresholdDisplay:
         self.pos_label = pos_label
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, sample_weight=None, ax=None):
+    def from_estimator(cls, estimator, X, y, *, ax=None):
         """Draw the curves of a fitted ensemble on rows it has not seen.
 
         Parameters
@@ -62,53 +62,20 @@ class ThresholdDisplay:
         estimator : classifier, pipeline or search
             A fitted ensemble with `threshold_`, of two classes.
         {test_rows}
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
         {ax}
         """
-        whose = "it belongs to ensembles of this package that were fitted on two classes. "
-        whose += "from_predictions draws any scores."
+        whose = "it belongs to ensembles of this package that were fitted on two classes."
         final = fitted_with("threshold_", estimator, whose)
         rare = final.minority_class_
-        return cls.from_predictions(
-            y,
-            estimator.predict_proba(X)[:, list(final.classes_).index(rare)],
-            threshold=final.threshold_,
-            pos_label=rare,
-            sample_weight=sample_weight,
-            ax=ax,
-        )
-
-    @classmethod
-    def from_predictions(
-        cls, y_true, y_score, *, threshold=None, pos_label=None, sample_weight=None, ax=None
-    ):
-        """Draw the curves of given probabilities.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            The labels.
-        y_score : array-like of shape (n_samples,)
-            Probability of the class to call.
-        threshold : float, default=None
-            The threshold to mark.
-        pos_label : object, default=None
-            The class to call; None means 1.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        {ax}
-        """
-        precision, recall, thresholds = precision_recall_curve(
-            y_true, y_score, pos_label=pos_label, sample_weight=sample_weight
-        )
+        score = estimator.predict_proba(X)[:, list(final.classes_).index(rare)]
+        precision, recall, thresholds = precision_recall_curve(y, score, pos_label=rare)
         display = cls(
             # The last point, recall 0, belongs to no threshold.
             precision=precision[:-1],
             recall=recall[:-1],
             thresholds=thresholds,
-            threshold=threshold,
-            pos_label=1 if pos_label is None else pos_label,
+            threshold=final.threshold_,
+            pos_label=rare,
         )
         return display.plot(ax=ax)
 

@@ -15,6 +15,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "////", "....", "xxxx", "----", "++++", "oo")
 
+# Inches of all panels side by side.
+_LEAST_WIDTH = 6.5
+
 # Inches in a legend: of a line, of what stands before a name, and of a letter of it.
 _LEGEND_LINE, _LEGEND_HANDLE, _LEGEND_LETTER = 0.2, 0.75, 0.077
 _LEGEND = {"frameon": False, "handlelength": 3, "fontsize": 9, "title_fontsize": 9}
@@ -83,8 +86,9 @@ def make_panels(
 ):
     """Give a display panels row by row, in the figure passed or in a new one; return their axes.
 
-    ``size`` are width and height of a panel of a new figure, in inches. ``labels`` are those of the
-    last row and of the first column. ``legend`` holds the names that will stand below the panels.
+    ``size`` are the least width and the height of a panel of a new figure, in inches. ``labels``
+    are those of the last row and of the first column. ``legend`` holds the names that will stand
+    below the panels.
     """
     what = f"{type(display).__name__}.plot"
     if n_panels == 0:
@@ -92,7 +96,7 @@ def make_panels(
     columns = min(columns, n_panels)
     rows = ceil(n_panels / columns)
     if figure is None:
-        width, height = columns * size[0], rows * size[1]
+        width, height = max(columns * size[0], _LEAST_WIDTH), rows * size[1]
         if legend:
             lines = ceil(len(legend) / _legend_columns(legend, width))
             height += _LEGEND_LINE * (lines + 1)

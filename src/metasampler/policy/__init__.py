@@ -17,11 +17,10 @@ from metasampler.policy._files import (
     write_sampler,
 )
 from metasampler.policy._kinds import warn_of_other_kind
-from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers, layer_sizes
+from metasampler.policy._network import LOG_STD_RANGE, GaussianPolicy, Layers
 from metasampler.policy._policies import (
     ConstantPolicy,
     LearnedPolicy,
-    PowerPolicy,
     StateEncoder,
     UniformPolicy,
     error_histogram,
@@ -38,14 +37,12 @@ __all__ = [
     "GaussianPolicy",
     "Layers",
     "LearnedPolicy",
-    "PowerPolicy",
     "StateEncoder",
     "UniformPolicy",
     "WithRivals",
     "check_writable",
     "error_histogram",
     "find_sampler",
-    "layer_sizes",
     "load_policy",
     "naming_the_input",
     "pretrained_names",

@@ -227,14 +227,10 @@ SAMPLER_SETTINGS: dict[str, list] = {
 #: The same for the learners, by the name of their class.
 LEARNER_SETTINGS: dict[str, dict[str, list]] = {
     "SoftActorCritic": {
-        "critic_hidden_layer_sizes": ["array-like"],
         "gamma": [Interval(Real, 0, 1, closed="both")],
-        "tau": [Interval(Real, 0, 1, closed="right")],
-        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
         "learning_rate": [_POSITIVE],
         "lr_decay": [Interval(Real, 0, 1, closed="right")],
-        "lr_decay_steps": [_COUNT],
-        "batch_size": [_COUNT],
         "memory_size": [Interval(Integral, 1, 10**7, closed="both")],
         "n_random_steps": [_COUNT_OR_NONE],
         "n_updates": [_COUNT_OR_NONE],
@@ -253,20 +249,18 @@ LEARNER_SETTINGS: dict[str, dict[str, list]] = {
 }
 
 #: Settings of earlier files that no sampler has any more.
-_GONE = ("constant_min", "warm_start")
+_GONE = {
+    *("batch_size", "constant_min", "critic_hidden_layer_sizes", "lr_decay_steps", "tau"),
+    "warm_start",
+}
 
 #: Names of the learners in the first release. CMA-ES is gone; its samplers act as they did.
 _FIRST_LEARNERS = {"sac": "SoftActorCritic", "constants": "FitToConstants", "cma-es": None}
 
 #: Settings that only the first release stored.
-_FIRST_SETTINGS = (
-    "n_jobs",
-    "verbose",
-    "policy_delay",
-    "n_generations",
-    "population_size",
-    "step_size",
-)
+_FIRST_SETTINGS = {
+    *("n_generations", "n_jobs", "policy_delay", "population_size", "step_size", "verbose")
+}
 
 #: What an entry of a history holds.
 _ENTRY: dict[str, type | tuple[type, ...]] = {
@@ -329,6 +323,8 @@ def _check_learner(learner: Any) -> dict[str, Any]:
 def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str) -> dict[str, Any]:
     """Return settings with names and values that their owner takes."""
     settings = {name: value for name, value in settings.items() if name not in _GONE}
+    if settings.get("alpha") == "auto":  # adjusted in training
+        del settings["alpha"]
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
         raise ValueError(f"its setting {unknown[0][:100]!r} is none of a {owner}")

@@ -5,8 +5,6 @@ of Eq. 3. As in soft actor-critic (Haarnoja et al., 2018) the action is a Gaussi
 by tanh, here moved to the unit interval: mu = (tanh(u) + 1) / 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, prod, sqrt, tanh
@@ -26,12 +24,12 @@ def layer_sizes(sizes: Any, name: str = "hidden_layer_sizes") -> tuple[int, ...]
     """Return the widths of hidden layers as a tuple of int, or raise a ValueError."""
     listed: list[Any] = list(sizes) if isinstance(sizes, (tuple, list, np.ndarray)) else [None]
     whole = all(isinstance(size, Integral) and not isinstance(size, bool) for size in listed)
-    if not whole or not all(1 <= size <= _WIDEST_LAYER for size in listed):
+    fits = whole and all(1 <= size <= _WIDEST_LAYER for size in listed)
+    if not fits or len(listed) > _MOST_LAYERS:
         raise ValueError(
-            f"{name} must hold positive integers of at most {_WIDEST_LAYER}, got {sizes!r}."
+            f"{name} must hold positive integers of at most {_WIDEST_LAYER}, and at most "
+            f"{_MOST_LAYERS} of them, got {sizes!r}."
         )
-    if len(listed) > _MOST_LAYERS:
-        raise ValueError(f"{name} must hold at most {_MOST_LAYERS} integers, got {len(listed)}.")
     return tuple(int(size) for size in listed)
 
 
@@ -118,15 +116,14 @@ class GaussianPolicy:
         rng: np.random.Generator | None = None,
         dtype: Any = np.float32,
     ) -> None:
-        if rng is None:
-            rng = np.random.default_rng()
+        rng = np.random.default_rng(rng)
         # The heads share one matrix of two columns (mean, log-std): one matmul serves both.
         self.network = Layers((state_size, *layer_sizes(hidden), 2), rng=rng, dtype=dtype)
 
     @classmethod
     def from_layers(
         cls, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]
-    ) -> GaussianPolicy:
+    ) -> "GaussianPolicy":
         """Build a policy from copies of its layers' arrays, in their common floating type.
 
         The last matrix has the two columns mean and log-std. Shapes that form no network, and

@@ -30,16 +30,11 @@ _EDGE_TOLERANCE = 1e-12
 # Rows counted at once: what a histogram takes in memory does not grow with the data.
 _CHUNK = 1 << 16
 
-#: What the histograms of a state count, in the order of their blocks of `n_bins` numbers.
-_HISTOGRAMS: dict[str, tuple[tuple[str, str], ...]] = {
-    "all": (("train", "all"), ("valid", "all")),
-    "majority": (("train", "majority"), ("valid", "majority")),
-    "class-wise": (
-        ("train", "minority"),
-        ("train", "majority"),
-        ("valid", "minority"),
-        ("valid", "majority"),
-    ),
+#: Which rows the histograms of a state count: first in training, then in validation.
+_HISTOGRAMS = {
+    "all": ("all",),
+    "majority": ("majority",),
+    "class-wise": ("minority", "majority"),
 }
 
 STATE_KINDS = (*_HISTOGRAMS, "summary", "signal")
@@ -160,9 +155,7 @@ class StateEncoder:
     @property
     def size(self) -> int:
         """Return the length of a state."""
-        if self.kind in _SIZES:
-            return _SIZES[self.kind]
-        return self.n_bins * len(_HISTOGRAMS[self.kind])
+        return _SIZES.get(self.kind) or 2 * self.n_bins * len(_HISTOGRAMS[self.kind])
 
     @property
     def action(self) -> str:
@@ -182,7 +175,8 @@ class StateEncoder:
             return _signal(growth)
         blocks = [
             error_histogram(growth.errors(role, part), self.n_bins, growth.weights(role, part))
-            for role, part in _HISTOGRAMS[self.kind]
+            for role in ("train", "valid")
+            for part in _HISTOGRAMS[self.kind]
         ]
         return np.concatenate(blocks)
 
@@ -222,13 +216,9 @@ class ConstantPolicy:
     encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
 
     def __post_init__(self):
-        check_number(self.mu, 1, "A constant mu must be a number in [0, 1]")
+        check_mu(self.mu, "A constant mu must be a number in [0, 1]")
 
     def choose(self, state) -> float:
-        """Return mu."""
-        return float(self.mu)
-
-    def sample(self, state, rng: np.random.Generator) -> float:
         """Return mu."""
         return float(self.mu)
 
@@ -238,45 +228,8 @@ class ConstantPolicy:
 
 
 @dataclass(frozen=True)
-class PowerPolicy:
-    """Draw rows with weights ``(error + 0.1) ** power`` in every state.
-
-    Parameters
-    ----------
-    power : float
-        At least 0, which draws uniformly.
-
-    Examples
-    --------
-    >>> from metasampler.policy import PowerPolicy
-    >>> PowerPolicy(2.0).choose(None)
-    2.0
-    """
-
-    power: float
-
-    def __post_init__(self):
-        check_number(self.power, np.finfo(float).max, "A power must be a number of at least 0")
-
-    def choose(self, state) -> float:
-        """Return the power."""
-        return float(self.power)
-
-    def __call__(self, growth: Growth) -> PowerDraw | None:
-        """Return the draw of the next member."""
-        return make_draw(float(self.power), "power", DEFAULT_SIGMA, None)  # type: ignore[return-value]
-
-
-@dataclass(frozen=True)
 class UniformPolicy:
     """Choose mu uniformly from [0, 1], whatever the state.
-
-    Parameters
-    ----------
-    sigma : float, default=0.2
-        Width of the Gaussian.
-    encoder : StateEncoder or None
-        Makes the states that are recorded; they decide nothing. None records none.
 
     Examples
     --------
@@ -286,12 +239,7 @@ class UniformPolicy:
     True
     """
 
-    sigma: float = DEFAULT_SIGMA
-    encoder: StateEncoder | None = field(default_factory=StateEncoder, repr=False)
-
-    def choose(self, state) -> float:
-        """Return the mean of the uniform distribution."""
-        return 0.5
+    sigma, encoder = DEFAULT_SIGMA, StateEncoder()
 
     def sample(self, state, rng: np.random.Generator) -> float:
         """Draw mu."""
@@ -356,14 +304,9 @@ class LearnedPolicy:
         self._summary = {} if summary is None else summary
 
     def __repr__(self):
-        if self.action == "power":
+        if self.encoder.action == "power":
             return f"LearnedPolicy({self.encoder})"
         return f"LearnedPolicy({self.encoder}, mu_min={self.mu_min}, sigma={self.sigma})"
-
-    @property
-    def action(self) -> str:
-        """Return what it chooses, which its states tell: ``"mu"`` or ``"power"``."""
-        return self.encoder.action
 
     @property
     def reads_validation_rows(self) -> bool:
@@ -378,12 +321,12 @@ class LearnedPolicy:
     def choose(self, state) -> float:
         """Return the mu in [mu_min, 1], or the power in [0, 6], for a state of `encoder`."""
         action = self.actor.choose(self._check_state(state))
-        return spread_action(action, self.mu_min, self.action)
+        return spread_action(action, self.mu_min, self.encoder.action)
 
     def sample(self, state, rng: np.random.Generator) -> float:
         """Draw mu, or the power, for a state of `encoder`, by a `numpy.random.Generator`."""
         action = self.actor.sample(self._check_state(state), rng)
-        return spread_action(action, self.mu_min, self.action)
+        return spread_action(action, self.mu_min, self.encoder.action)
 
     def __call__(self, growth: Growth) -> GaussianDraw | PowerDraw | None:
         """Return the draw of the next member."""
@@ -394,8 +337,7 @@ class LearnedPolicy:
                 "validation_fraction."
             )
         kind = self.encoder.action
-        value = spread_action(self.actor.choose(state), self.mu_min, kind)
-        return make_draw(value, kind, self.sigma, state)
+        return make_draw(self.choose(state), kind, self.sigma, state)
 
     def _check_state(self, state) -> np.ndarray:
         state = np.asarray(state, dtype=float)
@@ -409,7 +351,7 @@ class LearnedPolicy:
         return state
 
 
-def check_number(value: Any, most: float, rule: str) -> None:
-    """Raise a ValueError that begins with the rule if this is no number from 0 to the most."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= most:
+def check_mu(value: Any, rule: str) -> None:
+    """Raise a ValueError that begins with the rule if this is no number in [0, 1]."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
         raise ValueError(f"{rule}, got {value!r}.")

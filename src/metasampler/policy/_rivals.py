@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metasampler.growth import GaussianDraw, Growth, GrowthData, PowerDraw, Stream, make_draw
-from metasampler.policy._policies import ConstantPolicy, check_number, observe
+from metasampler.policy._policies import ConstantPolicy, check_mu, observe
 
 
 class _Around:
@@ -30,7 +30,7 @@ class Drawn(_Around):
     Parameters
     ----------
     policy : MetaSampler, policy, str or path
-        What has a distribution over mu; also all names that
+        What has a distribution over mu; also the names of such policies that
         :class:`~metasampler.MesaClassifier` takes as its `meta_sampler`, as ``"fit"``.
 
     Examples
@@ -60,8 +60,8 @@ class Drawn(_Around):
         policy = self.policy.as_policy() if hasattr(self.policy, "as_policy") else self.policy
         state = observe(policy.encoder, growth)
         rng = growth.streams.generator(Stream.POLICY, growth.n_members)
-        action = getattr(policy, "action", "mu")
-        return make_draw(policy.sample(state, rng), action, policy.sigma, state)
+        kind = getattr(policy.encoder, "action", "mu")
+        return make_draw(policy.sample(state, rng), kind, policy.sigma, state)
 
 
 class WithRivals(_Around):
@@ -120,7 +120,7 @@ class WithRivals(_Around):
 
     def __init__(self, policy, rivals: Sequence[float] = DEFAULT):
         for mu in rivals:
-            check_number(mu, 1, "rivals must be numbers in [0, 1]")
+            check_mu(mu, "rivals must be numbers in [0, 1]")
         self.policy = policy
         self.rivals = tuple(float(mu) for mu in rivals)
         self.rivals_: tuple[float, ...] = ()

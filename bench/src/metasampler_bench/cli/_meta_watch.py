@@ -90,7 +90,7 @@ class Watch:
         return {"policy": result["mean"], **means}
 
     def _score_constants(self) -> dict[str, dict[str, float]]:
-        from metasampler.meta import ConstantPolicy
+        from metasampler.policy import ConstantPolicy
 
         policies = (ConstantPolicy(mu, sigma=self.sigma) for mu in CONSTANTS)
         return {str(policy.mu): self.unseen.score(policy) for policy in policies}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
 from metasampler import MesaClassifier, MetaSampler
-from metasampler.meta import ConstantPolicy
+from metasampler.policy import ConstantPolicy
 from metasampler_bench._progress import tracked
 from metasampler_bench._statistics import standard_error, with_error
 from metasampler_bench._tables import ResultTable
