@@ -110,11 +110,6 @@ def test_bad_tasks(tasks, error, words):
         MetaSampler().fit_tasks(tasks)
 
 
-def test_unknown_options_of_a_fit(imbalanced):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        MetaSampler(**SHORT).fit(*imbalanced, colour="red")
-
-
 def test_columns_of_validation_and_test_frames(imbalanced):
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=list("abcdefgh"))

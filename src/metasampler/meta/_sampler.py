@@ -184,7 +184,19 @@ class MetaSampler(BaseEstimator):
     random_state: Any = None
     verbose: int = 0
 
-    def fit(self, X, y, X_val=None, y_val=None, *, X_test=None, y_test=None, **options):
+    def fit(
+        self,
+        X,
+        y,
+        X_val=None,
+        y_val=None,
+        *,
+        X_test=None,
+        y_test=None,
+        callback=None,
+        checkpoint=None,
+        checkpoint_every=10,
+    ):
         """Meta-train on one task.
 
         Parameters
@@ -197,9 +209,8 @@ class MetaSampler(BaseEstimator):
             Validation rows; without them a part of X is held out.
         X_test, y_test : table and array-like, default=None
             Rows that are only scored, for `history_`.
-        **options
-            `callback`, `checkpoint` and `checkpoint_every` of :meth:`fit_tasks`; a round is one
-            episode.
+        callback, checkpoint, checkpoint_every
+            See :meth:`fit_tasks`; a round is one episode.
 
         Returns
         -------
@@ -208,8 +219,8 @@ class MetaSampler(BaseEstimator):
         """
         task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0")
         with unchanged_on_error(self):
-            self._fit([task], **options)
-            # Said of the rows that were seen; nothing of the sampler depends on it.
+            self._fit([task], callback, checkpoint, checkpoint_every)
+            # `n_features_in_` is for the user; nothing of the sampler depends on it.
             validate_data(self, X, skip_check_array=True)
         return self
 
@@ -275,7 +286,7 @@ class MetaSampler(BaseEstimator):
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     @fit_context(prefer_skip_nested_validation=False)
-    def _fit(self, tasks: list[Task], callback=None, checkpoint=None, checkpoint_every=10):
+    def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
         kinds = self._kinds()
         if self.state == "signal" and not hasattr(kinds, "prepare_task"):
