@@ -19,6 +19,8 @@ from metasampler.growth import GrowthData, join_arrays
 
 CALIBRATIONS = ("auto", "prior", "sigmoid")
 
+Arrays = Sequence[np.ndarray]
+
 # On imbalanced-learn's 27 data sets a sigmoid has the lowest Brier score even where it is fitted
 # on five positives; on other sets no other form did better with so few
 # (`metasampler study calibration` and `few-rows`).
@@ -61,8 +63,12 @@ class HeldOut(NamedTuple):
 
     def at(self, rows: np.ndarray) -> "HeldOut":
         """Return some of the rows, given by their numbers; all rows are in ascending order."""
-        places = np.searchsorted(self.rows, rows)
-        return HeldOut(*(None if of is None else of[places] for of in self))
+        return self.take(np.searchsorted(self.rows, rows))
+
+    def take(self, places: np.ndarray) -> "HeldOut":
+        """Return the rows at some places."""
+        taken: list = [None if of is None else of[places] for of in self]
+        return HeldOut(*taken)
 
     def are_few(self, n_classes: int) -> bool:
         """Return whether some class has too few rows for a reliable calibration."""
@@ -86,14 +92,8 @@ class Blend:
     that the joint answer is that of a balanced world.
     """
 
-    def __init__(
-        self,
-        answers: Sequence[np.ndarray],
-        codes: np.ndarray | None,
-        shares: Sequence[np.ndarray],
-        votes: Sequence[int] | None = None,
-    ):
-        self.votes = [1] * len(answers) if votes is None else list(votes)
+    def __init__(self, answers: Arrays, codes, shares: Arrays, votes: Sequence[int] = ()):
+        self.votes = list(votes) or [1] * len(answers)
         self.centres, self.scales = [], []
         #: The score of each team on the rows that all can judge, and last that of all together.
         self.scores: list[float] = []
@@ -103,11 +103,7 @@ class Blend:
 
     @classmethod
     def of(
-        cls,
-        data: GrowthData,
-        judged: Sequence[tuple],
-        shares: Sequence[np.ndarray],
-        votes: Sequence[int] | None = None,
+        cls, data: GrowthData, judged: Sequence[tuple], shares: Arrays, votes: Sequence[int] = ()
     ) -> tuple["Blend", HeldOut | None]:
         """Return the blend of grown teams, and the rows that decide, if there are any.
 
@@ -146,8 +142,7 @@ class Blend:
             proba = self([None if team is None else _vector(team.proba) for team in able])
             parts.append(next(filter(None, able))._replace(proba=proba))
         joined = HeldOut.joined(parts)
-        order = np.argsort(joined.rows)
-        return HeldOut(*(None if of is None else of[order] for of in joined))
+        return joined.take(np.argsort(joined.rows))
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""

@@ -110,7 +110,7 @@ def _check_threshold(threshold: Any, n_classes: int) -> None:
 def _means_something(threshold: Any) -> bool:
     if isinstance(threshold, str):
         return threshold in ("f1", "mcc")
-    if isinstance(threshold, Real):
+    if not isinstance(threshold, (tuple, list)):
         return 0 < threshold < 1
     name, *values = threshold or [None]
     n_values, most = _GOALS.get(str(name), (-1, 0))

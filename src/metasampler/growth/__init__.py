@@ -14,8 +14,6 @@ from metasampler.growth._check import (
 from metasampler.growth._data import GrowthData, fingerprint, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
-    Candidates,
-    Choice,
     RandomStreams,
     Stream,
     draw_rows,
@@ -59,8 +57,6 @@ __all__ = [
     "N_JOBS",
     "SAMPLING_RATIO",
     "ArrayBlock",
-    "Candidates",
-    "Choice",
     "GaussianDraw",
     "Growth",
     "GrowthData",

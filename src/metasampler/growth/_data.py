@@ -438,14 +438,12 @@ def count_classes(part: Part, n_classes: int, role: str) -> np.ndarray:
 
 
 def _count_folds(part: Part, n_classes: int, n_folds: int) -> np.ndarray:
-    """Return the number of rows of each class and fold."""
     assert part.folds is not None
     pairs = part.codes.astype(np.intp) * n_folds + part.folds
     return np.bincount(pairs, minlength=n_classes * n_folds).reshape(n_classes, n_folds)
 
 
 def _role_rows(part: Part, role: str) -> Selector:
-    """Return the positions of the rows in a role."""
     if role == "all" or isinstance(part.roles.get(role), slice):
         return slice(None)
     return part.rows_of(None, None, role)
@@ -459,17 +457,14 @@ def _look_at(part: Part, rows: Selector) -> tuple:
 
 
 def _add_watch(watch: dict, rows: Selector, role: str) -> dict:
-    """Return the watched rows with those of one more role."""
     return {**watch, role: rows}
 
 
 def _take_rows(part: Part, rows: np.ndarray):
-    """Return rows of the table."""
     return take_rows(part.table, rows)
 
 
 def _weights_of_class(part: Part, k: int) -> np.ndarray:
-    """Return the weights of the training rows of a class."""
     assert part.weights is not None
     return part.weights[part.rows_of(k)]
 
@@ -502,7 +497,7 @@ def _all_for_training(part: Part) -> Part:
 
 
 def _holding_out_fold(part: Part, folds: np.ndarray | None, number: int) -> Part:
-    return part.holding_out((part.folds if folds is None else folds) == number)
+    return part.holding_out(np.asarray(part.folds if folds is None else folds) == number)
 
 
 def _some_rows(part: Part, keep: np.ndarray) -> Part:
@@ -568,5 +563,4 @@ def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> flo
 
 
 def _exact_sum_of(part: Part, function, *args) -> Fraction:
-    """Return the exact sum of the numbers that a question is answered with."""
     return exact_sum(function(part, *args))
