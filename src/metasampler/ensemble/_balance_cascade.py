@@ -4,7 +4,7 @@ import numpy as np
 
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, draw_from_pool, hardest_rows
+from metasampler.growth import Stream, hardest_rows
 
 
 @shared_docs()
@@ -90,10 +90,8 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
     """Return the size of one class's pool for each member: a geometric sequence."""
-    if n_rows <= draw_size:
-        return np.full(int(n_members), n_rows)  # True is a number of members, too
     exponents = np.arange(n_members) / max(1, n_members - 1)
-    return np.rint(n_rows * (draw_size / n_rows) ** exponents).astype(np.intp)
+    return np.rint(n_rows * min(1.0, draw_size / n_rows) ** exponents).astype(np.intp)
 
 
 class _Cascade:
@@ -122,4 +120,4 @@ class _Cascade:
     def draw(self, growth, candidates, size: int):
         """Return ``size`` of the rows in the pool of one class: the rule of every draw."""
         # It knows the newest pools only. Nobody repeats it: a refit has a cascade of its own.
-        return draw_from_pool(candidates, self.pools[candidates.k], size)
+        return candidates.among(self.pools[candidates.k]).smallest(size)

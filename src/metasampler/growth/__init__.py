@@ -37,7 +37,6 @@ from metasampler.growth._places import load_cell, store_cell
 from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
-    draw_from_pool,
     hardest_rows,
     make_draw,
     spread_action,
@@ -71,7 +70,6 @@ __all__ = [
     "RandomStreams",
     "Stream",
     "copy_input_tags",
-    "draw_from_pool",
     "draw_rows",
     "fingerprint",
     "group_sums",

@@ -209,17 +209,15 @@ def make_growth_data(
     minority = find_minority(classes, counts)
     known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
     streams = RandomStreams.from_random_state(streams)
-    if (
-        X_val is None
-        and validation_fraction is not None
-        and can_hold_out(classes, counts, must_hold_out)
-    ):
-        n_folds = max(2, round(min(1 / validation_fraction, len(codes)))) if rotate else 0
+    fraction = validation_fraction if X_val is None else None
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
+        n_folds = max(2, round(min(1 / fraction, len(codes)))) if rotate else 0
         key = streams.row_key(Stream.SPLIT)
-        folds = split_rows(codes, len(classes), n_folds, validation_fraction, key)
-        known["roles"] = {"train": folds == 0, "valid": folds == 1}
+        folds = split_rows(codes, len(classes), n_folds, fraction, key)
         if rotate:
             known |= {"folds": folds, "roles": {"train": slice(None), "valid": slice(None)}}
+        else:
+            known["roles"] = {"train": folds == 0, "valid": folds == 1}
     # In as few bytes as they need: there is one for every row.
     code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
     parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])

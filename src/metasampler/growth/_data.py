@@ -335,11 +335,10 @@ class GrowthData:
         """Return short texts that tell these rows, labels and weights from others."""
         if self.example is not None:
             return {"X": self.fingerprint}
-        codes, weights, tables = self.codes, self.weights, self.tables
         return {
-            "y": fingerprint(codes),
-            "sample_weight": None if weights is None else fingerprint(weights),
-            "X": list(map(fingerprint, tables)),
+            "y": fingerprint(self.codes),
+            "sample_weight": None if self.weights is None else fingerprint(self.weights),
+            "X": list(map(fingerprint, self.tables)),
         }
 
     # ------------------------------------------------------------------ sizes of draws
@@ -415,8 +414,7 @@ class GrowthData:
         if self.n_train_table <= n_rows:
             chosen = place.make(_role_rows, parts, args=("all",))
         else:
-            key = self.streams.row_key(Stream.EDGES)
-            n_all = self.n_train_table
+            key, n_all = self.streams.row_key(Stream.EDGES), self.n_train_table
             request = Request(None, None, "all", key, 0, weighted=False, n_rows=n_all)
             chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
@@ -502,17 +500,16 @@ def _holding_out_fold(part: Part, folds: np.ndarray | None, number: int) -> Part
 
 def _some_rows(part: Part, keep: np.ndarray) -> Part:
     """Return the rows of a mask as a part: there they get new numbers."""
-    roles = {
-        role: which if isinstance(which, slice) else which[keep]
-        for role, which in part.roles.items()
-    }
     return replace(
         part,
         table=take_rows(part.table, np.flatnonzero(keep)),
         codes=part.codes[keep],
         weights=None if part.weights is None else part.weights[keep],
         folds=None if part.folds is None else part.folds[keep],
-        roles=roles,
+        roles={
+            role: which if isinstance(which, slice) else which[keep]
+            for role, which in part.roles.items()
+        },
         original=None,
     )
 

@@ -36,7 +36,6 @@ DEFAULT_SIGMA = 0.2
 # rows give.
 _MANY, _SOME = 1 << 16, 1 << 12
 
-
 # Philox yields four 64-bit words per value of its counter.
 _WORDS_PER_COUNT = 4
 

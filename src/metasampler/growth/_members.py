@@ -162,13 +162,9 @@ class MemberLearner:
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
     """Return one seed for every parameter called ``random_state``, at any depth."""
-    names = sorted(
-        name
-        for name in estimator.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
+    names = [name for name in estimator.get_params() if f"__{name}".endswith("__random_state")]
     # A pipeline's steps must not share a seed; the first gets the seed itself.
-    return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
+    return {name: (seed + position) % (1 << 31) for position, name in enumerate(sorted(names))}
 
 
 def _thread_parameters(estimator) -> dict[str, int]:

@@ -159,12 +159,6 @@ def hardest_rows(candidates: Candidates, size: int, key: np.ndarray) -> list:
     return place.make(_harder_rows, parts, sums, chosen, args=(request, limit))
 
 
-def draw_from_pool(candidates: Candidates, pool: list, size: int) -> Choice:
-    """Choose some of the candidates that are in a pool, uniformly."""
-    inside = candidates.among(pool)
-    return Choice.of(find_rows(inside.place, pool, inside.smallest(size)))
-
-
 def _keys_at(keys: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
     """Return the keys of rows with one error; those of others come last."""
     keys[errors != error] = np.inf
