@@ -360,7 +360,7 @@ class Candidates:
         count; None takes the random ones.
         """
         place, arguments = self.place, (size, self.request, adjust, args)
-        sums = [None] * len(self.parts) if adjust is None else self.sums()
+        sums = [None] * len(self.parts) if adjust is None else self._sums()[: len(self.parts)]
         cells = (self.parts, sums, self._whole)
         if not self.are_parted:
             return Choice.of(place.make(_smallest_of, *cells, args=arguments))

@@ -129,8 +129,9 @@ def unfitted_form(estimator, X=None) -> TableForm:
     if all(map(is_plain_tree, kinds)):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
         return TableForm("float32", allow_nan=allow_nan)
-    takes_numbers = is_lightgbm if is_polars(X) else is_plain_booster
-    if all(is_plain_tree(kind) or takes_numbers(kind) for kind in kinds):
+    if all(is_plain_tree(kind) or is_plain_booster(kind) for kind in kinds):
+        return TableForm("numbers")
+    if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
         return TableForm("numbers")
     if all(map(_is_forest, kinds)):
         return TableForm("numbers", fill_missing=True)
