@@ -32,9 +32,9 @@ from metasampler.ensemble import (
 )
 from metasampler.ensemble._balance_cascade import _Cascade, pool_sizes
 from metasampler.ensemble._self_paced import draw_self_paced, self_paced_factor, share_out
-from metasampler.growth import Candidates, Memory, RandomStreams, Stream
+from metasampler.growth import Memory, RandomStreams, Stream
 from metasampler.growth._data import Part
-from metasampler.growth._draw import Request, race_keys
+from metasampler.growth._draw import Candidates, Request, race_keys
 from metasampler.growth._pieces import find_rows
 from metasampler.growth._rules import Sums
 

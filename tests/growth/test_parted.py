@@ -22,9 +22,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
-from metasampler.growth import Candidates, Memory, RandomStreams, _data
+from metasampler.growth import Memory, RandomStreams, _data
 from metasampler.growth._data import Part
-from metasampler.growth._draw import Request, race_keys
+from metasampler.growth._draw import Candidates, Request, race_keys
 from metasampler.growth._pieces import find_rows
 from metasampler.growth._places import FileTable, FrameTable, write_table
 from metasampler.growth._rules import Sums, hardest_rows

@@ -4,16 +4,7 @@ import numpy as np
 
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import (
-    Candidates,
-    Choice,
-    Growth,
-    GrowthData,
-    RandomStreams,
-    Stream,
-    draw_from_pool,
-    hardest_rows,
-)
+from metasampler.growth import Stream, hardest_rows
 
 
 @shared_docs()
@@ -99,16 +90,14 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
     """Return the size of one class's pool for each member: a geometric sequence."""
-    if n_rows <= draw_size:
-        return np.full(int(n_members), n_rows)  # True is a number of members, too
     exponents = np.arange(n_members) / max(1, n_members - 1)
-    return np.rint(n_rows * (draw_size / n_rows) ** exponents).astype(np.intp)
+    return np.rint(n_rows * min(1.0, draw_size / n_rows) ** exponents).astype(np.intp)
 
 
 class _Cascade:
     """The policy: rows come from pools that shrink with every member."""
 
-    def __init__(self, data: GrowthData, streams: RandomStreams, n_members: int):
+    def __init__(self, data, streams, n_members: int):
         #: For each class the size of its pool, member by member.
         self.sizes = [pool_sizes(int(count), data.draw_size, n_members) for count in data.counts]
         # Not the keys of the draw: rows that were kept for their small keys would then be drawn
@@ -121,14 +110,14 @@ class _Cascade:
             if count > data.draw_size and k != data.minority
         }
 
-    def __call__(self, growth: Growth):
+    def __call__(self, growth):
         """Cut the pools and return the rule of the next draw."""
         for k, parts in self.pools.items():
             size = int(self.sizes[k][growth.n_members])
             self.pools[k] = hardest_rows(growth.candidates(k).among(parts), size, self.ties)
         return self.draw
 
-    def draw(self, growth: Growth, candidates: Candidates, size: int) -> Choice:
+    def draw(self, growth, candidates, size: int):
         """Return ``size`` of the rows in the pool of one class: the rule of every draw."""
         # It knows the newest pools only. Nobody repeats it: a refit has a cascade of its own.
-        return draw_from_pool(candidates, self.pools[candidates.k], size)
+        return candidates.among(self.pools[candidates.k]).smallest(size)

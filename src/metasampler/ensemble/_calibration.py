@@ -7,6 +7,7 @@ to probabilities of the real world and keeps their order. Teams are joined first
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.growth import GrowthData, join_arrays
 
 CALIBRATIONS = ("auto", "prior", "sigmoid")
+
+Arrays = Sequence[np.ndarray]
 
 # On imbalanced-learn's 27 data sets a sigmoid has the lowest Brier score even where it is fitted
 # on five positives; on other sets no other form did better with so few
@@ -56,13 +59,20 @@ class HeldOut(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence["HeldOut"]) -> "HeldOut":
         """Return the rows of several."""
-        arrays = zip(*parts, strict=True)
-        return cls(*(join_arrays(of) for of in arrays))
+        return cls(*map(join_arrays, zip(*parts, strict=True)))
+
+    def at(self, rows: np.ndarray) -> "HeldOut":
+        """Return some of the rows, given by their numbers; all rows are in ascending order."""
+        return self.take(np.searchsorted(self.rows, rows))
+
+    def take(self, places: np.ndarray) -> "HeldOut":
+        """Return the rows at some places."""
+        taken: list = [None if of is None else of[places] for of in self]
+        return HeldOut(*taken)
 
     def are_few(self, n_classes: int) -> bool:
         """Return whether some class has too few rows for a reliable calibration."""
-        counts = np.bincount(self.codes, minlength=n_classes)
-        return bool(counts.min() < _ENOUGH_ROWS)
+        return bool(np.bincount(self.codes, minlength=n_classes).min() < _ENOUGH_ROWS)
 
 
 # ---------------------------------------------------------------------- teams
@@ -82,14 +92,8 @@ class Blend:
     that the joint answer is that of a balanced world.
     """
 
-    def __init__(
-        self,
-        answers: Sequence[np.ndarray],
-        codes: np.ndarray | None,
-        shares: Sequence[np.ndarray],
-        votes: Sequence[int] | None = None,
-    ):
-        self.votes = [1] * len(answers) if votes is None else list(votes)
+    def __init__(self, answers: Arrays, codes, shares: Arrays, votes: Sequence[int] = ()):
+        self.votes = list(votes) or [1] * len(answers)
         self.centres, self.scales = [], []
         #: The score of each team on the rows that all can judge, and last that of all together.
         self.scores: list[float] = []
@@ -99,11 +103,7 @@ class Blend:
 
     @classmethod
     def of(
-        cls,
-        data: GrowthData,
-        judged: Sequence[tuple],
-        shares: Sequence[np.ndarray],
-        votes: Sequence[int] | None = None,
+        cls, data: GrowthData, judged: Sequence[tuple], shares: Arrays, votes: Sequence[int] = ()
     ) -> tuple["Blend", HeldOut | None]:
         """Return the blend of grown teams, and the rows that decide, if there are any.
 
@@ -115,43 +115,34 @@ class Blend:
         if not data.has_validation:
             answers = [_vector(proba) for _, proba, *_ in judged]
             return cls(answers, None, shares, votes), None
-        common, _, codes, weights = judged[0]
-        for rows, *_ in judged[1:]:
-            common = np.intersect1d(common, rows, assume_unique=True)
-        answers = [_vector(proba[np.searchsorted(rows, common)]) for rows, proba, *_ in judged]
-        of_first = np.searchsorted(judged[0][0], common)
-        codes, weights = codes[of_first], None if weights is None else weights[of_first]
-        blend = cls(answers, codes, shares, votes)
-        joint = blend(answers)
+        teams = [HeldOut(*of_team) for of_team in judged]
+        common = reduce(partial(np.intersect1d, assume_unique=True), [team.rows for team in teams])
+        shared = [team.at(common) for team in teams]
+        answers, first = [_vector(team.proba) for team in shared], shared[0]
+        blend = cls(answers, first.codes, shares, votes)
+        held_out = first._replace(proba=blend(answers))
         # No score speaks of a class that has no rows.
-        if np.bincount(codes, minlength=data.n_classes).min():
-            score = data.score_function(codes, weights)
-            blend.scores = [score(answer) for answer in (*answers, _vector(joint))]
-        held_out = HeldOut(common, joint, codes, weights)
+        if np.bincount(first.codes, minlength=data.n_classes).min():
+            score = data.score_function(first.codes, first.weights)
+            blend.scores = [score(answer) for answer in (*answers, _vector(held_out.proba))]
         if held_out.are_few(data.n_classes):
-            held_out = blend._by_those_who_can(judged)
+            held_out = blend._by_those_who_can(teams)
         return blend, held_out
 
-    def _by_those_who_can(self, judged: Sequence[tuple]) -> HeldOut:
+    def _by_those_who_can(self, teams: Sequence[HeldOut]) -> HeldOut:
         """Return all rows that some team can judge, each with the answer of the teams that can."""
-        rows = np.unique(np.concatenate([of_team for of_team, *_ in judged]))
-        known = np.array([np.isin(rows, of_team, assume_unique=True) for of_team, *_ in judged])
-        proba = np.empty((len(rows), judged[0][1].shape[1]))
-        codes = np.empty(len(rows), dtype=judged[0][2].dtype)
-        weights = None if judged[0][3] is None else np.empty(len(rows))
+        rows = np.unique(np.concatenate([team.rows for team in teams]))
+        known = np.array([np.isin(rows, team.rows, assume_unique=True) for team in teams])
+        parts = []
         for pattern in np.unique(known, axis=1).T:
-            here = np.flatnonzero((known == pattern[:, np.newaxis]).all(axis=0))
-            answers: list[np.ndarray | None] = [None] * len(judged)
-            for number, (of_team, answer, team_codes, team_weights) in enumerate(judged):
-                if not pattern[number]:
-                    continue
-                places = np.searchsorted(of_team, rows[here])
-                answers[number] = _vector(answer[places])
-                codes[here] = team_codes[places]
-                if weights is not None:
-                    weights[here] = team_weights[places]
-            proba[here] = self(answers)
-        return HeldOut(rows, proba, codes, weights)
+            here = rows[(known == pattern[:, np.newaxis]).all(axis=0)]
+            able = [
+                team.at(here) if can else None for team, can in zip(teams, pattern, strict=True)
+            ]
+            proba = self([None if team is None else _vector(team.proba) for team in able])
+            parts.append(next(filter(None, able))._replace(proba=proba))
+        joined = HeldOut.joined(parts)
+        return joined.take(np.argsort(joined.rows))
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
@@ -171,8 +162,7 @@ class Blend:
 
 def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
     """Return what a team's log-odds are multiplied by: 1 where rows cannot tell."""
-    spread = float(odds.std())
-    if spread < 1e-9:
+    if (spread := float(odds.std())) < 1e-9:
         return 0.0  # a team that says the same of all rows says nothing
     if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
         return 1.0
@@ -187,15 +177,11 @@ def _vector(proba: np.ndarray) -> np.ndarray:
     return proba[:, 1] if proba.shape[1] == 2 else proba
 
 
-def _log(proba: np.ndarray) -> np.ndarray:
-    return np.log(np.maximum(proba, _LEAST_OF_TEAM))
-
-
 def _log_odds(proba: np.ndarray) -> np.ndarray:
     """Return log-odds of class 1, or for many classes the logarithms less their mean."""
+    logs = np.log(np.maximum(proba, _LEAST_OF_TEAM))
     if proba.ndim == 1:
-        return _log(proba) - _log(1 - proba)
-    logs = _log(proba)
+        return logs - np.log(np.maximum(1 - proba, _LEAST_OF_TEAM))
     return logs - logs.mean(axis=1, keepdims=True)
 
 
@@ -210,7 +196,6 @@ class NoCalibration:
     name = "none"
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
-        """Calibrate a matrix of probabilities."""
         return proba
 
 
@@ -228,7 +213,6 @@ class PriorCalibration:
     name = "prior"
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
-        """Calibrate a matrix of probabilities."""
         return _normalise(proba * (self.prior / self.drawn))
 
 
@@ -255,22 +239,19 @@ class SigmoidCalibration:
     def __init__(self, prior, proba, codes, weights=None, of_log_odds=False):
         self.prior = prior
         self.of_log_odds = of_log_odds
-        proba = self._scores(proba)
-        n_classes = proba.shape[1]
+        scores = self._scores(proba)
         # Of two classes one function is enough, and keeps the order exactly.
-        columns = [1] if n_classes == 2 else range(n_classes)
+        columns = [1] if len(prior) == 2 else range(len(prior))
         added = _ADDED_ROWS_TO_BLENDS if of_log_odds else _ADDED_ROWS
-        self.functions = [fit_sigmoid(proba[:, k], codes == k, weights, added) for k in columns]
+        self.functions = [fit_sigmoid(scores[:, k], codes == k, weights, added) for k in columns]
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
-        """Calibrate a matrix of probabilities."""
-        proba = self._scores(proba)
-        if proba.shape[1] == 2:
-            positive = self.functions[0](proba[:, 1])
-            return np.column_stack([1 - positive, positive])
+        scores = self._scores(proba).T[-len(self.functions) :]
         columns = [
-            function(column) for function, column in zip(self.functions, proba.T, strict=True)
+            function(column) for function, column in zip(self.functions, scores, strict=True)
         ]
+        if len(columns) == 1:
+            return np.column_stack([1 - columns[0], columns[0]])
         return _normalise(np.column_stack(columns))
 
     def _scores(self, proba: np.ndarray) -> np.ndarray:
@@ -352,25 +333,19 @@ def decide(
     if held_out is not None:
         weights = _to_prior(held_out.codes, held_out.weights, prior)
         judged = {"proba": held_out.proba, "codes": held_out.codes, "weights": weights}
-    balanced = np.full(data.n_classes, 1 / data.n_classes)
+    of_log_odds = drawn is None
+    drawn = np.full(data.n_classes, 1 / data.n_classes) if drawn is None else drawn
     calibrate = make_calibration(
-        calibration,
-        prior=prior,
-        drawn=balanced if drawn is None else drawn,
-        of_log_odds=drawn is None,
-        **judged,
+        calibration, prior=prior, drawn=drawn, of_log_odds=of_log_odds, **judged
     )
     if data.n_classes > 2:
         return calibrate, None
     minority = data.minority
     if held_out is not None:
-        scores = calibrate(held_out.proba)[:, minority]
-        positive = held_out.codes == minority
+        scores, positive = calibrate(held_out.proba)[:, minority], held_out.codes == minority
         judged = {"scores": scores, "positive": positive, "weights": weights}
-    prior_of_minority = calibrate.prior[minority]
-    return calibrate, choose_threshold(
-        threshold, prior=prior_of_minority, n_rows=data.n_rows, **judged
-    )
+    prior = calibrate.prior[minority]
+    return calibrate, choose_threshold(threshold, prior=prior, n_rows=data.n_rows, **judged)
 
 
 def _to_prior(codes, weights, prior):

@@ -15,8 +15,8 @@ from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, w
 # are held out.
 _FEW_ROWS = 10
 
-_GOALS = ("f1", "mcc")
-_GOALS_WITH_VALUES = {"recall": 1, "precision": 1, "cost": 2, "top": 1}
+# How many values a goal has, and the largest that each may be.
+_GOALS = {"recall": (1, 1), "precision": (1, 1), "cost": (2, sys.float_info.max), "top": (1, 1)}
 _ALLOWED = (
     "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p), "
     "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
@@ -109,24 +109,18 @@ def _check_threshold(threshold: Any, n_classes: int) -> None:
 
 def _means_something(threshold: Any) -> bool:
     if isinstance(threshold, str):
-        return threshold in _GOALS
-    if isinstance(threshold, Real):
-        return _is_good("probability", threshold)
+        return threshold in ("f1", "mcc")
+    if not isinstance(threshold, (tuple, list)):
+        return 0 < threshold < 1
     name, *values = threshold or [None]
-    n_values = _GOALS_WITH_VALUES.get(name) if isinstance(name, str) else None
-    return n_values == len(values) and all(_is_good(name, value) for value in values)
-
-
-def _is_good(name: str, value: Any) -> bool:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number:
+    n_values, most = _GOALS.get(str(name), (-1, 0))
+    numbers = [v for v in values if isinstance(v, Real) and not isinstance(v, bool)]
+    if not len(numbers) == len(values) == n_values:
         return False
-    if name == "top" and isinstance(value, Integral):
-        return int(value) > 0
-    if name in ("probability", "top"):
-        return 0 < value < 1
-    # Compared as it is: a whole number may be too large for a float.
-    return 0 < value <= (sys.float_info.max if name == "cost" else 1)
+    if name == "top":
+        return values[0] > 0 and (isinstance(values[0], Integral) or values[0] < 1)
+    # Compared as they are: a whole number may be too large for a float.
+    return all(0 < value <= most for value in values)
 
 
 def needs_held_out_rows(threshold) -> bool:

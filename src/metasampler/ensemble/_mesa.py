@@ -298,22 +298,19 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         >>> MesaClassifier.from_preset("fast", random_state=0)
         MesaClassifier(estimator='fast', random_state=0)
         """
-        presets: dict[str, dict[str, Any]] = {
-            "default": {},
-            "fast": {"estimator": "fast"},
-            "best": {"estimator": "best"},
-            "paper": {
-                "estimator": DecisionTreeClassifier(),
-                "n_estimators": 10,
-                "validation_fraction": 0.2,
-                # Algorithm 2 draws its actions.
-                "meta_sampler": Drawn("fit"),
-                "calibration": None,
-                "threshold": 0.5,
-                "leaf_smoothing": 0.0,
-                "refit": False,
-            },
+        paper = {
+            "estimator": DecisionTreeClassifier(),
+            "n_estimators": 10,
+            "validation_fraction": 0.2,
+            # Algorithm 2 draws its actions.
+            "meta_sampler": Drawn("fit"),
+            "calibration": None,
+            "threshold": 0.5,
+            "leaf_smoothing": 0.0,
+            "refit": False,
         }
+        recipes: dict = {name: {"estimator": name} for name in ("fast", "best")}
+        presets = {"default": {}, **recipes, "paper": paper}
         if name not in presets:
             names = ", ".join(map(repr, presets))
             raise ValueError(f"There is no preset {name!r}; the names are {names}.")
@@ -356,30 +353,32 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _make_policy(self, plan, data):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
         given = self.meta_sampler
-        if isinstance(given, Drawn):
-            policy = self._resolve_policy(given.policy, plan, data)
-            if not hasattr(policy, "sample"):
-                raise TypeError(f"meta_sampler={given!r}: {policy!r} has nothing to draw from.")
-            return Drawn(policy)
-        return self._resolve_policy(given, plan, data)
+        if not isinstance(given, Drawn):
+            return self._resolve_policy(given, plan, data)
+        policy = self._resolve_policy(given.policy, plan, data)
+        if not hasattr(policy, "sample"):
+            raise TypeError(f"meta_sampler={given!r}: {policy!r} has nothing to draw from.")
+        return Drawn(policy)
 
     def _resolve_policy(self, given, plan, data):
         """Return the policy that a `meta_sampler` names or is."""
-        if isinstance(given, str) and given == _UNIVERSAL:
+        name = given if isinstance(given, str) else None
+        if name == _UNIVERSAL:
             known = data.has_validation
             return WithRivals(load_policy(_UNIVERSAL)) if known else ConstantPolicy(_BLIND_MU)
         if isinstance(given, Real) and not isinstance(given, bool):
             if not 0 <= float(given) <= 1:
                 raise ValueError(f"meta_sampler as a number must be in [0, 1], got {given!r}.")
             return ConstantPolicy(float(given))
-        if isinstance(given, str) and given == "random":
+        if name == "random":
             return UniformPolicy()
-        if isinstance(given, str) and given == "fit":
+        if name == "fit":
             # Imported here: only those who meta-train need the packages that learn.
             from metasampler.meta import MetaSampler
 
             given = MetaSampler(verbose=self.verbose)
-        if hasattr(given, "fit_growth_data"):
+        is_sampler = hasattr(given, "fit_growth_data")
+        if is_sampler:
             policy = self._fitted_sampler(given, plan, data)
         elif isinstance(given, (str, os.PathLike)):
             policy = load_policy(given)
@@ -395,7 +394,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 f"meta_sampler={self.meta_sampler!r} reads errors of validation rows: pass X_val "
                 "and y_val, or a validation_fraction."
             )
-        if not (hasattr(given, "fit_growth_data") and not given.__sklearn_is_fitted__()):
+        if not is_sampler or given.__sklearn_is_fitted__():
             kinds = plan.kinds
             if plan.recipe is not None:
                 boosters = plan.recipe.scout(1)
@@ -428,12 +427,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         self._policies = {team.name: team.policy for team in teams}
         self.signal_ = None if plan.recipe is None else plan.recipe.signal(teams[0].growth)
         later = [step for team in teams for step in team.growth.steps[1:] if team.policy]
-        chosen = [step.mu if step.power is None else step.power for step in later]
         # A power of next to nothing is a uniform draw, which has no number.
-        self.actions_ = np.array([0.0 if action is None else action for action in chosen])
+        self.actions_ = np.array([step.mu or step.power or 0.0 for step in later])
         states = [step.state for step in later if step.state is not None]
-        encoder = getattr(policy, "encoder", None)
-        size = 0 if encoder is None else encoder.size
+        size = getattr(getattr(policy, "encoder", None), "size", 0)
         self.states_ = np.array(states) if states else np.empty((0, size))
         self.rivals_ = getattr(policy, "rivals_", ())
         self.rival_ = getattr(policy, "rival_", None)

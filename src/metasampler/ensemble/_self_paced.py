@@ -183,7 +183,7 @@ def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.nda
     shares = np.zeros(len(weights))
     open_bins = populations > 0
     left = size
-    while True:
+    while open_bins.any():
         shares[open_bins] = left * weights[open_bins] / weights[open_bins].sum()
         full = open_bins & (shares >= populations)
         if not full.any():
@@ -191,8 +191,6 @@ def share_out(weights: np.ndarray, populations: np.ndarray, size: int) -> np.nda
         shares[full] = populations[full]
         left -= int(populations[full].sum())
         open_bins &= ~full
-        if not open_bins.any():
-            break
     quotas = np.floor(shares).astype(np.intp)
     # What rounding has left over goes to the bins that lost most by it.
     by_loss = np.argsort(quotas - shares, kind="stable")

@@ -52,13 +52,9 @@ class FitSummary:
         for row in shown:
             # Three dots stand for the members left out.
             table.add_row(*(map(_show, row.values()) if row else ["..."] * len(names)))
-        stream = StringIO()
-        console = Console(
-            file=stream, width=max(100, 12 * len(names)), color_system=None, soft_wrap=True
-        )
-        console.print(table)
-        for note in self.notes:
-            console.print(Text(note))
+        stream, width = StringIO(), max(100, 12 * len(names))
+        console = Console(file=stream, width=width, color_system=None, soft_wrap=True)
+        console.print(table, *map(Text, self.notes), sep="\n")
         return stream.getvalue()
 
     __repr__ = __str__
@@ -86,34 +82,27 @@ def summarise(ensemble, steps, teams) -> FitSummary:
         if len(ensemble.scores_):
             # Members of a team are judged without the other teams.
             row["team score" if has_teams else "score"] = step.score
-            labels = ensemble.classes_.tolist()
-            errors = [None] * len(labels) if step.class_errors is None else step.class_errors
-            for label, error in zip(labels, errors, strict=True):
-                row[f"error of {label}"] = None if error is None else float(error)
+            for k, label in enumerate(ensemble.classes_.tolist()):
+                errors = step.class_errors
+                row[f"error of {label}"] = None if errors is None else float(errors[k])
         rows.append(row)
-    title = f"{type(ensemble).__name__}, {len(rows)} members"
+    title, promise = f"{type(ensemble).__name__}, {len(rows)} members", _promise(ensemble)
     by_team = _by_team(ensemble, steps, teams) if has_teams else []
-    return FitSummary(title, rows, list(_notes(ensemble)), _promise(ensemble), by_team)
+    return FitSummary(title, rows, list(_notes(ensemble, promise)), promise, by_team)
 
 
 def _by_team(ensemble, steps, teams) -> list[dict]:
     """Return a row for each team, and one for all of them together."""
-    rows = []
+    rows: list[dict] = []
     for name in dict.fromkeys(teams):
         own = [step for step, team in zip(steps, teams, strict=True) if team == name]
-        rows.append(
-            {
-                "team": name,
-                "members": len(own),
-                "rows each": _span([step.n_rows for step in own]),
-                "drawn": "all rows" if name == "scouts" else _drawn(own),
-            }
-        )
+        drawn = "all rows" if name == "scouts" else _drawn(own)
+        each = _span([step.n_rows for step in own])
+        rows.append({"team": name, "members": len(own), "rows each": each, "drawn": drawn})
     rows.append({"team": "together", "members": len(steps), "rows each": None, "drawn": None})
-    if ensemble.held_out_scores_:
+    if scores := ensemble.held_out_scores_:
         for row in rows:
-            score = ensemble.held_out_scores_.get(row["team"])
-            row[f"held-out {score_name(ensemble)}"] = score
+            row[f"held-out {score_name(ensemble)}"] = scores.get(row["team"])
     return rows
 
 
@@ -140,7 +129,7 @@ def score_name(ensemble) -> str:
     return ensemble.scoring.replace("_", " ") if isinstance(ensemble.scoring, str) else "score"
 
 
-def _notes(ensemble) -> Iterator[str]:
+def _notes(ensemble, promise: str) -> Iterator[str]:
     """Yield the lines below the table."""
     held_out = ensemble.held_out_scores_
     if len(held_out) > 1:
@@ -166,16 +155,14 @@ def _notes(ensemble) -> Iterator[str]:
         )
     if rivals := getattr(ensemble, "rivals_", ()):
         met = " and ".join(f"{mu:g}" for mu in rivals)
-        if ensemble.rival_ is None:
-            chosen = "Neither was clearly better" if len(rivals) > 1 else "It was not better"
-            yield f"Rivals: constant mu {met}. {chosen}, so the meta-sampler chose mu."
-        else:
-            yield (
-                f"Rivals: constant mu {met}. mu = {ensemble.rival_:g} was clearly better on the "
-                "validation rows, so it took the place of the meta-sampler."
-            )
+        chosen = "Neither was clearly better" if len(rivals) > 1 else "It was not better"
+        chosen += ", so the meta-sampler chose mu."
+        if ensemble.rival_ is not None:
+            chosen = f"mu = {ensemble.rival_:g} was clearly better on the validation rows, so it "
+            chosen += "took the place of the meta-sampler."
+        yield f"Rivals: constant mu {met}. {chosen}"
     yield f"Calibration: {ensemble.calibration_.name}."
-    if promise := _promise(ensemble):
+    if promise:
         yield promise
     if ensemble.refit_:
         yield "All numbers come from the fit with held-out rows, before the refit on all rows."

@@ -112,12 +112,12 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             In the order of `classes_`.
         """
         source = resolve_source(X)
-        if source is not None:
-            check_is_fitted(self)
-            names = getattr(self, "feature_names_in_", None)
-            frames = (frame if names is None else frame[list(names)] for frame in source.frames())
-            return np.concatenate([self._proba_of_table(frame) for frame in frames])
-        return self._proba_of_table(X)
+        if source is None:
+            return self._proba_of_table(X)
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        frames = (frame if names is None else frame[list(names)] for frame in source.frames())
+        return np.concatenate([self._proba_of_table(frame) for frame in frames])
 
     def _proba_of_table(self, X) -> np.ndarray:
         """Return the probability of each class for rows in memory."""
@@ -197,16 +197,15 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def feature_importances_(self):
         """Mean of the members' feature importances, by the weights of their votes."""
         check_is_fitted(self)
-        without = {
-            type(member).__name__
-            for member in self.estimators_
-            if not hasattr(member, "feature_importances_")
-        }
+        kinds = {type(member): member for member in self.estimators_}
+        without = [
+            kind.__name__ for kind in kinds if not hasattr(kinds[kind], "feature_importances_")
+        ]
         if without:
             names = ", ".join(sorted(without))
             raise AttributeError(f"The members of type {names} have no feature_importances_.")
         importances = np.array([member.feature_importances_ for member in self.estimators_])
-        if len({type(member) for member in self.estimators_}) > 1:
+        if len(kinds) > 1:
             # Some count splits and some add up gains: the means would be those of the larger unit.
             totals = importances.sum(axis=1, keepdims=True)
             importances = importances / np.where(totals > 0, totals, 1)

@@ -14,8 +14,6 @@ from metasampler.growth._check import (
 from metasampler.growth._data import GrowthData, fingerprint, join_arrays
 from metasampler.growth._draw import (
     DEFAULT_SIGMA,
-    Candidates,
-    Choice,
     RandomStreams,
     Stream,
     draw_rows,
@@ -39,7 +37,6 @@ from metasampler.growth._places import load_cell, store_cell
 from metasampler.growth._rules import (
     GaussianDraw,
     PowerDraw,
-    draw_from_pool,
     hardest_rows,
     make_draw,
     spread_action,
@@ -59,8 +56,6 @@ __all__ = [
     "N_JOBS",
     "SAMPLING_RATIO",
     "ArrayBlock",
-    "Candidates",
-    "Choice",
     "GaussianDraw",
     "Growth",
     "GrowthData",
@@ -75,7 +70,6 @@ __all__ = [
     "RandomStreams",
     "Stream",
     "copy_input_tags",
-    "draw_from_pool",
     "draw_rows",
     "fingerprint",
     "group_sums",

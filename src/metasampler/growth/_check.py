@@ -17,10 +17,10 @@ from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
 from metasampler.growth._data import GrowthData, Part, join_below, part_apart
 from metasampler.growth._draw import (
     RandomStreams,
+    Stream,
     can_hold_out,
-    deal_folds,
     find_minority,
-    hold_out_rows,
+    split_rows,
 )
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
@@ -87,7 +87,14 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
             f"{name} is None."
         )
     y = column_or_1d(y, warn=True)
-    _refuse_missing_labels(y, name)
+    # Others stumble over None and NA.
+    objects = y if y.dtype.kind == "O" else ()
+    n_missing = sum(x is None or type(x).__name__ in ("NAType", "NaTType") for x in objects)
+    if n_missing:
+        raise ValueError(
+            f"Input {name} contains NaN: {n_missing} of {len(y)} labels are missing. Fill them, or "
+            "leave these rows out."
+        )
     assert_all_finite(y, input_name=name, estimator_name=type(owner).__name__)
     if any(isinstance(label, bytes) for label in y[:1]):
         raise TypeError(
@@ -101,18 +108,6 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
     check_consistent_length(X, y)
     return y
-
-
-def _refuse_missing_labels(y: np.ndarray, name: str) -> None:
-    """Raise a ValueError for None and NA among labels of any kind, which others stumble over."""
-    if y.dtype.kind != "O":
-        return
-    is_missing = [label is None or type(label).__name__ in ("NAType", "NaTType") for label in y]
-    if any(is_missing):
-        raise ValueError(
-            f"Input {name} contains NaN: {sum(is_missing)} of {len(y)} labels are missing. Fill "
-            "them, or leave these rows out."
-        )
 
 
 def encode_labels(y, classes, name: str) -> np.ndarray:
@@ -136,32 +131,17 @@ def encode_labels(y, classes, name: str) -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
-def _weighted_rows(X, sample_weight):
-    """Return the rows of a frame that count: nothing may be learned from the others."""
-    if sample_weight is None or not is_frame(X):
-        return X
-    counts = np.asarray(sample_weight) != 0
-    # Weights of another shape are an error, which is found where they are checked.
-    proper = counts.shape == (X.shape[0],) and counts.any() and not counts.all()
-    return take_rows(X, np.flatnonzero(counts)) if proper else X
-
-
-def _check_weights(sample_weight, X) -> np.ndarray:
-    """Return one weight for every row of X; what is no number is named as a weight."""
+def _drop_weightless_rows(X, y, sample_weight):
+    """Check the weights and leave out the rows that have none, as if they were never passed."""
     if isinstance(sample_weight, Real) and not np.isfinite(float(sample_weight)):
         raise ValueError(f"sample_weight must be finite, got {sample_weight}.")
     try:
-        return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (TypeError, ValueError) as error:
         if "sample_weight" in str(error) or "Sample weights" in str(error):
             raise
         raise ValueError(f"sample_weight must hold numbers, one a row: {error}.") from error
-
-
-def _drop_weightless_rows(X, y, sample_weight):
-    """Check the weights and leave out the rows that have none, as if they were never passed."""
-    weights, rows = _check_weights(sample_weight, X), None
-    keep = weights > 0
+    keep, rows = weights > 0, None
     if not keep.any():  # older versions of scikit-learn let this pass
         raise ValueError("sample_weight is zero for every row.")
     if not keep.all():
@@ -202,8 +182,13 @@ def make_growth_data(
     The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
-    weighted = _weighted_rows(X, sample_weight)
-    form = unfitted_form(estimator, X).fit(weighted)
+    learned_from = X
+    if sample_weight is not None and is_frame(X):
+        counting = np.asarray(sample_weight) != 0
+        # Weights of another shape are an error, which is found where they are checked.
+        if counting.shape == (X.shape[0],) and counting.any() and not counting.all():
+            learned_from = take_rows(X, np.flatnonzero(counting))
+    form = unfitted_form(estimator, X).fit(learned_from)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
@@ -224,19 +209,15 @@ def make_growth_data(
     minority = find_minority(classes, counts)
     known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
     streams = RandomStreams.from_random_state(streams)
-    if (
-        X_val is None
-        and validation_fraction is not None
-        and can_hold_out(classes, counts, must_hold_out)
-    ):
-        class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
+    fraction = validation_fraction if X_val is None else None
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
+        n_folds = max(2, round(min(1 / fraction, len(codes)))) if rotate else 0
+        key = streams.row_key(Stream.SPLIT)
+        folds = split_rows(codes, len(classes), n_folds, fraction, key)
         if rotate:
-            n_folds = max(2, round(min(1 / validation_fraction, len(codes))))
-            known["folds"] = deal_folds(class_rows, n_folds, streams)
-            known["roles"] = {"train": slice(None), "valid": slice(None)}
+            known |= {"folds": folds, "roles": {"train": slice(None), "valid": slice(None)}}
         else:
-            valid = hold_out_rows(class_rows, validation_fraction, streams)
-            known["roles"] = {"train": ~valid, "valid": valid}
+            known["roles"] = {"train": folds == 0, "valid": folds == 1}
     # In as few bytes as they need: there is one for every row.
     code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
     parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])

@@ -155,12 +155,8 @@ class GrowthData:
     def __post_init__(self, same_rows_as):
         known, place = same_rows_as, self.place
         self.drawn_parts = self.parts[: self.n_drawn_parts]
-        self.n_classes = len(self.classes)
-        self._facts = (
-            place.ask(_facts_of, self.parts, args=(self.n_classes,))
-            if known is None
-            else known._facts
-        )
+        self.n_classes = n_classes = len(self.classes)
+        self._facts = known._facts if known else place.ask(_facts_of, self.parts, args=(n_classes,))
         n_rows, counts, roles, weighted, n_folds = zip(*self._facts, strict=True)
         drawn = slice(self.n_drawn_parts)
         #: Rows of all tables, and of the first, from which rows are drawn.
@@ -185,29 +181,26 @@ class GrowthData:
         #: The part of the training rows that a member gets.
         self.drawn_part = float(limits.sum() / counts.sum())
         #: Rows of each class and fold.
-        self.fold_counts: np.ndarray | None = None if known is None else known.fold_counts
-        if self.n_folds and known is None:
-            arguments = (self.n_classes, self.n_folds)
-            answers = place.ask(_count_folds, self.drawn_parts, args=arguments)
+        self.fold_counts: np.ndarray | None = known.fold_counts if known else None
+        if self.n_folds and not known:
+            answers = place.ask(_count_folds, self.drawn_parts, args=(n_classes, self.n_folds))
             self.fold_counts = np.sum(answers, axis=0)
         #: The total weight of each class in the training rows.
-        self.class_weights = counts.astype(float)
+        self.class_weights = known.class_weights if known else counts.astype(float)
         #: The mean weight of each class that is drawn. There the rows' own weights have done their
         #: work in the draw: each drawn row stands for rows of the mean weight of its class.
         self.mean_weights: dict[int, float] = {}
         if self.has_weights:
             for k, count in enumerate(counts):
-                total = (
-                    sum_of_parts(place, _weights_of_class, self.drawn_parts, k, count)
-                    if known is None
-                    else known.class_weights[k]
-                )
-                self.class_weights[k] = total
+                if not known:
+                    self.class_weights[k] = sum_of_parts(
+                        place, _weights_of_class, self.drawn_parts, k, count
+                    )
                 if count > limits[k]:
-                    self.mean_weights[k] = total / count
+                    self.mean_weights[k] = self.class_weights[k] / count
         #: For each part the watched rows in the roles that were asked for so far.
-        self.watches: list = [{} for _ in self.parts] if known is None else known.watches
-        self._watched: dict[str, Watched] = {} if known is None else dict(known._watched)
+        self.watches: list = known.watches if known else [{} for _ in self.parts]
+        self._watched: dict[str, Watched] = dict(known._watched) if known else {}
         self._positions: dict = {}
         self._scorers: dict = {}
         # An unknown scorer is found before any member is fitted.
@@ -270,7 +263,7 @@ class GrowthData:
         """Return the same task with one fold held out from all members, instead of rotation."""
         if not self.n_folds:
             return self
-        parts = self.place.make(_holding_out_first_fold, self.drawn_parts)
+        parts = self.place.make(_holding_out_fold, self.drawn_parts, args=(None, 0))
         return replace(self, parts=parts)
 
     def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "GrowthData":
@@ -342,11 +335,10 @@ class GrowthData:
         """Return short texts that tell these rows, labels and weights from others."""
         if self.example is not None:
             return {"X": self.fingerprint}
-        codes, weights, tables = self.codes, self.weights, self.tables
         return {
-            "y": fingerprint(codes),
-            "sample_weight": None if weights is None else fingerprint(weights),
-            "X": list(map(fingerprint, tables)),
+            "y": fingerprint(self.codes),
+            "sample_weight": None if self.weights is None else fingerprint(self.weights),
+            "X": list(map(fingerprint, self.tables)),
         }
 
     # ------------------------------------------------------------------ sizes of draws
@@ -422,8 +414,7 @@ class GrowthData:
         if self.n_train_table <= n_rows:
             chosen = place.make(_role_rows, parts, args=("all",))
         else:
-            key = self.streams.row_key(Stream.EDGES)
-            n_all = self.n_train_table
+            key, n_all = self.streams.row_key(Stream.EDGES), self.n_train_table
             request = Request(None, None, "all", key, 0, weighted=False, n_rows=n_all)
             chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
@@ -445,14 +436,12 @@ def count_classes(part: Part, n_classes: int, role: str) -> np.ndarray:
 
 
 def _count_folds(part: Part, n_classes: int, n_folds: int) -> np.ndarray:
-    """Return the number of rows of each class and fold."""
     assert part.folds is not None
     pairs = part.codes.astype(np.intp) * n_folds + part.folds
     return np.bincount(pairs, minlength=n_classes * n_folds).reshape(n_classes, n_folds)
 
 
 def _role_rows(part: Part, role: str) -> Selector:
-    """Return the positions of the rows in a role."""
     if role == "all" or isinstance(part.roles.get(role), slice):
         return slice(None)
     return part.rows_of(None, None, role)
@@ -466,17 +455,14 @@ def _look_at(part: Part, rows: Selector) -> tuple:
 
 
 def _add_watch(watch: dict, rows: Selector, role: str) -> dict:
-    """Return the watched rows with those of one more role."""
     return {**watch, role: rows}
 
 
 def _take_rows(part: Part, rows: np.ndarray):
-    """Return rows of the table."""
     return take_rows(part.table, rows)
 
 
 def _weights_of_class(part: Part, k: int) -> np.ndarray:
-    """Return the weights of the training rows of a class."""
     assert part.weights is not None
     return part.weights[part.rows_of(k)]
 
@@ -508,28 +494,22 @@ def _all_for_training(part: Part) -> Part:
     return replace(part, roles=None, folds=None)
 
 
-def _holding_out_fold(part: Part, folds: np.ndarray, number: int) -> Part:
-    return part.holding_out(folds == number)
-
-
-def _holding_out_first_fold(part: Part) -> Part:
-    assert part.folds is not None
-    return part.holding_out(part.folds == 0)
+def _holding_out_fold(part: Part, folds: np.ndarray | None, number: int) -> Part:
+    return part.holding_out(np.asarray(part.folds if folds is None else folds) == number)
 
 
 def _some_rows(part: Part, keep: np.ndarray) -> Part:
     """Return the rows of a mask as a part: there they get new numbers."""
-    roles = {
-        role: which if isinstance(which, slice) else which[keep]
-        for role, which in part.roles.items()
-    }
     return replace(
         part,
         table=take_rows(part.table, np.flatnonzero(keep)),
         codes=part.codes[keep],
         weights=None if part.weights is None else part.weights[keep],
         folds=None if part.folds is None else part.folds[keep],
-        roles=roles,
+        roles={
+            role: which if isinstance(which, slice) else which[keep]
+            for role, which in part.roles.items()
+        },
         original=None,
     )
 
@@ -580,5 +560,4 @@ def sum_of_parts(place, function, parts: list, k: int | None, count: int) -> flo
 
 
 def _exact_sum_of(part: Part, function, *args) -> Fraction:
-    """Return the exact sum of the numbers that a question is answered with."""
     return exact_sum(function(part, *args))

@@ -36,7 +36,6 @@ DEFAULT_SIGMA = 0.2
 # rows give.
 _MANY, _SOME = 1 << 16, 1 << 12
 
-
 # Philox yields four 64-bit words per value of its counter.
 _WORDS_PER_COUNT = 4
 
@@ -65,21 +64,20 @@ class Stream(IntEnum):
     EDGES = 11
 
 
-class RandomStreams:
+class RandomStreams(NamedTuple):
     """The random streams of one fit or one meta-training episode, at a path below the entropy."""
 
-    def __init__(self, entropy: int, path: tuple[int, ...] = ()):
-        self.entropy = int(entropy)
-        self.path = path
+    entropy: int
+    path: tuple[int, ...] = ()
 
     @classmethod
     def from_random_state(cls, random_state) -> "RandomStreams":
         """Take the entropy from a ``random_state``; streams stay what they are."""
         if isinstance(random_state, cls):
             return random_state
-        if isinstance(random_state, (int, np.integer)):
-            return cls(int(random_state))
-        return cls(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
+        if not isinstance(random_state, (int, np.integer)):
+            random_state = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        return cls(int(random_state))
 
     def child(self, stream: Stream, index: int) -> "RandomStreams":
         """Return streams for one part of the work, for instance one episode."""
@@ -188,43 +186,35 @@ def can_hold_out(classes: np.ndarray, counts: np.ndarray, must_hold_out: bool) -
     """
     if counts.min() >= 2:
         return True
-    rare = classes.tolist()[int(np.argmin(counts))]
-    lone = f"Class {rare!r} has n_samples = 1 row; at least 2 are needed to hold out "
+    rare = repr(classes.tolist()[int(np.argmin(counts))])
+    lone = f"Class {rare} has n_samples = 1 row; at least 2 are needed to hold out validation rows"
     if must_hold_out:
-        raise ValueError(
-            f"{lone}validation rows. Pass X_val and y_val, or more rows of this class."
-        )
-    warnings.warn(f"{lone}validation rows: there are none.", UserWarning, stacklevel=4)
+        raise ValueError(f"{lone}. Pass X_val and y_val, or more rows of this class.")
+    warnings.warn(f"{lone}: there are none.", UserWarning, stacklevel=4)
     return False
 
 
-def hold_out_rows(class_rows: list[np.ndarray], fraction: float, streams: RandomStreams):
-    """Return the rows to hold out, a fraction of each class, as a mask.
+def split_rows(codes: np.ndarray, n_classes: int, n_folds: int, fraction: float, key: np.ndarray):
+    """Return the fold of every row; without ``n_folds`` rows of fold 1 are those to hold out.
 
-    Every class keeps at least one row and gives at least one, if it has two. By hand because
-    scikit-learn's stratified split may leave a rare class without any validation row, and
-    because rows are chosen by number, as in every other draw.
+    These are a fraction of each class. By hand because scikit-learn's stratified split may leave a
+    rare class without any validation row, and because rows are chosen by number, as in every other
+    draw.
     """
-    key = streams.row_key(Stream.SPLIT)
-    held_out = np.zeros(sum(map(len, class_rows)), dtype=bool)
-    for rows in class_rows:
-        size = hold_out_size(len(rows), fraction)
-        held_out[rows[draw_rows(race_keys_of(key, 0, rows), size)]] = True
-    return held_out
+    folds = np.zeros(len(codes), dtype=np.min_scalar_type(n_folds))
+    for k in range(n_classes):
+        rows = np.flatnonzero(codes == k)
+        keys = race_keys_of(key, 0, rows)
+        if n_folds:
+            folds[rows] = deal(keys, n_folds)
+        else:
+            folds[rows[draw_rows(keys, hold_out_size(len(rows), fraction))]] = 1
+    return folds
 
 
 def hold_out_size(n_rows: int, fraction: float) -> int:
     """Return how many of a class's rows are held out: at least one, and not all."""
     return min(max(1, round(fraction * n_rows)), n_rows - 1)
-
-
-def deal_folds(class_rows: list[np.ndarray], n_folds: int, streams: RandomStreams) -> np.ndarray:
-    """Return the fold of every row, given the rows of each class; classes are dealt like cards."""
-    key = streams.row_key(Stream.SPLIT)
-    folds = np.empty(sum(len(rows) for rows in class_rows), dtype=np.min_scalar_type(n_folds))
-    for rows in class_rows:
-        folds[rows] = deal(race_keys_of(key, 0, rows), n_folds)
-    return folds
 
 
 def deal(keys: np.ndarray, n_folds: int) -> np.ndarray:
@@ -369,14 +359,13 @@ class Candidates:
         ``size`` is less than there are. ``adjust(keys, errors, *args)`` returns the keys that
         count; None takes the random ones.
         """
-        place, parts, request = self.place, self.parts, self.request
-        sums = [None] * len(parts) if adjust is None else self._sums()[: len(parts)]
-        arguments = (request, adjust, args)
-        cells = (parts, sums, self._whole)
+        place, arguments = self.place, (size, self.request, adjust, args)
+        sums = [None] * len(self.parts) if adjust is None else self._sums()[: len(self.parts)]
+        cells = (self.parts, sums, self._whole)
         if not self.are_parted:
-            return Choice.of(place.make(_smallest_of, *cells, args=(size, *arguments)))
-        smallest = place.make(_smallest_keys, *cells, args=(size, *arguments))
-        last = last_of_smallest(place, smallest, size, request.n_rows)
+            return Choice.of(place.make(_smallest_of, *cells, args=arguments))
+        smallest = place.make(_smallest_keys, *cells, args=arguments)
+        last = last_of_smallest(place, smallest, size, self.request.n_rows)
         return Choice((smallest,), ((up_to, 1, last),))
 
     def pick(self, pick: Callable, *args) -> Choice:
@@ -387,17 +376,15 @@ class Candidates:
         if self.are_parted:
             raise ValueError("This way to draw rows needs all of them in one part, in memory.")
         sums = [None] if self._sums is None else self.sums()
-        arguments = (self.request, pick, args)
         # Now, not later: who picks may count how often it was asked.
-        found = self.place.make(_pick_of, self.parts, sums, self._whole, args=arguments)
-        return Choice.of(found)
+        cells = (self.parts, sums, self._whole)
+        return Choice.of(self.place.make(_pick_of, *cells, args=(self.request, pick, args)))
 
 
 # The questions that candidates ask.
 
 
 def _all_keys(part: "Part", key: np.ndarray, number: int) -> np.ndarray:
-    """Return the random keys of all rows."""
     return race_keys(key, number, part.start, part.start + part.n_rows)
 
 
@@ -417,7 +404,6 @@ def _class_keys(part: "Part", sums, whole, request: Request, adjust=None, args=(
 
 
 def _smallest_of(part: "Part", sums, whole, size: int, request: Request, *how) -> np.ndarray:
-    """Return the positions of the rows with the smallest keys of the only part."""
     rows, keys = _class_keys(part, sums, whole, request, *how)
     return rows[draw_rows(keys, size)]
 
@@ -430,7 +416,6 @@ def _smallest_keys(part: "Part", sums, whole, size: int, request: Request, *how)
 
 
 def _pick_of(part: "Part", sums, whole, request: Request, pick, args) -> np.ndarray:
-    """Return the positions that ``pick(rows, keys, errors)`` chooses of the only part."""
     rows, keys = _class_keys(part, sums, whole, request)
     errors = None if sums is None else sums.class_errors(rows, request.k, request.n_members)
     return rows[pick(rows, keys, errors, *args)]

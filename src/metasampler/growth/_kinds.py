@@ -11,8 +11,9 @@ from sklearn.utils import get_tags
 from metasampler.growth._lightgbm_frames import is_lightgbm, is_polars
 from metasampler.tables import TableForm
 
-#: scikit-learn's own trees; a subclass may differ.
+#: scikit-learn's own trees and forests; a subclass may answer otherwise than by its leaves.
 _PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
+_FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 
 #: Laplace's rule: what "auto" means for members with leaves.
 _LAPLACE = 1.0
@@ -28,10 +29,7 @@ def resolve_kinds(estimator):
     if not isinstance(estimator, list):
         return resolve_estimator(estimator, ", or a list of them; got a tuple.")
     if not estimator:
-        raise ValueError(
-            "estimator=[] is an empty list; it must hold at least one classifier with fit and "
-            "predict_proba."
-        )
+        raise ValueError("estimator=[] is an empty list; it must hold at least one classifier.")
     for position, kind in enumerate(estimator):
         _check_classifier(kind, f"estimator[{position}]")
     return list(estimator)
@@ -97,9 +95,7 @@ def is_plain_booster(estimator) -> bool:
 
 def has_leaves(estimator) -> bool:
     """Return whether members of this kind answer by the leaves of trees."""
-    # A subclass may answer otherwise than by the mean of its leaves.
-    is_forest = type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
-    return is_forest or is_plain_tree(estimator)
+    return type(estimator) in (*_PLAIN_TREES, *_FORESTS)
 
 
 def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
@@ -137,7 +133,7 @@ def unfitted_form(estimator, X=None) -> TableForm:
         return TableForm("numbers")
     if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
         return TableForm("numbers")
-    if all(_is_forest(kind) for kind in kinds):
+    if all(map(_is_forest, kinds)):
         return TableForm("numbers", fill_missing=True)
     return TableForm("as it is")
 
@@ -146,4 +142,4 @@ def _is_forest(estimator) -> bool:
     """Return whether members are scikit-learn's own ensembles of trees, which know numbers only."""
     if type(estimator) is AdaBoostClassifier:
         return estimator.estimator is None or is_plain_tree(estimator.estimator)
-    return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier)
+    return type(estimator) in _FORESTS

@@ -20,11 +20,12 @@ _CHUNK = 1 << 15
 
 def weight_argument(estimator) -> str | None:
     """Return what the fit of a base learner calls the weights of the rows, if it takes any."""
+    name = "sample_weight"
     if isinstance(estimator, Pipeline):
         # A pipeline passes on what is named after one of its steps; the last one is the classifier.
-        name, last = estimator.steps[-1]
-        return f"{name}__sample_weight" if has_fit_parameter(last, "sample_weight") else None
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+        step, estimator = estimator.steps[-1]
+        name = f"{step}__sample_weight"
+    return name if has_fit_parameter(estimator, "sample_weight") else None
 
 
 class MemberLearner:
@@ -140,8 +141,7 @@ class MemberLearner:
         A sum is a tuple: the rows it is of, all or positions in ascending order, the sum itself,
         and the smoothing of the leaves.
         """
-        smoothings = [smoothing for *_, smoothing in sums]
-        starts = range(0, X.shape[0], _CHUNK)
+        smoothings, starts = [smoothing for *_, smoothing in sums], range(0, X.shape[0], _CHUNK)
         whole = len(starts) == 1 and not hasattr(X, "is_in_file")
 
         def add_from(start):
@@ -162,13 +162,9 @@ class MemberLearner:
 
 def _seed_parameters(estimator, seed: int) -> dict[str, int]:
     """Return one seed for every parameter called ``random_state``, at any depth."""
-    names = sorted(
-        name
-        for name in estimator.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
+    names = [name for name in estimator.get_params() if f"__{name}".endswith("__random_state")]
     # A pipeline's steps must not share a seed; the first gets the seed itself.
-    return {name: (seed + position) % (1 << 31) for position, name in enumerate(names)}
+    return {name: (seed + position) % (1 << 31) for position, name in enumerate(sorted(names))}
 
 
 def _thread_parameters(estimator) -> dict[str, int]:
@@ -221,13 +217,10 @@ def make_learners(
 
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
-    fast = (
-        compat.FAST_TREES
-        and all(is_plain_tree(kind) for kind in kinds)
-        and all(
-            isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
-            for X in tables
-        )
+    fast = compat.FAST_TREES and all(map(is_plain_tree, kinds))
+    fast = fast and all(
+        isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
+        for X in tables
     )
     numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
     learners: list[MemberLearner] = []

@@ -80,25 +80,16 @@ def _squared_distance(errors: np.ndarray, mu: float) -> np.ndarray:
 
 
 def _gaussian_keys(keys, errors, mu: float, sigma: float, least: float | None) -> np.ndarray:
-    keys -= gaussian_log_weights(errors, mu, sigma, out=errors, least=least)
+    keys -= gaussian_log_weights(errors, mu, sigma, least, out=errors)
     return keys
 
 
-def gaussian_log_weights(
-    errors: np.ndarray,
-    mu: float,
-    sigma: float,
-    out: np.ndarray | None = None,
-    least: float | None = None,
-) -> np.ndarray:
+def gaussian_log_weights(errors, mu: float, sigma: float, least=None, out=None) -> np.ndarray:
     """Return the logarithm of the sampling weight of each row, relative to the largest.
 
     The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
     (Eq. 3). Its logarithm cannot underflow, even if the Gaussian is narrow. The draw needs only the
-    logarithm.
-
-    ``least`` is the smallest squared distance to ``mu``, if these are not all rows. ``out``, which
-    may be the errors, is where the result is put.
+    logarithm. ``least`` is the smallest squared distance to ``mu``, if these are not all rows.
     """
     log_weights = np.subtract(errors, mu, out=out)
     log_weights *= log_weights
@@ -166,12 +157,6 @@ def hardest_rows(candidates: Candidates, size: int, key: np.ndarray) -> list:
     tied = Candidates(place, parts, by_lot, candidates.sums)
     chosen = find_rows(place, parts, tied.smallest(size - n_larger, _keys_at, limit))
     return place.make(_harder_rows, parts, sums, chosen, args=(request, limit))
-
-
-def draw_from_pool(candidates: Candidates, pool: list, size: int) -> Choice:
-    """Choose some of the candidates that are in a pool, uniformly."""
-    inside = candidates.among(pool)
-    return Choice.of(find_rows(inside.place, pool, inside.smallest(size)))
 
 
 def _keys_at(keys: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:

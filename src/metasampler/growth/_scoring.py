@@ -45,26 +45,22 @@ def _weight_at_least(scores, weights, thresholds):
 class _GivenProbabilities(ClassifierMixin, BaseEstimator):
     """A fitted classifier to scikit-learn's scorers; its probabilities are handed to it."""
 
-    def __init__(self, classes=None, minority=1):
-        self.classes = classes
+    def __init__(self, classes_, minority=1):
+        self.classes_ = classes_
         self.minority = minority
 
     def __sklearn_is_fitted__(self):
         return True
 
-    @property
-    def classes_(self):
-        return self.classes
-
     def predict_proba(self, X):
         return X
 
     def predict(self, X):
-        if len(self.classes) > 2:
-            return self.classes[np.argmax(X, axis=1)]
+        if len(self.classes_) > 2:
+            return self.classes_[np.argmax(X, axis=1)]
         # Of equal probabilities the minority's counts, as in the ensembles' own predict.
         called = X[:, self.minority] >= X[:, 1 - self.minority]
-        return self.classes[np.where(called, self.minority, 1 - self.minority)]
+        return self.classes_[np.where(called, self.minority, 1 - self.minority)]
 
 
 def _bind_average_precision(codes, n_classes, minority, weights):
@@ -82,16 +78,6 @@ def _bind_average_precision(codes, n_classes, minority, weights):
     return lambda proba: float(np.mean([score(proba[:, k]) for k, score in enumerate(one_by_one)]))
 
 
-def _try_scorer(scoring, scorer, given, classes) -> None:
-    """Raise a ValueError if a scorer takes two classes only, by made-up rows and not by a fit."""
-    try:
-        scorer(given, np.full((len(classes),) * 2, 1 / len(classes)), classes)
-    except ValueError as error:
-        raise ValueError(
-            f"scoring={scoring!r} cannot score {len(classes)} classes: {error}"
-        ) from error
-
-
 def bind_scorer(scoring, codes, classes, minority, weights=None):
     """Return the score function of probabilities, for given true classes and weights of rows.
 
@@ -99,26 +85,30 @@ def bind_scorer(scoring, codes, classes, minority, weights=None):
     the minority being 1. A callable ``scorer(estimator, X, y)`` sees the labels as they are. The
     function takes the probability of class 1 (two classes) or the matrix of probabilities.
     """
-    n_classes = len(classes)
-    if isinstance(scoring, str) and scoring == "average_precision":
+    n_classes, by_name = len(classes), isinstance(scoring, str)
+    if by_name and scoring == "average_precision":
         return _bind_average_precision(codes, n_classes, minority, weights)
-
     try:
         scorer = get_scorer(scoring)
     except ValueError as error:
         raise ValueError(
             f"scoring={scoring!r} is no scorer; sklearn.metrics.get_scorer_names() lists them."
         ) from error
-    if n_classes > 2 or not isinstance(scoring, str):
+    if n_classes > 2 or not by_name:
         y_true, order = classes[codes], slice(None)
         given = _GivenProbabilities(classes, minority)
     else:
         y_true = (codes == minority).astype(int)
         order = slice(None) if minority == 1 else slice(None, None, -1)
         given = _GivenProbabilities(np.array([0, 1]))
-    if n_classes > 2 and isinstance(scoring, str):
-        _try_scorer(scoring, scorer, given, classes)
-    known = {} if weights is None or not isinstance(scoring, str) else {"sample_weight": weights}
+    if n_classes > 2 and by_name:
+        # Made-up rows, and no fit, tell whether it takes two classes only.
+        try:
+            scorer(given, np.full((n_classes, n_classes), 1 / n_classes), classes)
+        except ValueError as error:
+            message = f"scoring={scoring!r} cannot score {n_classes} classes: {error}"
+            raise ValueError(message) from error
+    known = {"sample_weight": weights} if by_name and weights is not None else {}
 
     def score(proba):
         if n_classes == 2:

@@ -36,17 +36,6 @@ def as_float32(X):
     return X
 
 
-def _refuse_infinity(X, columns: list, name: str) -> None:
-    """Name the columns with infinite values, if there are any."""
-    numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
-    infinite = [columns[k] for k in np.flatnonzero(np.isinf(numbers).any(axis=0))]
-    if infinite:
-        raise ValueError(
-            f"{name} holds infinity in the columns {infinite[:10]}; make it a missing value or a "
-            "number."
-        )
-
-
 def _plain_names(X) -> list | None:
     """Return the names of the columns; None if some are not plain numbers."""
     columns = columns_of(X)
@@ -161,9 +150,16 @@ class TableForm:
             with np.errstate(invalid="ignore"):
                 return self._converted(X, options)
         except ValueError:
-            if columns is not None:
-                _refuse_infinity(X, columns, name)
-            raise
+            if columns is None:
+                raise
+            numbers = check_array(X, dtype=np.float64, ensure_all_finite=False)
+            infinite = [columns[k] for k in np.flatnonzero(np.isinf(numbers).any(axis=0))]
+            if not infinite:
+                raise
+            raise ValueError(
+                f"{name} holds infinity in the columns {infinite[:10]}; make it a missing value or "
+                "a number."
+            ) from None
 
     def _converted(self, X, options: dict):
         if self.wants != "float32":
