@@ -36,7 +36,6 @@ from unittest.mock import patch
 import numpy as np
 from imblearn import ensemble as imblearn_ensemble
 from imblearn.ensemble import BalancedBaggingClassifier
-from joblib import effective_n_jobs
 from rich.console import Console
 from rich.table import Table
 from sklearn.base import clone
@@ -596,7 +595,7 @@ class LongestChain:
     """CPU seconds of the longest chain of calls in a fit: what it takes where cores are idle.
 
     The clock tells it only on a machine with nothing else to do; this can be told on any. Calls
-    that run side by side count with the longest of them, dealt to as many threads as there are.
+    that run side by side count with the thread that has the most to do.
     """
 
     def __init__(self):
@@ -610,7 +609,6 @@ class LongestChain:
 
     def side_by_side(self, calls, n_jobs, stop=lambda: None):
         """Do what the function of this name does, and count."""
-        n_threads = max(1, min(effective_n_jobs(n_jobs), len(calls)))
 
         def counted(call):
             before = getattr(self._local, "seconds", None), getattr(self._local, "since", None)
@@ -619,16 +617,17 @@ class LongestChain:
             self._pass()
             taken = self._local.seconds
             self._local.seconds, self._local.since = before
-            return result, taken
+            return result, taken, threading.get_ident()
 
         self._pass()
         done = side_by_side([partial(counted, call) for call in calls], n_jobs, stop)
-        busy = [0.0] * n_threads
-        for _, taken in done:
-            busy[busy.index(min(busy))] += taken
+        # Calls that found no thread of their own were done one after the other.
+        busy: dict[int, float] = {}
+        for _, taken, thread in done:
+            busy[thread] = busy.get(thread, 0.0) + taken
         self._local.since = time.thread_time()
-        self._local.seconds += max(busy)
-        return [result for result, _ in done]
+        self._local.seconds += max(busy.values(), default=0.0)
+        return [result for result, *_ in done]
 
     def of(self, fit):
         """Return the seconds of the longest chain, and of all that was done."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count
 from threading import Event, Lock, Semaphore
@@ -51,12 +51,13 @@ def side_by_side(
     others to end soon.
     """
     # Not by joblib, because a pool of its takes longer to start than some of these calls.
-    spare = _spare_threads.get() or Semaphore(effective_n_jobs(n_jobs) - 1)
-    n_taken = sum(spare.acquire(blocking=False) for _ in calls[1:])
-    if not n_taken:
+    n_others = effective_n_jobs(n_jobs) - 1
+    spare = _spare_threads.get() or Semaphore(n_others)
+    taken = [spare for _ in calls[1 : n_others + 1] if spare.acquire(blocking=False)]
+    if not taken:
         return [call() for call in calls]
     closed, locks = Event(), [Lock() for _ in calls]
-    ends = count(1)
+    n_threads, ends = len(taken) + 1, count(1)
 
     def run(call, lock):
         _spare_threads.set(spare)
@@ -64,11 +65,11 @@ def side_by_side(
             with lock:
                 return None if closed.is_set() else call()
         finally:
-            # The last thread is that of the caller, who waits.
-            if len(calls) - n_taken <= next(ends) < len(calls):
-                spare.release()
+            # No call is left for this thread. The last thread is that of the caller, who waits.
+            if len(calls) - n_threads < next(ends) < len(calls):
+                taken.pop().release()
 
-    with ThreadPoolExecutor(n_taken + 1) as pool:
+    with ThreadPoolExecutor(n_threads) as pool:
         try:
             futures = [pool.submit(run, *each) for each in zip(calls, locks, strict=True)]
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
@@ -84,4 +85,7 @@ def side_by_side(
             for lock in locks:
                 with lock:
                     pass
+            with suppress(IndexError):
+                while True:
+                    taken.pop().release()
             raise

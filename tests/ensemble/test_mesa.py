@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -177,6 +178,15 @@ def test_warm_start_refuses_other_rows(imbalanced):
         with pytest.raises(ValueError, match=words):
             clf.fit(X_now, y_now, **options)
     assert len(clf.fit(X.copy(), y.copy()).estimators_) == 3
+
+
+@pytest.mark.parametrize("change", [np.asfortranarray, lambda X: np.repeat(X, 2, 0)[::2]])
+def test_warm_start_takes_the_same_rows_in_another_order_of_memory(imbalanced, change):
+    X, y = imbalanced
+    clf = MesaClassifier(LogisticRegression(), 2, warm_start=True, random_state=0).fit(X, y)
+    other = change(X)
+    assert other.strides != X.strides
+    assert len(clf.set_params(n_estimators=3).fit(other, y).estimators_) == 3
 
 
 @pytest.mark.parametrize(

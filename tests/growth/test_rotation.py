@@ -135,6 +135,25 @@ def test_a_fork_has_no_step_that_waits(make, imbalanced):
     assert (len(growth.steps), len(twin.steps)) == (1, 2)
 
 
+def test_forks_have_waiting_steps_of_their_own(make, imbalanced):
+    X, y = imbalanced
+    tree = DecisionTreeClassifier()
+    data = make.data(X, y, estimator=tree, validation_fraction=0.25, rotate=True)
+    steps = {}
+    for n_jobs in (1, 2):
+        growth = Growth(data, make_learners(tree, data.tables, 2, n_jobs), RandomStreams(1))
+        growth.step()
+        twins = [growth.fork(), growth.fork()]
+        for number in range(1, 7):
+            for twin, mu in zip(twins, (0.2, 0.9), strict=True):
+                rule = GaussianDraw(mu)
+                # With two threads these steps wait until somebody asks for them.
+                twin.add(*twin.fit_member(number, rule), rule)
+        steps[n_jobs] = [[(step.mu, step.score) for step in twin.steps] for twin in twins]
+    assert steps[1] == steps[2]
+    assert [len(of_twin) for of_twin in steps[2]] == [7, 7]
+
+
 def test_forks_and_warm_starts_keep_the_left_out_answers(make, imbalanced):
     growth = grown(make, *imbalanced, n_members=5)
     twin = growth.fork()

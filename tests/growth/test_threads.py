@@ -76,6 +76,27 @@ def test_a_call_that_has_ended_leaves_its_thread_to_the_others():
     assert side_by_side([meet, ended.set], 2) == [[0, 1], None]
 
 
+def test_a_call_with_one_job_starts_no_threads():
+    def inner():
+        return len(set(side_by_side([threading.get_ident] * 4, 1)))
+
+    assert side_by_side([inner, inner], 4) == [1, 1]
+
+
+def test_threads_of_calls_that_failed_are_given_back():
+    def fail():
+        raise RuntimeError("no luck today")
+
+    def branch():
+        with pytest.raises(RuntimeError, match="no luck"):
+            side_by_side([fail] * 5, 2)
+        meeting = threading.Barrier(2, timeout=20)
+        return sorted(side_by_side([meeting.wait, meeting.wait], 2))
+
+    # One call takes no other thread, so its own have two of the three.
+    assert side_by_side([branch, lambda: None], 3)[0] == [0, 1]
+
+
 class Watched(HistGradientBoostingClassifier):
     """Notes how many OpenMP threads a fit may use."""
 

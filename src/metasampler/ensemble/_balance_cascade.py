@@ -91,7 +91,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
     """Return the size of one class's pool for each member: a geometric sequence."""
     exponents = np.arange(n_members) / max(1, n_members - 1)
-    return np.rint(n_rows * min(1.0, draw_size / n_rows) ** exponents).astype(np.intp)
+    return np.rint(n_rows * min(1.0, draw_size / max(n_rows, 1)) ** exponents).astype(np.intp)
 
 
 class _Cascade:

@@ -197,10 +197,12 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def feature_importances_(self):
         """Mean of the members' feature importances, by the weights of their votes."""
         check_is_fitted(self)
-        kinds = {type(member): member for member in self.estimators_}
-        without = [
-            kind.__name__ for kind in kinds if not hasattr(kinds[kind], "feature_importances_")
-        ]
+        kinds = {type(member) for member in self.estimators_}
+        without = {
+            type(member).__name__
+            for member in self.estimators_
+            if not hasattr(member, "feature_importances_")
+        }
         if without:
             names = ", ".join(sorted(without))
             raise AttributeError(f"The members of type {names} have no feature_importances_.")

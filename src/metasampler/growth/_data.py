@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from scipy import sparse
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth._draw import (
@@ -480,6 +481,11 @@ def fingerprint(table) -> str:
     if hasattr(table, "columns"):
         # By column: how a frame keeps its columns together is no part of it.
         table = [(str(name), np.asarray(table[name])) for name in table.columns]
+    elif sparse.issparse(table):
+        table = table.tocsr()
+    else:
+        # The order of values in memory is no part of them either.
+        table = np.ascontiguousarray(table)
     return joblib.hash(table)
 
 

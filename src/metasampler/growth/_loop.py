@@ -17,7 +17,7 @@ from metasampler.growth._data import GrowthData, Part, join_arrays
 from metasampler.growth._draw import Candidates, RandomStreams, Request, Stream, draw_subset
 from metasampler.growth._members import MemberLearner, Members
 from metasampler.growth._pieces import Drawn, fit_on_rows
-from metasampler.growth._rules import GaussianDraw, PowerDraw, Rule, Sums
+from metasampler.growth._rules import Rule, Sums
 from metasampler.growth._scoring import running_mean
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
@@ -153,9 +153,6 @@ class Growth:
 
     def step(self, rule: Rule | None = None) -> None:
         """Draw a balanced subset, fit a member on it, add it and record the step."""
-        if not isinstance(rule, (type(None), GaussianDraw, PowerDraw)):
-            # A rule of somebody else may look at all that is known.
-            self._record()
         # A draw shares its work among the threads, a fit leaves room for the steps before it.
         fit = self._draw(self.n_members, rule)
         member, drawn = self._record_beside(fit) if self._unrecorded else fit()
@@ -211,9 +208,11 @@ class Growth:
         """Record the steps that wait for it, or begin no more of them once an event has come."""
         # Who records a step asks for scores, and so for this again: then nothing waits.
         waiting, self._unrecorded = self._unrecorded, deque()
-        while waiting and not (until and until.is_set()):
-            waiting.popleft()()
-        self._unrecorded = waiting
+        try:
+            while waiting and not (until and until.is_set()):
+                waiting.popleft()()
+        finally:
+            self._unrecorded = waiting
 
     def _add_step(self, number: int, member, drawn: Drawn, rule: Rule | None, unseen) -> None:
         self._add_unseen(number, member, unseen)
@@ -331,6 +330,7 @@ class Growth:
         # Before the copy: a step that waits would be recorded twice.
         self._record()
         twin = copy(self)
+        twin._unrecorded = deque()
         twin._n_wanted = None
         twin._take_from(self)
         return twin

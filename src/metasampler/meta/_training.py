@@ -36,7 +36,7 @@ from metasampler.policy import (
 )
 
 # Name and version in each checkpoint, and its bytes: a replay memory of millions of transitions.
-_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 3, 1 << 30
+_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 4, 1 << 30
 
 #: Names of the arrays that learners store.
 _ARRAYS = (

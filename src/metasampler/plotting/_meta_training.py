@@ -87,6 +87,8 @@ class MetaTrainingDisplay:
         """Draw the panels in a ``figure``, or in a new one, and return the display."""
         if self.window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
+        if not any(self.curves.values()):
+            raise ValueError("There is nothing to draw: curves is empty.")
         n_panels, size, labels = len(self.curves), (2.9, 2.4), ("episode", "score")
         axes = make_panels(
             self, n_panels, figure, size=size, columns=_COLUMNS, labels=labels, legend=_PARTS
@@ -103,7 +105,7 @@ class MetaTrainingDisplay:
             panel.set_title(task, fontsize=10, parse_math=False)
             panel.xaxis.get_major_locator().set_params(integer=True, nbins=5)
             tidy(panel)
-        low, high = min(windows, default=1), max(windows, default=1)
+        low, high = min(windows), max(windows)
         several = f"{low}" if low == high else f"{low} to {high}"
         means = f"mean of the last {several} episodes" if high > 1 else None
         return legend_below(self, title=means)

@@ -134,9 +134,9 @@ def read_archive(
 def read_arrays(
     path, names: Collection[str], largest: int, *, and_others: bool = False
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of these names, on demand all others, of up to ``largest`` bytes unpacked.
+    """Return arrays of an `.npz` file by name, and others if asked for.
 
-    Arrays of an `.npz` file from anywhere, of numbers or texts, are read, and nothing else.
+    The file may come from anywhere: only numbers and texts are read, up to ``largest`` bytes.
     """
     # With some space for what surrounds the arrays.
     if os.path.getsize(path) > largest + (1 << 20):
