@@ -58,12 +58,12 @@ def _against_paper(look: Look, cells: list[dict[str, Any]], method: str = OWN) -
             gaps.append((round(look.mean(method=method, **cell), 3) - paper, cell))
     above = sum(gap >= -1e-9 for gap, _ in gaps)
     text = (
-        f"{title_of(method)}, reaches the paper's figure, or more, in {count(above, len(gaps))} "
-        "cells."
+        f"{title_of(method)}, reaches at least the paper's score in "
+        f"{count(above, len(gaps))} cells."
     )
     low, cell = min(gaps, key=lambda item: item[0])
     if low < 0:
-        text += f" The largest gap below it is {short(-low)} ({_places([cell])})."
+        text += f" It is at most {short(-low)} below the paper's score ({_places([cell])})."
     return text
 
 
@@ -90,13 +90,13 @@ def under_sampling(look: Look) -> str:
         tested += 1
         ahead += p < 0.05 and gain > 0
     worse = sum(p < 0.05 and g < 0 for p, g in zip(holm(p_values), gains, strict=True))
-    text = "Beside the four baselines on the same training rows it is first, or level with the "
-    text += f"first, in {count(first, len(cells))} cells."
+    text = "Compared with the four baselines on the same training rows, it is first or level with "
+    text += f"the first in {count(first, len(cells))} cells."
     if behind:
-        text += f" Elsewhere the first is ahead of it by {listed(behind)}."
+        text += f" In the other cells the first is ahead by {listed(behind)}."
     texts.append(text)
     texts.append(
-        f"Of the {tested} differences to a baseline {ahead} are significantly positive, and "
+        f"We tested {tested} differences from a baseline. {ahead} are significantly positive, and "
         f"{worse} significantly negative (t test, Holm's correction)."
     )
     for name in ("constant-0.9", "constant-1"):
@@ -173,8 +173,8 @@ def ablation(look: Look) -> str:
             look.compare({"method": "mesa-sampled", **c}, {"method": OWN, **c}).mean for c in drawn
         ]
         texts.append(
-            f"Drawn actions: the learned policy's score changes by {np.mean(gaps):+.3f} in the "
-            f"mean of {len(drawn)} cells, if its actions are drawn and not their mean."
+            f"Drawn actions: if the learned policy draws its actions instead of taking their mean, "
+            f"its score changes by {np.mean(gaps):+.3f} (mean of {len(drawn)} cells)."
         )
     for name in ("constant-0.9", "constant-1"):
         there = [cell for cell in cells if look.has(method=name, **cell)]
@@ -369,7 +369,7 @@ def over_sampling(look: Look) -> str:
                 look.mean(dataset=name, method=OWN, k=k)
                 for k in look.values("k", dataset=name, method=OWN)
             )
-            text += f"does not reach it (at the most {short(top)})."
+            text += f"does not reach it (at most {short(top)})."
         texts.append(text)
     return bullets(texts)
 
@@ -400,8 +400,8 @@ def transfer_matrix(look: Look) -> str:
             small = sum(loss > -0.01 for loss, *_ in found[kind])
             worst = min(found[kind])
             texts.append(
-                f"Of the {len(found[kind])} {what}, {small} lose less than 1% (the paper: {said} "
-                f"of 20). The largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
+                f"{small} of {len(found[kind])} {what} lose less than 1% (in the paper {said} of "
+                f"20). The largest loss is {worst[0]:+.1%} ({worst[1]} on {worst[2]})."
             )
     return bullets(texts)
 
@@ -459,7 +459,8 @@ def subset_cost(look: Look) -> str:
         )
     if not texts:
         return ""
-    head = "A sampler that was meta-trained on a part of the rows, against one of all rows:"
+    head = "A sampler that was meta-trained on a part of the rows, compared with one that was "
+    head += "meta-trained on all rows:"
     return f"{head}\n\n{bullets(texts)}"
 
 
@@ -507,7 +508,7 @@ def meta_training(look: Look) -> str:
         return ""
     return (
         f"Test scores rise in {count(rising, total)} meta-trainings. On {count(level, len(texts))} "
-        "sets the last 50 episodes bring less than a tenth of the mean rise. Mean scores of the "
+        "sets the last 50 episodes add less than a tenth of the mean rise. Mean scores of the "
         f"first 50 and of the last 50 episodes:\n\n{bullets(texts)}"
     )
 
