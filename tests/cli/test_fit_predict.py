@@ -344,6 +344,16 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 
 
+def test_dates_in_another_format_are_named_once(run, model, claims, tmp_path):
+    other = claims.drop(columns="bad")
+    other["entered"] = pd.to_datetime(other["entered"], format="%d.%m.%Y").dt.strftime("%Y-%m-%d")
+    other.to_csv(tmp_path / "other.csv", index=False)
+    said = run("predict", model, "other.csv", "--chunk-rows", 300)
+    assert said.count("Note: 300 of 300 texts of column 'entered' are not a date like") == 1
+    assert said.count("Note:") == 1
+    assert "UserWarning" not in said
+
+
 def test_codes_with_zeros_in_front_keep_them(run, model, claims, tmp_path):
     # In the first chunk the column holds nothing but digits.
     new = claims[claims["zip"] != "none"]

@@ -342,6 +342,21 @@ def test_numbers_of_orders_with_separators_are_identifiers():
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dates_in_another_format_warn(library):
+    days = pd.date_range("2025-01-01", periods=400)
+    frame = pd.DataFrame({"opened": days.strftime("%m/%d/%Y"), "x": np.arange(400) % 7})
+    given = polars.from_pandas(frame) if library == "polars" else frame
+    cleaner = TableCleaner().fit(given)
+    read = cleaner.transform(given)["opened"].to_numpy()
+    np.testing.assert_array_equal(np.diff(read), 1)
+    words = "3 of 4 texts of column 'opened' are not a date like month/day/year.*'2025-02-03'"
+    other = pd.DataFrame({"opened": ["01/02/2025", "2025-02-03", None, "soon", "15.1.25"], "x": 1})
+    with pytest.warns(UserWarning, match=words):
+        read = cleaner.transform(other)["opened"]
+    assert read.isna().tolist() == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_the_cleaner_reads_prices(library, rng):
     amounts = np.round(rng.lognormal(5, 1, 400), 2)
     frame = pd.DataFrame({"price": [f"${amount:,.2f}" for amount in amounts]})
@@ -352,7 +367,7 @@ def test_the_cleaner_reads_prices(library, rng):
     assert (facts.kind, facts.finding, facts.action) == ("number", "number as text", "encoded")
     read = cleaner.transform(given)["price"].to_numpy()
     np.testing.assert_array_equal(read, np.where(np.arange(400) == 3, np.nan, amounts))
-    with pytest.warns(UserWarning, match="None of the texts of column 'price' is a number like"):
+    with pytest.warns(UserWarning, match="2 of 2 texts of column 'price' are not a number like"):
         cleaner.transform(pd.DataFrame({"price": ["1.200,50 €", "call"]}))
     # A file of other rows may hold plain numbers there, which its library has read.
     numbers = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
@@ -122,13 +123,20 @@ def naming_output(output: Path) -> Iterator[None]:
         raise typer.Exit(code=1) from error
 
 
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print warnings as lines on stderr in the end; those that differ in numbers only, once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    notes = {re.sub(r"\d[\d,]*", "", str(warning.message)): warning for warning in reversed(caught)}
+    for warning in reversed(notes.values()):
+        typer.echo(f"Note: {warning.message}", err=True)
+
+
 def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return a stored model and what is known of it; other versions are named on stderr."""
     from metasampler.persistence import load_model
 
-    with blaming("MODEL", OSError, ValueError), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model, metadata = load_model(path)
-    for warning in caught:
-        typer.echo(f"Note: {warning.message}", err=True)
-    return model, metadata
+    with blaming("MODEL", OSError, ValueError), warnings_as_notes():
+        return load_model(path)

@@ -8,7 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from metasampler.cli._console import make_console
-from metasampler.cli._file_options import blaming, check_output, open_model, split_names
+from metasampler.cli._file_options import (
+    blaming,
+    check_output,
+    open_model,
+    split_names,
+    warnings_as_notes,
+)
 
 
 def predict(
@@ -54,7 +60,8 @@ def predict(
     _check_columns(scorer, table)
     kept = _kept_columns(columns, table, scorer)
     try:
-        n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
+        with warnings_as_notes():
+            n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
     except (ValueError, TypeError) as error:
         said = str(error)
         said = said if said.startswith(table.name) else f"{table.name}: {said}"

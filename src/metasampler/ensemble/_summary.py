@@ -134,8 +134,9 @@ def _notes(ensemble, promise: str) -> Iterator[str]:
     held_out = ensemble.held_out_scores_
     if len(held_out) > 1:
         yield (
-            "Each held-out row is scored only by members that were not trained on it. All teams "
-            "are scored on the same rows, before calibration."
+            "Each held-out row is scored only by the members that were not trained on it: by few "
+            "of each team, while new rows are scored by all. Scouts stopped by these rows, so "
+            "their own score is a little too high. All scores are before calibration."
         )
     elif len(ensemble.scores_):
         yield (

@@ -1,6 +1,7 @@
 """The cleaner: a table without the columns that should not be learned from."""
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -9,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from metasampler.tables._columns import (
     column_kind,
     columns_of,
-    first_value,
     is_empty,
     is_frame,
     numbers_of,
@@ -20,6 +20,9 @@ from metasampler.tables._numbers import numbers_of_texts
 from metasampler.tables._sense import inspect_columns
 
 __all__ = ["TableCleaner"]
+
+# Part of the texts of a column that may be unreadable: single ones are slips of the pen.
+_MOST_UNREAD = 0.1
 
 
 class TableCleaner(TransformerMixin, BaseEstimator):
@@ -150,7 +153,8 @@ class TableCleaner(TransformerMixin, BaseEstimator):
             if name in self._date_formats and not is_empty(column):
                 # Where a library has read the texts as dates by itself, they are left to it.
                 if column_kind(column) == "category":
-                    changed[name] = days_of_texts(*texts_of(column), self._date_formats[name])
+                    written = self._date_formats[name]
+                    changed[name] = _read_texts(name, column, days_of_texts, written, "date")
                 elif column_kind(column) == "date":
                     changed[name] = numbers_of(column, "date")
             elif kind == "number" and not is_empty(column):
@@ -165,15 +169,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         # Cleaners of earlier versions have none.
         written = getattr(self, "_number_formats", {}).get(name)
         if written and found == "category":
-            numbers = numbers_of_texts(*texts_of(column), written)
-            if np.isnan(numbers).all():
-                warnings.warn(
-                    f"None of the texts of column {name!r} is a number like {written}, as in the "
-                    f"rows that fit saw; for instance {first_value(column)!r}. All are missing.",
-                    UserWarning,
-                    stacklevel=3,
-                )
-            return numbers
+            return _read_texts(name, column, numbers_of_texts, written, "number")
         if found == "number":
             values = numbers_of(column, "number")
             return values if np.isinf(values).any() else None
@@ -201,6 +197,23 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _read_texts(name, column, read: Callable, written: str, what: str) -> np.ndarray:
+    """Return the texts of a column as numbers; if many cannot be read, warn."""
+    levels, codes = texts_of(column)
+    values = read(levels, codes, written)
+    unread, n_texts = np.isnan(values) & (codes >= 0), np.count_nonzero(codes >= 0)
+    if unread.sum() > _MOST_UNREAD * n_texts:
+        example = str(levels[codes[np.argmax(unread)]])
+        warnings.warn(
+            f"{unread.sum():,} of {n_texts:,} texts of column {name!r} are not a {what} like "
+            f"{written}, as in the rows that fit saw; for instance {example!r}. They count as "
+            "missing.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return values
 
 
 def _with_columns(X, changed: dict):
