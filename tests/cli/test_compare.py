@@ -152,6 +152,15 @@ def test_a_column_of_texts_and_numbers(run, tmp_path, frame):
     assert set(rows_of(text)) == {"MESA, default", "SPE", "decision tree"}
 
 
+def test_possible_leaks_are_named(run, tmp_path, frame):
+    rng = np.random.default_rng(0)
+    frame["refund"] = np.where(frame["fraud"] == "yes", 5.0, 0.0) + rng.random(len(frame))
+    frame.to_parquet(tmp_path / "claims.parquet")
+    file = ["compare", "claims.parquet", "--target", "fraud"]
+    assert "Possible leaks: refund (Alone it has an average precision" in run(*file, *QUICK)
+    assert "Possible leaks" not in run(*file, "--drop", "refund", *QUICK)
+
+
 def test_columns_that_are_left_out_are_named(run, tmp_path, frame):
     frame["lists"] = [[1, 2]] * len(frame)
     frame["claim_id"] = np.arange(len(frame))

@@ -101,8 +101,12 @@ def compare(
 
     console = make_console()
     console.print(_comparison.describe(task), soft_wrap=True)
-    if task.cleaner is not None and task.cleaner.left_out_:
-        console.print(_comparison.describe_left_out(task.cleaner.left_out_), soft_wrap=True)
+    if task.cleaner is not None:
+        left_out, warned = task.cleaner.left_out_, task.cleaner.report_.warned
+        leaks = {name: why for name, why in warned.items() if name not in left_out}
+        for title, found in (("Left out", left_out), ("Possible leaks", leaks)):
+            if found:
+                console.print(_comparison.describe_columns(title, found), soft_wrap=True)
     share = n_called / len(task.y) if isinstance(n_called, int) else n_called
     if share is not None and share > 1:
         raise typer.BadParameter(

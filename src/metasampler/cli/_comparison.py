@@ -160,10 +160,10 @@ def describe(task: Task) -> str:
     return f"[bold]{escape(task.name)}[/]: " + ", ".join(parts)
 
 
-def describe_left_out(left_out: dict[str, str]) -> str:
-    """Name the columns that are not used, with the reasons."""
-    parts = [f"{escape(str(name))} ({escape(why.rstrip('.'))})" for name, why in left_out.items()]
-    return f"Left out: {'; '.join(parts)}."
+def describe_columns(title: str, columns: dict[str, str]) -> str:
+    """Name columns, with what was found."""
+    parts = [f"{escape(str(name))} ({escape(why.rstrip('.'))})" for name, why in columns.items()]
+    return f"{title}: {'; '.join(parts)}."
 
 
 def table(
