@@ -83,6 +83,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 1,
     "remove_config_comments": True,
     "abort_on_example_error": True,
+    # What is not run has no picture of its own.
+    "default_thumb_file": "_static/growth-light.png",
     "doc_module": ("metasampler",),
     "backreferences_dir": "generated/backreferences",
 }

@@ -600,9 +600,9 @@ def count_fits(looks: Looks) -> ResultTable:
 
 
 def _where(look: Look, cell: dict[str, Any]) -> str:
-    """Return the data set of a cell, and the sampler's where that is one of few folds."""
+    """Return the data set of a cell, and the sampler's where that is one of fewer fits."""
     dataset, task = str(cell.get("dataset", cell.get("tasks"))), cell.get("meta_task")
-    if task not in (None, dataset) and "folds" in look.spec.fits.get(task, {}):
+    if task != dataset and task in look.spec.fits:
         return f"samplers of {task} elsewhere"
     return dataset
 
