@@ -127,7 +127,7 @@ def of_code() -> dict[str, list[str]]:
             "among the 200 most probable rows",
             "the threshold that 1% of the held-out rows reach",
             f"with {few} rows or more of the rare class",
-            f"If that leaves fewer than {_calibration._ENOUGH_ROWS} rows of a class, they use all rows",
+            f"If that leaves fewer than {_calibration._ENOUGH_ROWS} rows of a class, they use all",
             f"or fewer than {few} rare rows",
             f"If a class has fewer than {_calibration._ENOUGH_ROWS} validation rows",
         ],
