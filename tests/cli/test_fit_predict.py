@@ -437,7 +437,7 @@ def test_fit_says_which_of_its_figures_to_believe(imbalanced):
 
     X, y = imbalanced
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
-    also = "These rows also chose the threshold, so the figures are a little optimistic."
+    also = "These rows also chose the threshold, so the figures may be a little optimistic."
     text = _promise(clf, cross_validated=True)
     assert text.endswith(f" {also} Expect the cross-validated ones above.")
     text = _promise(clf, cross_validated=False)
@@ -446,7 +446,7 @@ def test_fit_says_which_of_its_figures_to_believe(imbalanced):
     for rule in ("balanced", 0.3):
         text = _promise(clf.set_params(threshold=rule).fit(X, y), cross_validated=True)
         assert "chose the threshold" not in text
-        assert "These rows also served the fit, so the figures are a little optimistic." in text
+        assert "These rows also served the fit, so the figures may be a little optimistic." in text
     # Nothing is said of held-out rows that there are none of.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
     for cross_validated in (True, False):

@@ -192,7 +192,7 @@ def _promise(clf: Any, *, cross_validated: bool) -> str:
         rule = clf.threshold
         chosen = isinstance(rule, tuple) or rule in ("f1", "mcc")
         use = "chose the threshold" if chosen else "served the fit"
-        promise += f" These rows also {use}, so the figures are a little optimistic. "
+        promise += f" These rows also {use}, so the figures may be a little optimistic. "
         promise += (
             "Expect the cross-validated ones above."
             if cross_validated
