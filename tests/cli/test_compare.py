@@ -150,6 +150,9 @@ def test_a_column_of_texts_and_numbers(run, tmp_path, frame):
     text = run("compare", "claims.csv", "--target", "fraud", "--method", "spe", *QUICK)
     assert "failed" not in text
     assert set(rows_of(text)) == {"MESA, default", "SPE", "decision tree"}
+    # A title is explained where it stands in the table.
+    assert "SPE is a self-paced ensemble. For precision" in text
+    assert "meta-trained" not in text
 
 
 def test_possible_leaks_are_named(run, tmp_path, frame):
@@ -183,12 +186,12 @@ def test_one_rule_for_all_methods(run, tmp_path, frame):
     frame.to_csv(tmp_path / "claims.csv", index=False)
     file = ["compare", "claims.csv", "--target", "fraud", *QUICK]
     text = run(*file)
-    assert "every method calls as many rows as the class has" in text
+    assert "each method calls its n most probable rows, where n is the number of positives" in text
     for row in rows_of(text).values():
         precision, recall = map(float, row[3:5])
         assert abs(precision - recall) < 1e-9  # 10 rows of 80 in each fold, of which 10 are
     text = run(*file, "--top", "24")
-    assert "every method calls 0.1 of the rows" in text
+    assert "each method calls 0.1 of the rows, its most probable ones" in text
     for row in rows_of(text).values():
         precision, recall = map(float, row[3:5])
         assert abs(precision * 8 - recall * 10) < 0.02  # hits among 8 rows, of 10 in the fold

@@ -57,6 +57,19 @@ def test_the_headline_says_what_the_model_does(numbers):
     assert wanted in Page(report.html).text
 
 
+def test_the_page_says_what_its_table_and_ranges_show(numbers):
+    clf, X, y = numbers
+    says = "The table shows what your team would find in the first 10, 20, ... rows."
+    text = Page(make_report(clf, X, y, target="fraud", **QUICK).html).text
+    assert says in text
+    assert "Ranges are 95% intervals: bootstrap with 50 resamples; for the Brier score" in text
+    assert "in the first 2, 4 rows." in Page(make_report(clf, X[:20], y[:20], **QUICK).html).text
+    # Nobody knows what a team would find without labels.
+    text = Page(make_report(clf, X, **QUICK).html).text
+    assert "Which rows to look at first" in text
+    assert "your team would find" not in text
+
+
 def test_rare_hits_are_counted_among_more_alarms():
     rng = np.random.default_rng(0)
     y = np.zeros(30_000, dtype=int)

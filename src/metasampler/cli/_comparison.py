@@ -21,6 +21,7 @@ from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar
+from metasampler.cli._methods import METHODS
 from metasampler.cli._table_input import Task
 from metasampler.tables import TableEncoder, is_frame
 
@@ -31,6 +32,11 @@ _RULE_FOR_MANY = (
     "Scores are macro averages, each class against the rest; for F1 each row gets the class that "
     "is most probable compared with its frequency. "
 )
+#: What the titles of methods mean that do not say it themselves.
+_EXPLAINED = {
+    METHODS["spe"].title: "SPE is a self-paced ensemble",
+    METHODS["mesa-fit"].title: "'MESA, meta-trained' first learns a sampler from the training rows",
+}
 
 
 @dataclass
@@ -176,13 +182,19 @@ def table(
 ) -> Table:
     """Return the results as one table: best average precision first and in bold, failures last."""
     many = len(task.labels) > 2
-    share = "as many rows as the class has" if top is None else f"{top:.3g} of the rows"
-    rule = f"For precision and recall every method calls {share}, the most probable ones. "
+    rows = (
+        "its n most probable rows, where n is the number of positives"
+        if top is None
+        else f"{top:.3g} of the rows, its most probable ones"
+    )
+    rule = f"For precision and recall each method calls {rows}. "
+    titles = {result.title for result in results}
+    explained = "; ".join(words for title, words in _EXPLAINED.items() if title in titles)
     caption = (
-        f"Means over {folds} folds (± standard deviation); ensembles of "
-        f"{n_estimators or USUAL_SIZE} members"
-        + ("" if n_estimators else " (MESA's presets have sizes of their own)")
-        + ", forests and gradient boosting of up to 100. "
+        f"Means over {folds} folds (± standard deviation). Ensembles have "
+        f"{n_estimators or USUAL_SIZE} members, forests and boosting at most 100 trees. "
+        + ("" if n_estimators else "MESA's presets set their own size. ")
+        + (f"{explained}. " if explained else "")
         + (_RULE_FOR_MANY if many else rule)
         + "Times are of one fit."
     )

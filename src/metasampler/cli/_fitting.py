@@ -162,7 +162,7 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     if len(task.labels) == 2:
         caption += (
             " Precision and recall are at the threshold. LightGBM has its default settings, and "
-            "calls as many rows as MESA: its most probable ones."
+            "calls the same number of rows, its most probable ones."
         )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("cross-validated")
@@ -189,9 +189,12 @@ def _promise(clf: Any, *, cross_validated: bool) -> str:
     if not promise:
         return "predict returns the class that is most probable compared with its frequency."
     if clf.expected_recall_ is not None:
-        promise += " The same rows set the threshold. "
+        rule = clf.threshold
+        chosen = isinstance(rule, tuple) or rule in ("f1", "mcc")
+        use = "chose the threshold" if chosen else "served the fit"
+        promise += f" These rows also {use}, so the figures may be a little optimistic. "
         promise += (
-            "For new rows trust the cross-validation: it scores rows that a fit has not seen."
+            "Expect the cross-validated ones above."
             if cross_validated
             else "Expect a little less of new rows."
         )

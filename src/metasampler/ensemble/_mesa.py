@@ -87,11 +87,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     validation_fraction : float or "auto", default="auto"
         Part of each class that is held out if `fit` gets no validation rows. Held-out rows serve
         early stopping, the state, `scores_`, calibration and threshold. Members of teams leave out
-        such parts in rotation, so every row is used: the rows are cut into n parts, at least two,
-        where n is the nearest whole number to 1 / `validation_fraction`. Members of your own all
-        leave out the same rows. ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for
-        ``"fast"`` with few rows). None trains on all rows. It works only with policies that read no
-        state: constant and random mu, and ``"universal"``, which is then a constant.
+        one fold each, in rotation, so every row is used: 0.1 cuts the rows into 10 folds, 0.25 into
+        4. There are at least two folds. Members of your own all leave out the same rows.
+        ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for ``"fast"`` with few rows). None
+        trains on all rows. It works only with policies that read no state: constant and random mu,
+        and ``"universal"``, which is then a constant.
 
     max_rows : int or None, default=1_000_000
         The most rows of a class that one member is trained on. If a class has more, a member gets

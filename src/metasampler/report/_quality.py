@@ -42,13 +42,12 @@ def quality(found: Findings) -> Markup | None:
         element("h2", "How good it is"),
         element(
             "p",
-            f"Intervals hold 95% of {n_resamples} bootstrap resamples of the rows",
-            "; that of the Brier score follows from its standard error, those of the calibration "
-            "are Wilson's. "
+            f"Ranges are 95% intervals: bootstrap with {n_resamples} resamples",
+            "; for the Brier score by its standard error, for the calibration Wilson's. "
             if found.are_proba
             else ". ",
-            "They say how far chance goes, as long as new rows are like these. All figures hold "
-            "only if the model was not trained on these rows.",
+            "All figures hold only if new rows are like these, and if the model was not trained "
+            "on these rows.",
         ),
         element("div", *figures, class_="figures"),
         each_class(found),
@@ -132,7 +131,7 @@ def calibration(found: Findings) -> Markup:
         "Calibration",
         axes.svg(),
         "Whether a probability of 20% comes true in 20 of 100 rows: then points lie on the dashed "
-        "line. Every group expects as many hits as the others.",
+        "line. Groups are cut so that each has the same expected number of hits.",
         folded("In numbers", numbers),
     )
 

@@ -40,6 +40,9 @@ def first_rows(found: Findings) -> Markup | None:
         [f"first {band['rows']:,}", *(write(band[key]) for key, _, write in keys)]
         for band in found.bands
     ]
+    sizes = ", ".join(f"{band['rows']:,}" for band in found.bands[:2])
+    if len(found.bands) > 2:
+        sizes += ", ..."
     listed = None
     if found.top:
         header_of_rows = ["Place", "Row", "Score"] + (["Label"] if "label" in found.top[0] else [])
@@ -66,7 +69,10 @@ def first_rows(found: Findings) -> Markup | None:
         element("h2", "Which rows to look at first"),
         element(
             "p",
-            "Those with the highest scores. This is what a team finds that looks at so many. ",
+            "Those with the highest scores. ",
+            f"The table shows what your team would find in the first {sizes} rows. "
+            if sizes and found.quality is not None
+            else None,
             "What the model expects is the sum of its probabilities. " if found.are_proba else None,
             None if found.top else "Which rows these are is not in this file.",
         ),
