@@ -66,7 +66,10 @@ def cross_validate(
     n_jobs: int = 1,
     top: float | None = None,
 ) -> list[Result]:
-    """Run methods on the same folds; a method that raises loses its own row only."""
+    """Run methods on the same folds; a method that raises loses its own row only.
+
+    ``top`` is the share of the rows that every method calls; None means the class's own share.
+    """
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
     results = []
     with progress_bar(

@@ -125,13 +125,20 @@ def naming_output(output: Path) -> Iterator[None]:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Print warnings as lines on stderr in the end; those that differ in numbers only, once."""
+    """Print warnings for users as lines on stderr in the end.
+
+    Those that differ in numbers only, as they do from chunk to chunk, are printed once.
+    """
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)
         yield
-    notes = {re.sub(r"\d[\d,]*", "", str(warning.message)): warning for warning in reversed(caught)}
-    for warning in reversed(notes.values()):
-        typer.echo(f"Note: {warning.message}", err=True)
+    notes: dict[str, str] = {}
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            text = str(warning.message)
+            notes.setdefault(re.sub(r"\d[\d,]*", "", text), text)
+    for note in notes.values():
+        typer.echo(f"Note: {note}", err=True)
 
 
 def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
