@@ -86,7 +86,7 @@ def _learner(n_tasks=1, n_actions=2, **options):
 def _learn(learner, *rewards, first=0):
     assignments = [Assignment(task, first + task, None) for task in range(len(rewards))]
     learner.learn(assignments, [_episode(r) for r in rewards])
-    memory = learner._agent.memory
+    memory = learner.agent.memory
     return memory.rows[: len(memory)]
 
 
