@@ -158,7 +158,7 @@ class SamplerCache:
         parts = self.parts(key)
         sampler = make_meta_sampler(key, self.seed)
         wall, cpu = time.perf_counter(), time.process_time()
-        sampler.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)
+        sampler.fit(parts.X_train, parts.y_train, X_val=parts.X_valid, y_val=parts.y_valid)
         pass_on_interrupt(sampler)
         facts = {
             "key": key,
