@@ -8,10 +8,10 @@ from sklearn.utils.validation import validate_data
 from metasampler import MesaClassifier
 from metasampler_bench._wrapper import WrappingClassifier
 
-__all__ = ["SelectedMuClassifier"]
+__all__ = ["KEPT", "SelectedMuClassifier"]
 
 #: What is taken over of the ensemble that is kept.
-_KEPT = ("classes_", "estimators_", "estimators_samples_", "actions_", "scores_")
+KEPT = ("classes_", "estimators_", "estimators_samples_", "actions_", "scores_")
 
 
 class SelectedMuClassifier(WrappingClassifier):
@@ -162,7 +162,7 @@ class SelectedMuClassifier(WrappingClassifier):
 
     def _keep(self, fitted: MesaClassifier) -> None:
         self.estimator_ = fitted
-        for name in _KEPT:
+        for name in KEPT:
             setattr(self, name, getattr(fitted, name))
 
     def _seed(self) -> int:

@@ -84,7 +84,7 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
     method = METHODS[cell["method"]]
     model, facts = _build(job, cache)
     rows: tuple[Any, ...] = (parts.X_train, parts.y_train)
-    validation: dict[str, Any] = {}
+    validation: Row = {}
     if cell.get("rows", "train") == "train+valid":
         rows = (
             np.concatenate([parts.X_train, parts.X_valid]),
@@ -206,8 +206,7 @@ def measure_history(job: Job, cache: SamplerCache) -> list[Row]:
     sampler = make_meta_sampler(job.cell, cache.seed)
     wall, cpu = time.perf_counter(), time.process_time()
     sampler.fit(
-        parts.X_train,
-        parts.y_train,
+        *parts[:2],
         X_val=parts.X_valid,
         y_val=parts.y_valid,
         X_test=parts.X_test,
@@ -247,7 +246,7 @@ def measure_joint(job: Job, cache: SamplerCache) -> list[Row]:
             # The ensembles that it is meta-trained with.
             model = MesaClassifier.from_preset(
                 "paper", meta_sampler=policy, threshold=None, random_state=seed
-            ).fit(rows.X_train, rows.y_train, X_val=rows.X_valid, y_val=rows.y_valid)
+            ).fit(*rows[:2], X_val=rows.X_valid, y_val=rows.y_valid)
             probability = model.predict_proba(rows.X_test)[:, 1]
             curves[name].append(round(float(average_precision_score(rows.y_test, probability)), 4))
         episodes.append(len(progress.history))

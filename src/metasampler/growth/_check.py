@@ -242,7 +242,8 @@ def make_growth_data(
         X, y, sample_weight, original_rows = drop_weightless_rows(X, y, sample_weight)
         warn_of_unweighted_members(estimator)
     elif sample_weight_val is not None:
-        sample_weight = np.ones(len(y))
+        # Tables may be joined, so all rows have weights, and numbers, or none has.
+        sample_weight, original_rows = np.ones(len(y)), np.arange(len(y))
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
     # Counted before rows are held out.

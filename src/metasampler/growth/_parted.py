@@ -84,7 +84,8 @@ def _make_part_apart(start: int, path, table, codes, weights, passed) -> Part:
 
 
 def _counting_one(part: Part) -> Part:
-    return replace(part, weights=np.ones(part.n_rows))
+    rows = np.arange(part.start, part.start + part.n_rows)
+    return replace(part, weights=np.ones(part.n_rows), original=rows)
 
 
 def _as_type(part: Part, path, dtype) -> Part:
