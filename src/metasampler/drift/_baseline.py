@@ -29,8 +29,9 @@ _MOST_LEVELS = 20
 class ColumnBins:
     """Counts of columns in bins, in flat arrays.
 
-    Column j has the entries from ``starts[j]`` to ``starts[j + 1]``. A number has a bin up to each edge, and one above the last. A category has a bin for each code
-    among its edges, and one for all others. The last bin of each column counts missing values.
+    Column j has the entries from ``starts[j]`` to ``starts[j + 1]``. A number has a bin up to each
+    edge, and one above the last. A category has a bin for each code among its edges, and one for
+    all others. The last bin of each column counts missing values.
     """
 
     edges: np.ndarray
