@@ -25,6 +25,9 @@ from metasampler.cli._lightgbm import PlainLightGBM
 from metasampler.cli._table_input import Task
 from metasampler.persistence import save_model
 
+# With fewer rows of a class the folds decide by chance.
+_ENOUGH_ROWS = 25
+
 
 @dataclass
 class Outcome:
@@ -72,6 +75,7 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
     n_jobs, seed = settings["n_jobs"], settings["random_state"]
     results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}
     notes: dict[str, None] = {}
+    fitted: list[tuple[Any, Any]] = []
     steps = 2 * folds + 1
     # Threads, not processes: the table is in memory once.
     with (
@@ -87,6 +91,7 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
                 clf = _classifier(preset, settings)
                 advance(f"fold {number} of {folds}", steps=0)
                 clf.fit(task.X.iloc[train], y[train])
+                fitted.append((clf, test))
                 advance()
                 rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
                 rival.fit(task.X.iloc[train], task.y[train])
@@ -95,6 +100,9 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
         advance("all rows", steps=0)
         clf = _classifier(preset, settings)
         clf.fit(*((task.X, y) if task.source is None else (task.source,)))
+        if fitted and task.counts.min() >= _ENOUGH_ROWS:
+            # In a fit few members score a held-out row. Here whole ensembles do.
+            clf.recalibrate(task.X, y, fitted=fitted)
         advance()
     for warning in caught:
         if issubclass(warning.category, UserWarning):
