@@ -20,7 +20,7 @@ from metasampler.cli._file_options import (
     check_output,
     naming_output,
 )
-from metasampler.cli._threshold_option import parse_threshold
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call
 
 PRESETS = ("default", "fast", "best", "paper")
 
@@ -145,13 +145,15 @@ def _read_in_parts(file: Path, target: str | None, memory: str, options: dict[st
 
 def _as_share(rule: Any, n_rows: int) -> tuple[Any, int | None]:
     """Return the threshold of the classifier, and how many rows of each file to call, if any."""
-    if not (isinstance(rule, tuple) and rule[0] == "top" and isinstance(rule[1], int)):
+    n_called = rows_to_call(rule)
+    if n_called is None:
         return rule, None
-    if rule[1] >= n_rows:
+    if n_called >= n_rows:
         raise typer.BadParameter(
-            f"top={rule[1]:,} would call every row: there are {n_rows:,}.", param_hint="--threshold"
+            f"top={n_called:,} would call every row: there are {n_rows:,}.",
+            param_hint="--threshold",
         )
-    return ("top", rule[1] / n_rows), rule[1]
+    return ("top", n_called / n_rows), n_called
 
 
 def _check_rule(task: Any, rule: Any, positive: str | None) -> None:
