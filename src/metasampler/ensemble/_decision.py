@@ -19,12 +19,10 @@ from metasampler.ensemble._threshold import Threshold, choose_threshold
 class World:
     """The rows that probabilities and decisions are about.
 
-    ``prior`` is the share of each class, ``n_rows`` the number of rows, and ``minority`` the
-    position of the class to find.
+    ``prior`` is the share of each class, ``minority`` the position of the class to find.
     """
 
     prior: np.ndarray
-    n_rows: int
     minority: int
 
 
@@ -64,7 +62,7 @@ def decide(
     if held_out is not None:
         cuts = _cut_points(calibrate, held_out._replace(weights=weights), world.minority)
     prior = calibrate.prior[world.minority]
-    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior, n_rows=world.n_rows))
+    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior))
 
 
 def decide_again(
