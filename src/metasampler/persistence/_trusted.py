@@ -15,6 +15,7 @@ BOOSTERS = {
 TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
+    "drift._baseline": ("Baseline", "ColumnBins"),
     "ensemble._balance_cascade": ("BalanceCascadeClassifier",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
@@ -24,6 +25,7 @@ _OWN = {
         "Sigmoid",
         "SigmoidCalibration",
     ),
+    "ensemble._cut_points": ("CutPoints",),
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
