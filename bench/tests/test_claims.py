@@ -155,8 +155,8 @@ def splits(values):
 
 
 def pairs(differences, rival="SPE", dataset="mammography-authors"):
-    other = splits(np.zeros(len(differences)))
-    return [Pair(rival, dataset, splits(differences), other)]
+    other = np.full(len(differences), 0.5)
+    return [Pair(rival, dataset, splits(other + differences), splits(other))]
 
 
 def test_an_effect_on_a_fixed_split_is_a_t_test():
@@ -180,7 +180,7 @@ def test_data_sets_count_the_same_and_their_errors_are_independent():
     # A data set of two cells is no more than one of one cell.
     both = [*pairs(first, dataset="a"), *pairs(first, dataset="a"), *pairs(second, dataset="b")]
     effect = weigh(both).effects["SPE"]
-    alone = [Difference(splits(values), splits(0 * values)) for values in (first, second)]
+    alone = [Difference(splits(1 + v), splits(1 + 0 * v)) for v in (first, second)]
     assert effect.mean == pytest.approx(np.mean([each.mean for each in alone]))
     assert effect.error == pytest.approx(np.hypot(*(each.error for each in alone)) / 2)
     assert 7 < effect.df < 18
@@ -263,7 +263,7 @@ def test_a_claim_without_rows_is_open():
 # ---------------------------------------------------------------------- counts and differences
 
 
-def test_cells_that_are_left_are_counted(looks):
+def test_cells_that_are_left_are_counted():
     spec = load_spec("networks")
     cells = [cell for job in spec.jobs() for cell in job.cells]
     done = [{"spec": "networks", "seed": 0, "score": 0.5, "cell": cell} for cell in cells[3:]]

@@ -64,7 +64,7 @@ NO_TEXT = (
 NAMES = (
     r"\b(Table|Figure|Algorithm) \d+|\b[Cc]ommit [0-9a-f]{7}\b|\[[0-9a-f]{7}\]",
     r"\d{4}-\d\d-\d\d|Python 3\.11|python3|NeurIPS 2020|\(3\.11 or newer\)",
-    r"Stable-Baselines3|AVX-512|imbalanced-learn's 27|constants? 0\.\d( and 1)?",
+    r"scikit-learn \d\.\d|Stable-Baselines3|AVX-512|imbalanced-learn's 27|constants? 0\.\d( and 1)?",
     r"1 . p\(true class\)|between 0 and 1|(close to|near) 1",
 )
 
@@ -127,7 +127,8 @@ def of_code() -> dict[str, list[str]]:
         "docs/guide/tables.md": ["days since 1970"],
         "docs/guide/decisions.md": [
             "here a miss costs 50 and a false alarm costs 1",
-            "among the 200 most probable rows",
+            "If your team can check 200 rows",
+            "the positions of the 200 most probable ones",
             "the threshold that 1% of the held-out rows reach",
             f"with {few} rows or more of the rare class",
             f"If that leaves fewer than {_calibration._ENOUGH_ROWS} rows of a class, they use all",
