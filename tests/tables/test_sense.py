@@ -329,12 +329,15 @@ def test_dates_in_another_format_warn(library):
     cleaner = TableCleaner().fit(given)
     read = cleaner.transform(given)["opened"].to_numpy()
     np.testing.assert_array_equal(np.diff(read), np.timedelta64(1, "D"))
-    other = pd.DataFrame({"opened": ["01/02/2025"] * 30 + [None, "soon", "2025-02-03"], "x": 1})
-    words = "2 of 32 cells are not dates, for instance 'soon' in row 32. They count as missing"
+    other = pd.DataFrame(
+        {"opened": ["01/02/2025"] * 30 + [None, "soon", "15.1.25", "2025-02-03"], "x": 1}
+    )
+    # A date with the year first is clear in any column.
+    words = "2 of 33 cells are not dates, for instance 'soon' in row 32. They count as missing"
     with pytest.warns(UserWarning, match=words):
         read = cleaner.transform(other)["opened"]
-    assert read.isna().tolist() == [False] * 30 + [True] * 3
-    with pytest.raises(ValueError, match=r"'opened' .* 2 of 3 cells are not dates.* More than 10%"):
+    assert read.isna().tolist() == [False] * 30 + [True] * 3 + [False]
+    with pytest.raises(ValueError, match=r"'opened' .* 2 of 4 cells are not dates.* More than 10%"):
         cleaner.transform(other[29:])
 
 

@@ -171,7 +171,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         missing = [name for name in self.kinds_ if name not in columns]
         if missing:
             raise ValueError(f"X lacks the columns {missing[:10]}, which fit has seen.")
-        with unread_cells():
+        with unread_cells(self):
             changed = self._changed(columns)
         return _with_columns(X[list(self.kinds_)], changed, self._names())
 
@@ -196,7 +196,9 @@ class TableCleaner(TransformerMixin, BaseEstimator):
                 units = np.full(len(column), None) if texts is None else currencies_of_texts(*texts)
                 changed[of_source[name]] = units
             # Where a library has read the texts by itself, they are left to it.
-            if kind == "date" and name in self.date_formats_ and found == "category":
+            if kind == found == "date":
+                read_numbers(column, name, "date")
+            elif kind == "date" and name in self.date_formats_ and found == "category":
                 levels, codes = texts_of(column)
                 days = days_of_texts(levels, codes, self.date_formats_[name])
                 note_unread(name, "date", days, levels, codes)

@@ -154,7 +154,7 @@ def _days(texts: list[str], name: str) -> np.ndarray:
 
 
 def days_of_texts(levels: np.ndarray, codes: np.ndarray, name: str) -> np.ndarray:
-    """Return texts as days since 1970; what is not a date of this format is missing.
+    """Return texts as days since 1970; what is neither of this format nor a clear date is missing.
 
     Parameters
     ----------
@@ -169,7 +169,11 @@ def days_of_texts(levels: np.ndarray, codes: np.ndarray, name: str) -> np.ndarra
     -------
     days : ndarray of float
     """
-    days = _days([str(text).strip() for text in levels], name)
+    texts = [str(text).strip() for text in levels]
+    days = _days(texts, name)
+    for other in _CLEAR:
+        if np.isnan(days).any():
+            days = np.where(np.isnan(days), _days(texts, other), days)
     # The last entry is for missing values, whose code is -1.
     return np.append(days, np.nan)[codes]
 

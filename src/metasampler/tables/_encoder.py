@@ -239,7 +239,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         # Written by columns, read by rows: two passes are faster than scattered writes.
         numbers = np.empty((X.shape[0], len(self.sources())), order="F")
         position, days = 0, {}
-        with unread_cells():
+        with unread_cells(self):
             for name, column in self.columns_.items():
                 if isinstance(column, DateColumn):
                     days[name] = read_numbers(columns[name], name, "date")
@@ -329,7 +329,8 @@ def _look_at_columns(X, texts: list, dates: list, pairs: list) -> tuple[dict, di
         levels, codes = texts_of(X[name])
         numbers = np.bincount(codes[codes >= 0], minlength=len(levels))
         counts[name] = dict(zip(levels.tolist(), numbers.tolist(), strict=True))
-    days = {name: read_numbers(X[name], name, "date") for name in dates}
+    with unread_cells():
+        days = {name: read_numbers(X[name], name, "date") for name in dates}
     values = {name: np.stack(list(parts_of(of).values())) for name, of in days.items()}
     values |= {(first, second): days[second][None] - days[first] for first, second in pairs}
     ranges = {}

@@ -16,7 +16,7 @@ from metasampler.tables._columns import (
 from metasampler.tables._dates import PARTS, days_of_texts, find_date_format, parts_of
 from metasampler.tables._numbers import numbers_of_texts
 from metasampler.tables._text import topics_of_texts
-from metasampler.tables._unread import may_be_unread, note_unread
+from metasampler.tables._unread import may_be_unread, note_read, note_unread
 
 __all__ = [
     "CategoryColumn",
@@ -185,7 +185,9 @@ def read_numbers(column, name, kind: str) -> np.ndarray:
         return np.full(len(column), np.nan)
     found = column_kind(column)
     if found == kind:
-        return numbers_of(column, kind)
+        values = numbers_of(column, kind)
+        note_read(name, values)
+        return values
     if found != "category" or kind == "duration":
         _refuse(column, name, f"a {kind}", found)
     levels, codes = texts_of(column)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MOST_UNREAD", "may_be_unread", "note_unread", "unread_cells"]
+__all__ = ["MOST_UNREAD", "may_be_unread", "note_read", "note_unread", "unread_cells"]
 
 #: The share of the cells with a value that may be unreadable. With more, the column holds something
 #: else than it did when the model was fitted.
@@ -35,28 +35,34 @@ class _Unread:
     """Cells that could not be read, in one table or in several that follow each other."""
 
     def __init__(self):
+        # By who reads and by the name: what a cleaner has read, an encoder reads again.
         self._columns: dict[Any, _Column] = {}
         self._known: dict[Any, int] = {}
         self._start = 0
+        self.reader: int = 0
 
     def next_rows(self, n_rows: int) -> None:
         """Count rows that are done: the next table begins after them."""
         self._start += n_rows
 
-    def add(self, name: Any, kind: str, unread: np.ndarray, n_known: int, levels, codes) -> None:
+    def add_known(self, name: Any, n_known: int) -> None:
+        """Count cells of a column that have a value."""
+        key = self.reader, name
+        self._known[key] = self._known.get(key, 0) + n_known
+
+    def add_unread(self, name: Any, kind: str, unread: np.ndarray, levels, codes) -> None:
         """Note the cells of a column that could not be read, given by a mask of the rows."""
-        self._known[name] = self._known.get(name, 0) + n_known
         if not unread.any():
             return
         first = int(np.argmax(unread))
-        example = str(levels[codes[first]])
-        column = self._columns.setdefault(name, _Column(kind, example, self._start + first))
+        example, key = str(levels[codes[first]]), (self.reader, name)
+        column = self._columns.setdefault(key, _Column(kind, example, self._start + first))
         column.n_unread += int(unread.sum())
 
     def settle(self) -> None:
         """Warn of cells that could not be read; raise a ValueError if there are too many."""
-        for name, column in self._columns.items():
-            n_known = self._known[name]
+        for (reader, name), column in self._columns.items():
+            n_known = self._known[reader, name]
             what = "cell is not a" if column.n_unread == 1 else "cells are not"
             plural = "" if column.n_unread == 1 else "s"
             text = (
@@ -76,16 +82,21 @@ _collecting: ContextVar[_Unread | None] = ContextVar("unread cells", default=Non
 
 
 @contextmanager
-def unread_cells() -> Iterator[_Unread]:
+def unread_cells(reader: Any = None) -> Iterator[_Unread]:
     """Judge all cells that are read within together; inside of another such block, it does.
 
     Tables that are read in chunks are so judged as a whole.
     """
     outer = _collecting.get()
     if outer is not None:
-        yield outer
+        before, outer.reader = outer.reader, id(reader)
+        try:
+            yield outer
+        finally:
+            outer.reader = before
         return
     found = _Unread()
+    found.reader = id(reader)
     token = _collecting.set(found)
     try:
         yield found
@@ -97,10 +108,17 @@ def unread_cells() -> Iterator[_Unread]:
 def note_unread(name: Any, kind: str, values: np.ndarray, levels, codes) -> None:
     """Note which texts of a column could not be read as numbers or dates: they are NaN."""
     known = codes >= 0
-    # "nan" is a number that is missing, not a cell that cannot be read.
-    unread = known & np.isnan(values)
-    with unread_cells() as found:
-        found.add(name, kind, unread, int(known.sum()), levels, codes)
+    found = _collecting.get()
+    assert found is not None, "columns are read within unread_cells"
+    found.add_known(name, int(known.sum()))
+    found.add_unread(name, kind, known & np.isnan(values), levels, codes)
+
+
+def note_read(name: Any, values: np.ndarray) -> None:
+    """Count the values of a column that needed no reading."""
+    found = _collecting.get()
+    if found is not None:
+        found.add_known(name, int(np.count_nonzero(values == values)))
 
 
 def may_be_unread(levels: np.ndarray, codes: np.ndarray):
