@@ -520,15 +520,12 @@ def _some_rows(part: Part, keep: np.ndarray) -> Part:
     )
 
 
-def part_apart(table, codes: np.ndarray, start: int, role: str, weighted: bool, passed) -> Part:
-    """Return rows that are a table of their own as a part; each counts one.
+def part_apart(table, codes: np.ndarray, start: int, role: str, weights, passed) -> Part:
+    """Return rows that are a table of their own as a part.
 
-    ``passed`` is the number of the first row among all that the user passed, if it is another.
+    ``passed`` are the numbers of the rows among all that the user passed, if they are others.
     """
-    weights = np.ones(len(codes)) if weighted else None
-    original = None if passed is None else passed + np.arange(len(codes))
-    roles = {role: slice(None)}
-    return Part(table, codes, start, roles=roles, weights=weights, original=original)
+    return Part(table, codes, start, roles={role: slice(None)}, weights=weights, original=passed)
 
 
 def join_below(parts: list[Part]) -> Part:
