@@ -19,7 +19,8 @@ ALLOWED = {
     "growth": ({"tables"}, set()),
     "policy": ({"growth"}, set()),
     "meta": ({"policy", "growth"}, set()),
-    "ensemble": ({"policy", "growth", "tables"}, {"meta"}),
+    "drift": ({"tables"}, set()),
+    "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta"}),
     "report": ({"ensemble", "plotting", "tables"}, set()),
 }
 

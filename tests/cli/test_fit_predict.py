@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, load_facts, load_model, save_model
@@ -453,6 +454,32 @@ def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path
     text = run("predict", model, "new.csv", code=1)
     assert "model.skops cannot score rows here (no attribute 'votes'); it was made with" in text
     assert not (tmp_path / "scores.csv").exists()
+
+
+def test_predict_decides_by_another_threshold(run, model, claims):
+    claims.to_csv("new.csv", index=False)
+    called = {}
+    for rule in ("top=40", "recall=0.9", "0.5"):
+        text = run("predict", model, "new.csv", "--threshold", rule)
+        assert re.search("Threshold: predict returns 'yes' (for the 40|if its prob)", text)
+        assert "expect a recall of" in text
+        scores = pd.read_csv("scores.csv")
+        called[rule] = (scores["decision"] == "yes").sum()
+        assert f"{called[rule]:,} of them called 'yes'" in text
+        if rule == "0.5":
+            assert ((scores["probability"] >= 0.5) == (scores["decision"] == "yes")).all()
+    assert called["top=40"] == 40
+    assert called["recall=0.9"] > 60
+    text = run("predict", model, "new.csv", "--threshold", "recal=0.9", code=2)
+    assert "Did you mean 'recall'" in text
+
+
+def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
+    X, y = claims[["amount", "age"]], claims["bad"]
+    save_model(DecisionTreeClassifier(max_depth=2).fit(X, y), "tree.skops")
+    claims.to_csv("new.csv", index=False)
+    text = run("predict", "tree.skops", "new.csv", "--threshold", "f1", code=2)
+    assert "the threshold of a DecisionTreeClassifier" in text
 
 
 def test_fit_says_what_to_expect(run, imbalanced, claims):

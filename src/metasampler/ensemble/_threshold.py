@@ -245,7 +245,9 @@ def _interval(share: float, spread: float, most_rows: float) -> Interval:
     """Return the interval of a share: Jeffreys' for as many rows as would vary as much."""
     n_rows = most_rows
     if spread > 0:
-        n_rows = min(most_rows, share * (1 - share) / spread**2)
+        # A share of 0 or 1 varies too: it counts as half a row away from there.
+        inner = (share * most_rows + 0.5) / (most_rows + 1)
+        n_rows = min(most_rows, inner * (1 - inner) / spread**2)
     ends = beta.ppf(
         [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2],
         share * n_rows + 0.5,

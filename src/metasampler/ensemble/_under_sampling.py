@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
 from metasampler.ensemble._checks import check_fit, check_threshold
 from metasampler.ensemble._decision import Decision, World, decide
@@ -169,6 +170,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
             self._become(plan, teams, final, blend, decision, refits, facts)
             self._become_more(plan, teams, final)
+            self._describe(data)
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -279,6 +281,49 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.__dict__.pop(name, None)
         if chosen is not None:
             self.__dict__.update(zip(_OF_A_THRESHOLD, chosen, strict=True))
+
+    def _describe(self, data: GrowthData) -> None:
+        """Keep what new rows are compared with."""
+        importances = None
+        if all(hasattr(member, "feature_importances_") for member in self.estimators_):
+            importances = self.feature_importances_
+        encoder = data.form.encoder
+        names = getattr(self, "feature_names_in_", None)
+        if encoder is not None:
+            names = encoder.get_feature_names_out().tolist()
+        self._baseline = Baseline.of(
+            data.sample(MOST_ROWS), data.form, names, importances, self._score_of_table
+        )
+
+    def _score_of_table(self, table) -> np.ndarray:
+        """Return the probability of the smallest class, given rows in the form members take."""
+        *_, totals = self._staged_totals(table)
+        return self._proba_of(totals, len(self.estimators_))[:, self._minority]
+
+    def drift(self, X) -> DriftReport:
+        """Compare rows with those of the fit: which columns have moved, and whether scores have.
+
+        The ensemble keeps counts of each column in a few bins, and of its scores. It keeps no rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            New rows. A path, or :class:`~metasampler.datasets.ParquetRows`, is read part by part.
+
+        Returns
+        -------
+        report : DriftReport
+            Print it, or take its attributes. If the rows come as those of the fit did, it has any
+            finding in one of a hundred cases.
+
+        See Also
+        --------
+        metasampler.drift.DriftMonitor : The same for rows that come one batch after the other.
+        """
+        monitor = DriftMonitor(self)
+        for table in self._tables_of(X):
+            monitor.add(table)
+        return monitor.report()
 
     # ------------------------------------------------------------------ other decisions
 

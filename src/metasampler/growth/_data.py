@@ -12,7 +12,7 @@ memory, where a cell is the thing itself, `_parted` rows in files (`_places`) or
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import joblib
@@ -420,8 +420,17 @@ class GrowthData:
             chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 
+    def sample(self, n_rows: int):
+        """Return some rows that a fit may learn from, in the form that members take."""
+        tables = self.place.ask(_as_is, self.edge_rows(n_rows))
+        return reduce(join_tables, tables)
+
 
 # ---------------------------------------------------------------------- the questions
+
+
+def _as_is(cell):
+    return cell
 
 
 def _facts_of(part: Part, n_classes: int) -> tuple:

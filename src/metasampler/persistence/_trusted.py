@@ -15,6 +15,7 @@ BOOSTERS = {
 TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
+    "drift._baseline": ("Baseline", "ColumnBins"),
     "ensemble._balance_cascade": ("BalanceCascadeClassifier",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (

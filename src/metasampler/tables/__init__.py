@@ -5,7 +5,7 @@ This package stands below `growth` and imports nothing of the others.
 
 from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame
-from metasampler.tables._encoder import TableEncoder
+from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 from metasampler.tables._unread import unread_cells
@@ -21,4 +21,5 @@ __all__ = [
     "is_frame",
     "lowest_values",
     "unread_cells",
+    "unseen_levels",
 ]

@@ -33,7 +33,7 @@ from metasampler.tables._encodings import (
 from metasampler.tables._text import is_free_text, learn_topics
 from metasampler.tables._unread import unread_cells
 
-__all__ = ["TableEncoder", "encoder_of_numbers"]
+__all__ = ["TableEncoder", "encoder_of_numbers", "unseen_levels"]
 
 # With more columns of dates only neighbours are compared.
 _MOST_COMPARED = 5
@@ -341,6 +341,18 @@ def _look_at_columns(X, texts: list, dates: list, pairs: list) -> tuple[dict, di
             np.fmax.reduce(of, axis=1, initial=-np.inf),
         )
     return counts, ranges
+
+
+def unseen_levels(encoder: TableEncoder, X) -> dict:
+    """Return the texts of each category that have no code of their own."""
+    unseen = {}
+    columns = columns_of(X)
+    for name, levels in encoder.levels_.items():
+        if name in columns and not is_empty(columns[name]):
+            found, codes = texts_of(columns[name])
+            used = found[np.unique(codes[codes >= 0])]
+            unseen[name] = sorted(set(used.tolist()) - set(levels))
+    return unseen
 
 
 def encoder_of_numbers(names) -> TableEncoder:
