@@ -94,7 +94,7 @@ def decide_again(
 
 def _cut_points(calibrate: Calibration, rows: HeldOut, minority: int) -> CutPoints:
     scores = calibrate(rows.proba)[:, minority]
-    return CutPoints.of(scores, rows.codes == minority, rows.weights)
+    return CutPoints.of(scores, rows.codes == minority, rows.weights, rows.groups)
 
 
 def _to_prior(codes, weights, prior):

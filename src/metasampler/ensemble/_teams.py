@@ -78,14 +78,14 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, entropy, X, y, sample_weight, validation) -> GrowthData:
+    def make_data(self, ensemble, entropy, X, y, sample_weight, held_out) -> GrowthData:
         """Check what `fit` got and return the rows as members take them."""
         make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
         return make(
             X,
             y,
             sample_weight=sample_weight,
-            **validation,
+            **held_out,
             estimator=self.kinds,
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,

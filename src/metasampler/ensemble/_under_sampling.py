@@ -1,5 +1,6 @@
 """The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
+import os
 import warnings
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
@@ -9,6 +10,7 @@ from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -18,6 +20,7 @@ from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
+from metasampler.ensemble._forward import forward_splits
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
@@ -28,6 +31,8 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
+    check_groups,
+    check_labels,
     looked_at,
     replay,
     resolve_kinds,
@@ -99,7 +104,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+    def fit(
+        self,
+        X,
+        y=None,
+        sample_weight=None,
+        *,
+        groups=None,
+        time=None,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
         """Grow the ensemble.
 
         Parameters
@@ -119,6 +135,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             their own weight. Drawn rows get the mean weight of their class, because their own
             weight has already counted in the draw. A weight of zero leaves the row out.
 
+        groups : array-like of shape (n_samples,), default=None
+            The customer, patient or machine of each row, where some have several rows. Rows of one
+            group are held out together, so that calibration, threshold and what to expect of them
+            hold for groups that are new.
+
+        time : array-like of shape (n_samples,), default=None
+            When each row came: numbers, dates, or texts that are dates. Calibration, threshold and
+            what to expect of them then come from the newest fifth of the rows, scored by an
+            ensemble that is fitted to older rows first. The ensemble itself is fitted to all rows;
+            with ``refit=False`` it is the one of the older rows. With `groups`, newer rows are
+            scored by ensembles that have not seen their groups either, in three fits.
+
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
 
@@ -131,13 +159,17 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        if time is not None:
+            if X_val is not None:
+                raise ValueError("time takes validation rows from X: leave time or X_val out.")
+            return self._fit_forward(X, y, sample_weight, groups, time)
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
-            validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-            data = plan.make_data(self, entropy, X, y, sample_weight, validation)
+            given = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+            data = plan.make_data(self, entropy, X, y, sample_weight, {"groups": groups, **given})
             refits, facts = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=not resumes)
             if X_val is not None:
@@ -163,6 +195,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             prior = data.class_weights / data.class_weights.sum()
             world = World(prior, data.minority)
+            if held_out is not None and data.groups is not None:
+                held_out = held_out._replace(groups=data.groups[held_out.rows])
             decision = decide(world, drawn, held_out, self.calibration, self.threshold)
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
@@ -171,6 +205,49 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._become(plan, teams, final, blend, decision, refits, facts)
             self._become_more(plan, teams, final)
             self._describe(data)
+        return self
+
+    def _fit_forward(self, X, y, sample_weight, groups, time):
+        """Fit to all rows, and decide by the newest ones, as older rows alone would score them."""
+        if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
+            raise ValueError("time is for rows in memory; read the rows into a data frame.")
+        if self.warm_start:
+            raise ValueError("time does not go with warm_start=True: set one of them only.")
+        y = check_labels(y, X, owner=self)
+        seed = self.random_state if isinstance(self.random_state, Integral) else 0
+        pairs = forward_splits(time, y, groups, int(seed))
+
+        def taken(values, rows):
+            return None if values is None else take_rows(np.asarray(values), rows)
+
+        def fit(classifier, rows):
+            options = {"sample_weight": taken(sample_weight, rows), "groups": taken(groups, rows)}
+            return classifier.fit(take_rows(X, rows), y[rows], **options)
+
+        with unchanged_on_error(self):
+            if self.refit is False:
+                older = np.unique(np.concatenate([train for train, _ in pairs]))
+                fitted, judged = None, np.unique(np.concatenate([newer for _, newer in pairs]))
+                if groups is not None:
+                    known = np.isin(np.asarray(groups)[judged], np.asarray(groups)[older])
+                    judged = judged[~known]
+                fit(self, older)
+            else:
+                # What the clones decide is not used, and neither is what they warn of.
+                clones = [fit(clone(self).set_params(threshold=None), train) for train, _ in pairs]
+                judged = np.concatenate([newer for _, newer in pairs])
+                places = np.split(
+                    np.arange(len(judged)), np.cumsum([len(n) for _, n in pairs])[:-1]
+                )
+                fitted = zip(clones, places, strict=True)
+                fit(self, np.arange(len(y)))
+            self.recalibrate(
+                take_rows(X, judged),
+                y[judged],
+                taken(sample_weight, judged),
+                groups=taken(groups, judged),
+                fitted=fitted,
+            )
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -365,7 +442,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._decide_by(threshold, chosen)
         return self
 
-    def recalibrate(self, X, y, sample_weight=None, *, fitted=None):
+    def recalibrate(self, X, y, sample_weight=None, *, groups=None, fitted=None):
         """Calibrate and decide anew by labelled rows, without new members.
 
         For rows that came after the fit, when the classes have other shares than before, or
@@ -383,6 +460,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row. Rows of one group are alike, so the intervals of what to expect
+            become wider.
 
         fitted : iterable of (classifier, rows), default=None
             Clones of this ensemble that were fitted without the rows of X at these positions. They
@@ -421,7 +502,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 proba[rows] = classifier._mean_proba(take_rows(X, rows))
             if np.isnan(proba).any():
                 raise ValueError("fitted must have a classifier for every row of X.")
-        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights)
+        keys = None if groups is None else check_groups(groups, len(codes))
+        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights, keys)
         decision = decide_again(
             self.calibration_,
             held_out,

@@ -7,6 +7,7 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
+    check_groups,
     check_labels,
     looked_at,
     make_growth_data,
@@ -19,6 +20,12 @@ from metasampler.growth._draw import (
     Stream,
     draw_rows,
     join_choices,
+)
+from metasampler.growth._groups import (
+    count_groups,
+    folds_of_groups,
+    folds_of_rows,
+    group_keys,
 )
 from metasampler.growth._journal import Journal
 from metasampler.growth._kinds import (
@@ -70,10 +77,15 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Stream",
+    "check_groups",
     "check_labels",
     "copy_input_tags",
+    "count_groups",
     "draw_rows",
     "fingerprint",
+    "folds_of_groups",
+    "folds_of_rows",
+    "group_keys",
     "group_sums",
     "hardest_rows",
     "is_plain_tree",

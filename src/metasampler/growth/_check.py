@@ -23,6 +23,12 @@ from metasampler.growth._draw import (
     find_minority,
     split_rows,
 )
+from metasampler.growth._groups import (
+    count_groups,
+    folds_of_groups,
+    folds_of_rows,
+    group_keys,
+)
 from metasampler.growth._kinds import kinds_of, unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._looked import LookedAt
@@ -30,7 +36,7 @@ from metasampler.growth._members import weight_argument
 from metasampler.growth._memory import Memory
 from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
-from metasampler.tables import is_frame
+from metasampler.tables import is_frame, is_missing
 
 #: Zero means nothing to joblib, which says so only when there is work for it.
 N_JOBS: list = [
@@ -189,6 +195,36 @@ def warn_of_unweighted_members(estimator) -> None:
         )
 
 
+def check_groups(groups, n_rows: int, X_val=None) -> np.ndarray:
+    """Return a key for the group of each row."""
+    if X_val is not None:
+        raise ValueError(
+            "groups keeps the rows of a group together when rows are held out from X. With X_val "
+            "none are: choose the validation rows by group, and leave groups out."
+        )
+    values = column_or_1d(groups)
+    if len(values) != n_rows:
+        raise ValueError(f"groups has {len(values)} values, and X has {n_rows} rows.")
+    n_missing = sum(map(is_missing, values.tolist()))
+    if n_missing:
+        raise ValueError(
+            f"groups has no value in {n_missing} of {n_rows} rows; give rows that belong to no "
+            "group a group of their own."
+        )
+    return group_keys(values)
+
+
+def refuse_lone_groups(counted, classes) -> None:
+    """Refuse a class that is in one group only: leaving the group out would leave out the class."""
+    n_groups = (counted.counts > 0).sum(axis=0)
+    if n_groups.min() < 2:
+        label = classes.tolist()[int(np.argmin(n_groups))]
+        raise ValueError(
+            f"All rows of class {label!r} are in one group: with the group, the class would be "
+            "left out. Two groups of each class are needed; without groups rows are split alone."
+        )
+
+
 def make_growth_data(
     X,
     y,
@@ -199,6 +235,7 @@ def make_growth_data(
     *,
     sample_weight=None,
     sample_weight_val=None,
+    groups=None,
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
@@ -238,8 +275,10 @@ def make_growth_data(
         refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
     original_rows, n_passed = None, X.shape[0]
+    keys = None if groups is None else check_groups(groups, n_passed, X_val)
     if sample_weight is not None:
         X, y, sample_weight, original_rows = drop_weightless_rows(X, y, sample_weight)
+        keys = keys if keys is None or original_rows is None else keys[original_rows]
         warn_of_unweighted_members(estimator)
     elif sample_weight_val is not None:
         # Tables may be joined, so all rows have weights, and numbers, or none has.
@@ -254,7 +293,14 @@ def make_growth_data(
     if fraction is not None and can_hold_out(classes, counts, must_hold_out):
         n_folds = max(2, round(min(1 / fraction, len(codes)))) if rotate else 0
         key = streams.row_key(Stream.SPLIT)
-        folds = split_rows(codes, len(classes), n_folds, fraction, key)
+        if keys is None:
+            folds = split_rows(codes, len(classes), n_folds, fraction, key)
+        else:
+            counted = count_groups(keys, codes, len(classes))
+            refuse_lone_groups(counted, classes)
+            each = folds_of_groups(counted, n_folds or max(2, round(1 / fraction)), key)
+            folds = folds_of_rows(counted, each, keys)
+            folds = folds if rotate else (folds == 0).astype(int)
         if rotate:
             known |= {"folds": folds, "roles": {"train": slice(None), "valid": slice(None)}}
         else:
@@ -290,6 +336,7 @@ def make_growth_data(
         parts,
         classes,
         n_drawn_parts=1,
+        groups=keys,
         minority=minority,
         sampling_ratio=sampling_ratio,
         streams=streams,

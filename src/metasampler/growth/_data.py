@@ -32,6 +32,7 @@ from metasampler.growth._draw import (
     race_keys_of,
 )
 from metasampler.growth._fingerprint import fingerprint_rows
+from metasampler.growth._groups import count_groups, folds_of_groups, folds_of_rows
 from metasampler.growth._memory import join_tables
 from metasampler.growth._places import lowest_in, remake_table
 from metasampler.growth._scoring import bind_scorer
@@ -148,6 +149,8 @@ class GrowthData:
     table_maker: Any = None
     #: The most rows of a class that a member gets; None sets no limit.
     max_rows: int | None = None
+    #: A key for the group of each row of the first table, if no fold may cut a group.
+    groups: np.ndarray | None = None
     #: One row like all others, if rows are not in memory; NaN if values are missing.
     example: Any = None
     #: What is known of the same rows, in the same roles and folds, is taken over from it.
@@ -254,7 +257,14 @@ class GrowthData:
 
         place, parts = self.place, self._together()
         # Number 0 was the split into training and validation rows.
-        folds = deal_parts(place, parts, self.counts, streams.row_key(Stream.SPLIT), 1, n_parts)
+        key = streams.row_key(Stream.SPLIT)
+        if self.groups is None:
+            folds = deal_parts(place, parts, self.counts, key, 1, n_parts)
+        else:
+            counted = count_groups(self.groups, parts[0].codes, self.n_classes)
+            each = folds_of_groups(counted, n_parts, key, 1)
+            folds = [folds_of_rows(counted, each, self.groups)]
+            n_parts = int(each.max()) + 1
         # Rows are dealt like cards: with fewer rows the last parts get none.
         for number in range(min(n_parts, int(self.counts.max()))):
             held_out = place.make(_holding_out_fold, parts, folds, args=(number,))

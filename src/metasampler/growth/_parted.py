@@ -134,6 +134,7 @@ def make_parted_data(
     max_rows: int | None,
     sample_weight=None,
     sample_weight_val=None,
+    groups=None,
     owner=None,
     **settings,
 ) -> GrowthData:
@@ -143,6 +144,8 @@ def make_parted_data(
     in memory, and become the last part.
     """
     streams = RandomStreams.from_random_state(streams)
+    if groups is not None:
+        raise ValueError("groups is for rows in memory; read the rows into a data frame.")
     check_validation_rows(looked, X_val, y_val, sample_weight_val)
     form = unfitted_form(estimator)
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts

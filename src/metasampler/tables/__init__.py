@@ -4,10 +4,11 @@ This package stands below `growth` and imports nothing of the others.
 """
 
 from metasampler.tables._cleaner import TableCleaner
-from metasampler.tables._columns import is_frame
+from metasampler.tables._columns import is_frame, is_missing
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
+from metasampler.tables._times import time_numbers
 from metasampler.tables._unread import unread_cells
 
 __all__ = [
@@ -19,7 +20,9 @@ __all__ = [
     "TreeTable",
     "inspect_columns",
     "is_frame",
+    "is_missing",
     "lowest_values",
+    "time_numbers",
     "unread_cells",
     "unseen_levels",
 ]
