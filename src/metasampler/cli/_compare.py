@@ -9,11 +9,13 @@ import typer
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
     Drop,
+    Group,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
+    Time,
     blaming,
     check_jobs,
     check_output,
@@ -41,6 +43,8 @@ def compare(
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
+    group: Group = None,
+    time: Time = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     n_estimators: Annotated[
         int | None,
@@ -85,7 +89,8 @@ def compare(
     check_output(output, [".png", ".pdf", ".svg"])
     check_jobs(jobs)
     n_called = None if top is None else parse_rows(top, "--top")
-    for name, value in {"--target": target, "--drop": drop, "--keep": keep}.items():
+    columns = {"--target": target, "--drop": drop, "--keep": keep, "--group": group, "--time": time}
+    for name, value in columns.items():
         if file is None and value:
             raise typer.BadParameter("needs a FILE to take columns from.", param_hint=name)
 
@@ -94,7 +99,8 @@ def compare(
     if file is None:
         task = _table_input.bundled()
     else:
-        task = _table_input.read(file, target, drop=drop, keep=keep, positive=positive)
+        options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
+        task = _table_input.read(file, target, group=group, time=time, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, folds)

@@ -28,7 +28,7 @@ def forward_splits(
     some groups judge what older rows of the other groups have taught; together the pairs judge all
     newer rows.
     """
-    numbers, _ = time_numbers(time)
+    numbers = time_numbers(time).numbers
     if len(numbers) != len(y):
         raise ValueError(f"time has {len(numbers)} values, and y has {len(y)}.")
     newer = _newest(numbers, y)

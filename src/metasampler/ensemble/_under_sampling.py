@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
-from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
+from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, some_rows
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
@@ -515,6 +516,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)
         if self._baseline is not None:
+            if fitted is not None:
+                # Clones score as this ensemble does on average, but not row by row.
+                proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
             scores = decision.calibration(proba)[:, self._minority]
             self._baseline = self._baseline.with_scores(scores)
         return self
@@ -554,7 +558,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ answers
 
-    def top_rows(self, X, n=None):
+    def top_rows(self, X, n=None, *, per=None):
         """Return the rows that are most probably of the smallest class, the most probable first.
 
         For teams that can check a fixed number of rows. `predict` decides about each row alone;
@@ -569,10 +573,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         n : int, default=None
             How many rows to return; None ranks all rows.
 
+        per : array-like of shape (n_samples,), default=None
+            The day of each row, or whatever else the n rows are for: then they are the n most
+            probable rows of each.
+
         Returns
         -------
         rows : ndarray of int of shape (min(n, n_samples),)
-            Positions in X. Of rows with equal probabilities, the earlier ones come first.
+            Positions in X. Of rows with equal probabilities, the earlier ones come first. With
+            `per` there are up to n for each of its values.
 
         Examples
         --------
@@ -588,7 +597,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
             raise ValueError(f"n={n!r} must be a number of rows, 1 or more, or None for all.")
         scores = self.predict_proba(X)[:, self._minority]
-        return np.argsort(-scores, kind="stable")[:n]
+        order = np.argsort(-scores, kind="stable")
+        if per is None or n is None:
+            return order[:n]
+        days = np.unique(column_or_1d(per), return_inverse=True)[1]
+        if len(days) != len(scores):
+            raise ValueError(f"per has {len(days)} values, and X has {len(scores)} rows.")
+        by_day = order[np.argsort(days[order], kind="stable")]
+        sizes = np.bincount(days)
+        places = np.arange(len(scores)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.zeros(len(scores), dtype=bool)
+        kept[by_day[places < int(n)]] = True
+        return order[kept[order]]
 
     def _staged_totals(self, X, *, soft_leaves=True):
         totals: list = [None] * len(self._members_of)

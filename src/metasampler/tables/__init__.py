@@ -8,7 +8,7 @@ from metasampler.tables._columns import is_frame, is_missing
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
-from metasampler.tables._times import time_numbers
+from metasampler.tables._times import Times, time_numbers
 from metasampler.tables._unread import unread_cells
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "TableCleaner",
     "TableEncoder",
     "TableForm",
+    "Times",
     "TreeTable",
     "inspect_columns",
     "is_frame",
