@@ -1,11 +1,8 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,19 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
-from metasampler.growth._data import GrowthData, Part, join_below, part_apart
-from metasampler.growth._draw import (
-    RandomStreams,
-    Stream,
-    can_hold_out,
-    find_minority,
-    split_rows,
-)
+from metasampler.growth._data import join_arrays
+from metasampler.growth._hold_out import assign_folds, can_hold_out, find_minority, hold_out
+from metasampler.growth._join import join_tables
 from metasampler.growth._kinds import unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
-from metasampler.growth._looked import LookedAt
-from metasampler.growth._memory import Memory
-from metasampler.growth._sources import resolve_source
+from metasampler.growth._memory import MemoryRows
+from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
@@ -51,31 +42,6 @@ def unchanged_on_error(estimator) -> Iterator[None]:
         # In one step: there may be a second interrupt.
         estimator.__dict__ = before
         raise
-
-
-@contextmanager
-def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
-    """Yield the rows as a fit takes them, and how many there are of each class.
-
-    Of rows that are not in memory the labels are read; however the fit ends, what it has written
-    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
-    where rows are made ready.
-    """
-    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
-        source = resolve_source(X, y, sample_weight)
-        with source.make_place() as place:
-            looked = LookedAt(source, place)
-            yield looked, looked.counts
-        return
-    labels = np.asarray(y)
-    if y is not None and sample_weight is not None:
-        counting = np.asarray(sample_weight) != 0
-        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
-    try:
-        counts = np.unique(labels, return_counts=True)[1]
-    except TypeError:  # labels of several types
-        counts = np.array([])
-    yield X, counts
 
 
 def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
@@ -150,7 +116,7 @@ def _drop_weightless_rows(X, y, sample_weight):
     least = weights.min()
     check_spread(least, weights.max())
     ratios = ratios_to(weights, least)
-    # Of mean 1, because learners take them for numbers of rows.
+    # Of mean 1, because members take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
 
 
@@ -171,15 +137,15 @@ def make_growth_data(
     must_hold_out: bool = True,
     rotate: bool = False,
     **settings,
-) -> GrowthData:
+) -> MemoryRows:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
-    stay where they are and only their row numbers are taken aside. None holds out nothing. Of a
-    class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
-    and no validation rows. With ``rotate`` no rows are held out from all members: each member
-    leaves out another part of them. ``streams`` may be the ``random_state`` that they come from.
-    The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
+    stay where they are and only their row numbers are taken aside. None holds out nothing. A class
+    with a single row cannot be held out: an error, or without ``must_hold_out`` a warning and no
+    validation rows. With ``rotate`` no rows are held out from all members: each member leaves out
+    another fold. ``streams`` may be the ``random_state`` that they come from. The other settings
+    are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
     learned_from = X
@@ -200,27 +166,30 @@ def make_growth_data(
     if form.wants == "as it is":
         refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
-    original_rows, n_passed = None, X.shape[0]
+    original, n_passed = None, X.shape[0]
     if sample_weight is not None:
-        X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)
+        X, y, sample_weight, original = _drop_weightless_rows(X, y, sample_weight)
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
     # Counted before rows are held out.
     minority = find_minority(classes, counts)
-    known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
+    rows, folds = {"train": np.arange(len(codes))}, None
     streams = RandomStreams.from_random_state(streams)
     fraction = validation_fraction if X_val is None else None
     if fraction is not None and can_hold_out(classes, counts, must_hold_out):
-        n_folds = max(2, round(min(1 / fraction, len(codes)))) if rotate else 0
         key = streams.row_key(Stream.SPLIT)
-        folds = split_rows(codes, len(classes), n_folds, fraction, key)
+        class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if rotate:
-            known |= {"folds": folds, "roles": {"train": slice(None), "valid": slice(None)}}
+            n_folds = max(2, round(min(1 / fraction, len(codes))))
+            folds = assign_folds(class_rows, len(codes), n_folds, key)
+            rows["valid"] = rows["train"]
         else:
-            known["roles"] = {"train": folds == 0, "valid": folds == 1}
+            held_out = hold_out(class_rows, len(codes), fraction, key)
+            rows = {"train": np.flatnonzero(~held_out), "valid": np.flatnonzero(held_out)}
     # In as few bytes as they need: there is one for every row.
-    code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
-    parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])
+    code_type = np.min_scalar_type(len(classes) - 1)
+    tables, all_codes, all_weights = [X], [codes.astype(code_type)], [sample_weight]
+    n_rows = X.shape[0]
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue
@@ -228,19 +197,25 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
-        codes = encode_labels(labels, classes, f"y_{suffix}").astype(code_type)
-        start = parts[-1].start + parts[-1].n_rows
-        passed = None if original_rows is None else start + n_passed - X.shape[0]
-        part = part_apart(table, codes, start, role, sample_weight is not None, passed)
-        parts.append(replace(part, remembers=True))
+        tables.append(table)
+        all_codes.append(encode_labels(labels, classes, f"y_{suffix}").astype(code_type))
+        # Rows that only evaluate count one each.
+        all_weights.append(None if sample_weight is None else np.ones(len(labels)))
+        rows[role] = np.arange(n_rows, n_rows + len(labels))
+        n_rows += len(labels)
+    if original is not None:
+        original = np.concatenate([original, n_passed + np.arange(n_rows - X.shape[0])])
     if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
-        parts[:2] = [join_below(parts[:2])]
-    data = GrowthData(
-        place,
-        parts,
-        classes,
-        n_drawn_parts=1,
+        tables[:2] = [join_tables(*tables[:2])]
+    data = MemoryRows(
+        tables=tables,
+        codes=join_arrays(all_codes),
+        weights=join_arrays(all_weights),
+        rows=rows,
+        folds=folds,
+        original=original,
+        classes=classes,
         minority=minority,
         sampling_ratio=sampling_ratio,
         streams=streams,

@@ -27,7 +27,7 @@ from metasampler.growth import (
     Stream,
     copy_input_tags,
     make_growth_data,
-    make_learners,
+    make_adapters,
     resolve_kinds,
     unchanged_on_error,
 )
@@ -282,7 +282,7 @@ class MetaSampler(BaseEstimator):
         """
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_kinds(self.estimator)
-        members = [make_learners(kinds, task.tables, task.n_classes) for task in data]
+        members = [make_adapters(kinds, task.tables, task.n_classes) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -330,7 +330,7 @@ class MetaSampler(BaseEstimator):
         if hasattr(kinds, "prepare_task"):
             return kinds.prepare_task(*rows, **options)
         data = make_growth_data(*rows, estimator=kinds, **options)
-        return data, make_learners(kinds, data.tables, data.n_classes)
+        return data, make_adapters(kinds, data.tables, data.n_classes)
 
     def _train(
         self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10

@@ -13,10 +13,10 @@ from numbers import Integral
 import numpy as np
 
 from metasampler import _sklearn_compat as compat
-from metasampler.growth._members import MemberLearner
+from metasampler.growth._adapters import Adapter
 
 
-class LeafLearner(MemberLearner):
+class LeafAdapter(Adapter):
     """The same members for trees and forests that answer by soft leaves."""
 
     def answers(self, member, X, smoothings):
@@ -29,7 +29,7 @@ class LeafLearner(MemberLearner):
         return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
 
-class TreeLearner(MemberLearner):
+class TreeAdapter(Adapter):
     """The same members for scikit-learn's trees on checked float32 rows, without more checks.
 
     A tree is the one that ``clone(estimator).set_params(random_state=seed).fit(X, codes)`` gives.
