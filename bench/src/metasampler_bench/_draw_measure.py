@@ -24,8 +24,8 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     draw_rows,
-    make_growth_data,
     make_adapters,
+    make_growth_data,
     spread_action,
 )
 from metasampler_bench._protocol import fit_seed, take_frames

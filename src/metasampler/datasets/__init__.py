@@ -15,3 +15,12 @@ __all__ = [
     "read_table",
     "split_target",
 ]
+
+
+def __getattr__(name):
+    # Fits in memory do without the package for large data.
+    if name == "ParquetRows":
+        from metasampler.large import ParquetRows
+
+        return ParquetRows
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,9 +7,9 @@ from sklearn.base import BaseEstimator
 
 from metasampler.ensemble._teams import RECIPES
 from metasampler.growth import (
+    Adapter,
     Growth,
     GrowthData,
-    Adapter,
     RandomStreams,
     Stream,
     make_growth_data,

@@ -14,6 +14,7 @@ from metasampler.growth._check import (
     unchanged_on_error,
 )
 from metasampler.growth._data import (
+    MAX_EVALUATION_ROWS,
     ROLES,
     EvaluationRows,
     GrowthData,
@@ -31,6 +32,7 @@ from metasampler.growth._draw import (
     race_keys_of,
 )
 from metasampler.growth._hold_out import (
+    MAX_DEALT,
     assign_folds,
     can_hold_out,
     find_minority,
@@ -61,6 +63,7 @@ from metasampler.growth._rules import (
 from metasampler.growth._scores import running_mean
 from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import (
+    MANY_ROWS,
     check_spread,
     check_weights,
     exact_sum,
@@ -70,6 +73,9 @@ from metasampler.growth._weights import (
 
 __all__ = [
     "DEFAULT_SIGMA",
+    "MANY_ROWS",
+    "MAX_DEALT",
+    "MAX_EVALUATION_ROWS",
     "N_JOBS",
     "ROLES",
     "SAMPLING_RATIO",

@@ -100,7 +100,7 @@ class GrowthData(ABC):
     validation_is_apart: bool = field(init=False)
     #: Folds that members leave out in rotation, or 0; then the rows of each class and fold.
     n_folds: int = field(init=False)
-    fold_counts: np.ndarray | None = field(init=False)
+    fold_counts: Any = field(init=False)
 
     def _set_sizes(self) -> None:
         """Set what follows from the facts and the settings."""

@@ -1,7 +1,7 @@
 """The sample of a member (Algorithm 1), on arrays: a key for every row, and the smallest keys."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Candidates(NamedTuple):
     #: Their random keys: the rows with the smallest ones are a draw by the weights of the rows.
     keys: np.ndarray
     #: Their errors, 1 - p(true class), by the members so far; None before the first member.
-    errors: np.ndarray | None
+    errors: Any
 
 
 #: Draws from one larger class: ``rule(candidates, size)`` returns positions of candidates.

@@ -248,7 +248,8 @@ class Growth:
             return
         batches = np.array_split(numbers, n_jobs)
         if self.adapters.fits_in_threads:
-            self.adapters.prepare(self.data.tables[0], self.data.codes)
+            in_memory: Any = self.data
+            self.adapters.prepare(in_memory.tables[0], in_memory.codes)
             fitted = side_by_side([partial(self._fit_members, batch) for batch in batches], n_jobs)
         else:
             parallel = Parallel(n_jobs, return_as="generator")

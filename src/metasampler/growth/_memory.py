@@ -64,14 +64,14 @@ class MemoryRows(GrowthData):
     """Rows in memory. Their numbers run through all tables; only rows of the first are sampled."""
 
     #: That of the training rows, then validation and test rows if they are tables of their own.
-    tables: list  # type: ignore[assignment]
+    tables: list
     #: Of all rows: their classes, as positions in the classes, and their weights if they have any.
     codes: np.ndarray
-    weights: np.ndarray | None = None
+    weights: Any = None
     #: The numbers of the rows in each role, in ascending order.
     rows: dict[str, np.ndarray]
     #: The fold of each row of the first table, if members leave folds out in rotation.
-    folds: np.ndarray | None = None
+    folds: Any = None
     #: The numbers of the rows among those the user passed, if some were left out.
     original: np.ndarray | None = None
     _evaluation: dict[str, EvaluationRows] = field(init=False, default_factory=dict)
@@ -83,8 +83,8 @@ class MemoryRows(GrowthData):
         self.n_first, self.n_rows = self.starts[1], self.starts[-1]
         self.has_weights = self.weights is not None
         self.roles = [role for role in ROLES if role in self.rows]
-        valid = self.rows.get("valid", ())
-        self.validation_is_apart = len(valid) > 0 and valid[0] >= self.n_first
+        valid = self.rows.get("valid")
+        self.validation_is_apart = valid is not None and bool(valid[0] >= self.n_first)
         train, first = self.rows["train"], self.codes[: self.n_first]
         #: The training rows of each class.
         self.class_rows = [train[first[train] == k] for k in range(n_classes)]

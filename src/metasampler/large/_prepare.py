@@ -1,40 +1,44 @@
-"""Rows that are not in memory: the same task in parts, in files or on other machines."""
+"""From blocks of a source to the rows an ensemble grows on, in partitions."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._check import check_labels, encode_labels
-from metasampler.growth._data import GrowthData, Part, join_arrays, part_apart, sum_of_parts
-from metasampler.growth._draw import (
-    MAX_DEALT,
-    Candidates,
+from metasampler.growth import (
     RandomStreams,
-    Request,
     Stream,
     can_hold_out,
-    deal,
-    deal_alone,
+    check_labels,
+    check_spread,
+    encode_labels,
     find_minority,
     hold_out_size,
-    join_choices,
-    race_keys_of,
+    join_arrays,
+    ratios_to,
+    unfitted_form,
 )
-from metasampler.growth._kinds import unfitted_form
-from metasampler.growth._looked import LookedAt
-from metasampler.growth._pieces import find_rows
-from metasampler.growth._places import FrameTable, has_missing, slices, write_table
-from metasampler.growth._sources import open_block
-from metasampler.growth._stacked import join_parts
-from metasampler.growth._weights import check_spread, ratios_to
+from metasampler.large._file_tables import FrameTable, has_missing, slices, write_table
+from metasampler.large._parquet import open_block
+from metasampler.large._partitioned import (
+    PartitionedRows,
+    assign_folds_to_partitions,
+    find_smallest,
+    positions_of,
+    total_weight,
+)
+from metasampler.large._partitions import Partition, WhichRows, with_folds
+from metasampler.large._source import OpenedSource
+from metasampler.large._stacked import join_blocks
 from metasampler.tables import is_frame
 
-__all__ = ["make_parted_data"]
+__all__ = ["make_partitioned_rows"]
 
 
-def _make_part(blocks, start, passed, sizes, path, label, weight, form, classes, least) -> Part:
-    """Return blocks as one part: its table as members take it, classes and ratios of weights.
+def _make_partition(
+    blocks, start, passed, sizes, path, label, weight, form, classes, least
+) -> Partition:
+    """Return blocks as one partition: its table as members take it, classes and ratios of weights.
 
     ``sizes`` are the rows that each block had when its labels were read.
     """
@@ -65,53 +69,56 @@ def _make_part(blocks, start, passed, sizes, path, label, weight, form, classes,
                 as_it_is = form.wants == "as it is" and is_frame(X)
                 yield X if as_it_is else np.empty((0, X.shape[1]), np.float32)
 
-    table = join_parts(list(tables())) if path is None else write_table(path, tables())
+    table = join_blocks(list(tables())) if path is None else write_table(path, tables())
     codes, weights, rows = map(join_arrays, zip(*known, strict=True))
     original = None if weights is None else rows
-    return Part(table, codes, start, weights=weights, original=original)
+    return Partition(table, codes, start, weights=weights, original=original)
 
 
-def _make_part_apart(start: int, path, table, codes, weighted: bool, passed) -> Part:
-    """Return validation rows of their own as a part."""
-    table = table if path is None else write_table(path, [table])
-    return part_apart(table, codes, start, "valid", weighted, passed)
+def _validation_partition(start, path, table, codes, weighted: bool, passed) -> Partition:
+    """Return validation rows of their own as a partition; each counts one.
 
-
-def _as_type(part: Part, path, dtype) -> Part:
-    if part.table.dtype == dtype:
-        return part
-    table = part.table[:].astype(dtype)
-    return replace(part, table=table if path is None else write_table(path, [table]))
-
-
-def _table_facts(part: Part) -> tuple:
-    """Return what has to be known of a table: type, number of columns, whether values lack.
-
-    A frame has no type of its own; what it lacks is for members to say.
+    ``passed`` is the number of the first row among all that the user passed, if it is another.
     """
-    if is_frame(part.table) or isinstance(part.table, FrameTable):
-        return None, part.table.shape[1], False
-    if part.table.dtype.kind not in "biuf":
+    table = table if path is None else write_table(path, [table])
+    weights = np.ones(len(codes)) if weighted else None
+    original = None if passed is None else passed + np.arange(len(codes))
+    roles = {"valid": slice(None)}
+    return Partition(table, codes, start, roles=roles, weights=weights, original=original)
+
+
+def _as_type(partition: Partition, path, dtype) -> Partition:
+    if partition.table.dtype == dtype:
+        return partition
+    table = partition.table[:].astype(dtype)
+    return replace(partition, table=table if path is None else write_table(path, [table]))
+
+
+def _table_facts(partition: Partition) -> tuple:
+    """Return what has to be known of a table: type, number of columns, whether values are missing.
+
+    A frame has no type of its own; members say what they make of its missing values.
+    """
+    table = partition.table
+    if is_frame(table) or isinstance(table, FrameTable):
+        return None, table.shape[1], False
+    if table.dtype.kind not in "biuf":
         raise ValueError(
-            f"The rows are of type {part.table.dtype}, but must be numbers; texts and categories "
+            f"The rows are of type {table.dtype}, but must be numbers; texts and categories "
             "are columns of a data frame."
         )
-    return part.table.dtype if part.n_rows else None, part.table.shape[1], has_missing(part.table)
+    return table.dtype if partition.n_rows else None, table.shape[1], has_missing(table)
 
 
-def _ratios_of(part: Part, k=None) -> np.ndarray:
-    assert part.weights is not None
-    return part.weights if "train" in part.roles else np.empty(0)
+def _of_mean_one(partition: Partition, mean: float) -> Partition:
+    assert partition.weights is not None
+    if "train" not in partition.roles:
+        return partition
+    return replace(partition, weights=partition.weights / mean)
 
 
-def _of_mean_one(part: Part, mean: float) -> Part:
-    assert part.weights is not None
-    return replace(part, weights=part.weights / mean) if "train" in part.roles else part
-
-
-def make_parted_data(
-    looked: LookedAt,
-    y=None,
+def make_partitioned_rows(
+    opened: OpenedSource,
     X_val=None,
     y_val=None,
     *,
@@ -121,105 +128,103 @@ def make_parted_data(
     must_hold_out: bool,
     rotate: bool,
     max_rows: int | None,
-    sample_weight=None,
     owner=None,
     **settings,
-) -> GrowthData:
+) -> PartitionedRows:
     """Bring the rows of a source into the form the growth loop takes, as `make_growth_data` does.
 
     Labels and weights are columns of the source. Validation rows that are a table of their own are
-    in memory, and become the last part.
+    in memory, and become the last partition.
     """
     streams = RandomStreams.from_random_state(streams)
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val must be passed together.")
+    source, backend = opened.source, opened.backend
+    classes, counts = opened.classes, opened.class_counts
+    minority, weighted = find_minority(classes, counts), source.weight is not None
+    _check_memory(opened, max_rows)
     form = unfitted_form(estimator)
-    source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
-    classes, counts, columns = looked.classes, looked.counts, looked.columns
-    minority = find_minority(classes, counts)
-    limit = counts if max_rows is None else np.minimum(counts, max_rows)
-    # The rows of a member are there twice while it is fitted, and once more in bins.
-    source.check_fits(
-        2.5 * int(limit.max()) * looked.bytes_a_row, int(counts.sum()) * looked.bytes_a_row
-    )
-
-    if is_frame(looked.example):
-        form.fit_blocks(looked.ask, source.plain_names())
+    if is_frame(opened.example):
+        form.fit_blocks(opened.ask, source.plain_names())
     form = form.settled()
-    least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
-    if source.weight is not None:
-        check_spread(least, most)
-    groups = looked.grouped()
-    starts = _starts_of(groups, [each["n_rows"] for each in facts])
-    passed = _starts_of(groups, [each["n_passed"] for each in facts])
-    cells = [[blocks[number] for number in group] for group in groups]
-    found = [tuple(facts[number]["n_passed"] for number in group) for group in groups]
-    parts = place.make(
-        _make_part,
-        *(cells, starts[:-1], passed[:-1], found, place.new_paths(len(groups))),
-        args=(*columns, form, classes, least),
-    )
-    n_train, weighted = starts[-1], source.weight is not None
+    partitions, n_train, n_passed = _make_partitions(opened, form)
     if X_val is not None:
         X_val = form(form.ordered(X_val), name="X_val", owner=owner)
-        if X_val.shape[1] != looked.example.shape[1]:
+        if X_val.shape[1] != opened.example.shape[1]:
             raise ValueError(
-                f"X_val has {X_val.shape[1]} columns, but X has {looked.example.shape[1]}."
+                f"X_val has {X_val.shape[1]} columns, but X has {opened.example.shape[1]}."
             )
         y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
         codes = encode_labels(y_val, classes, "y_val").astype(np.min_scalar_type(len(classes) - 1))
-        arguments = (X_val, codes, weighted, passed[-1] if weighted else None)
-        paths = place.new_paths(1)
-        parts = [*parts, *place.make(_make_part_apart, [n_train], paths, args=arguments)]
-    types, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)
-    kinds = {dtype for dtype in types if dtype is not None}
-    if not kinds:
-        table = form(looked.example)
-    else:
-        dtype = np.result_type(*kinds)
-        if any(kind != dtype for kind in types):
-            parts = place.make(_as_type, parts, place.new_paths(len(parts)), args=(dtype,))
-        table = np.full((1, widths[0]), np.nan if any(lacks) else 0, dtype)
-    # Nobody needs the blocks any more: they may take as much memory as the parts.
-    looked.blocks, looked.kept = [], []
-    del blocks, cells
+        arguments = (X_val, codes, weighted, n_passed if weighted else None)
+        paths = backend.new_paths(1)
+        partitions += backend.make(_validation_partition, [n_train], paths, args=arguments)
+    partitions, example = _of_one_type(backend, partitions, form, opened.example)
+    # They may take as much memory as the partitions.
+    opened.drop_blocks()
     if weighted:
-        total = sum_of_parts(place, _ratios_of, parts, None, n_train)
-        parts = place.make(_of_mean_one, parts, args=(total / n_train,))
-    if (
-        X_val is None
-        and validation_fraction is not None
-        and can_hold_out(classes, counts, must_hold_out)
-    ):
+        mean = total_weight(backend, partitions, None, n_train) / n_train
+        partitions = backend.make(_of_mean_one, partitions, args=(mean,))
+    fraction = validation_fraction if X_val is None else None
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
         key = streams.row_key(Stream.SPLIT)
         if rotate:
-            n_folds = max(2, round(min(1 / validation_fraction, n_train)))
-            folds = deal_parts(place, parts, counts, key, 0, n_folds)
-            parts = place.make(_with_folds, parts, folds)
+            n_folds = max(2, round(min(1 / fraction, n_train)))
+            folds = assign_folds_to_partitions(backend, partitions, counts, n_folds, key)
+            partitions = backend.make(with_folds, partitions, folds)
         else:
-            held = []
+            held_out = []
             for k, count in enumerate(counts.tolist()):
-                size = hold_out_size(count, validation_fraction)
-                request = Request(k, None, "train", key, 0, weighted=False, n_rows=count)
-                held.append(Candidates(place, parts, request).smallest(size))
-            held_out = find_rows(place, parts, join_choices(held))
-            parts = place.make(Part.holding_out, parts, held_out)
-    data = GrowthData(
-        place,
-        parts,
-        classes,
+                which = WhichRows(k, None, "train", key, 0, weighted=False)
+                size = hold_out_size(count, fraction)
+                held_out.append(find_smallest(backend, partitions, which, size, count))
+            positions = positions_of(backend, partitions, held_out)
+            partitions = backend.make(Partition.holding_out, partitions, positions)
+    rows = PartitionedRows(
+        backend=backend,
+        partitions=partitions,
         # Members that stop by validation rows find them among the rows they are trained on.
-        n_drawn_parts=len(parts) if rotate or X_val is None else len(parts) - 1,
+        n_drawn_from=len(partitions) if rotate or X_val is None else len(partitions) - 1,
+        example=example,
+        classes=classes,
         minority=minority,
         streams=streams,
         form=form,
         max_rows=max_rows,
-        example=table,
         **settings,
     )
-    if place.journal is not None:
-        place.journal.check_rows(data.fingerprint)
-    return data
+    if backend.journal is not None:
+        backend.journal.check_rows(rows.fingerprint)
+    return rows
+
+
+def _check_memory(opened: OpenedSource, max_rows: int | None) -> None:
+    """Refuse rows, or members, that do not fit in the memory there is."""
+    counts, bytes_per_row = opened.class_counts, opened.bytes_per_row
+    most = counts if max_rows is None else np.minimum(counts, max_rows)
+    # The rows of a member are there twice while it is fitted, and once more in bins.
+    n_bytes = 2.5 * int(most.max()) * bytes_per_row
+    opened.source.check_fits(n_bytes, int(counts.sum()) * bytes_per_row)
+
+
+def _make_partitions(opened: OpenedSource, form) -> tuple[list, int, int]:
+    """Return the partitions, how many rows they have, and how many the user passed."""
+    facts, blocks = opened.facts, opened.blocks
+    least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
+    if opened.source.weight is not None:
+        check_spread(least, most)
+    groups = opened.grouped()
+    starts = _starts_of(groups, [each["n_rows"] for each in facts])
+    passed = _starts_of(groups, [each["n_passed"] for each in facts])
+    cells = [[blocks[number] for number in group] for group in groups]
+    sizes = [tuple(facts[number]["n_passed"] for number in group) for group in groups]
+    paths = opened.backend.new_paths(len(groups))
+    partitions = opened.backend.make(
+        _make_partition,
+        *(cells, starts[:-1], passed[:-1], sizes, paths),
+        args=(*opened.columns, form, opened.classes, least),
+    )
+    return partitions, starts[-1], passed[-1]
 
 
 def _starts_of(groups: list[list[int]], sizes: list[int]) -> list[int]:
@@ -228,40 +233,14 @@ def _starts_of(groups: list[list[int]], sizes: list[int]) -> list[int]:
     return np.cumsum([0, *of_groups]).tolist()
 
 
-def _with_folds(part: Part, folds: np.ndarray) -> Part:
-    valid = part.roles["train"]
-    return replace(part, folds=folds, roles={"train": valid, "valid": valid})
-
-
-# ---------------------------------------------------------------------- folds
-
-
-def deal_parts(place, parts: list, counts, key: np.ndarray, number: int, n_folds: int) -> list:
-    """Return the fold of every row of every part, as `deal` deals them in memory."""
-    dealt: list = []
-    for k, count in enumerate(counts):
-        if count > MAX_DEALT:
-            dealt.append(None)
-            continue
-        found = place.ask(_keys_of_training, parts, args=(k, key, number))
-        rows, keys = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-        dealt.append((rows, deal(keys, n_folds).astype(np.min_scalar_type(n_folds))))
-    return place.make(_deal_part, parts, args=(dealt, key, number, n_folds))
-
-
-def _keys_of_training(part: Part, k: int, key, number: int) -> tuple:
-    rows = part.rows_of(k)
-    return rows + part.start, race_keys_of(key, number, rows + part.start)
-
-
-def _deal_part(part: Part, dealt: list, key, number: int, n_folds: int) -> np.ndarray:
-    # Rows that are dealt to nobody get a number that no fold has.
-    folds = np.full(part.n_rows, n_folds, dtype=np.min_scalar_type(n_folds))
-    for k, of_class in enumerate(dealt):
-        rows = part.rows_of(k)
-        if of_class is None:
-            folds[rows] = deal_alone(race_keys_of(key, number, rows + part.start), n_folds)
-        elif len(rows):
-            numbers, found = of_class
-            folds[rows] = found[np.searchsorted(numbers, rows + part.start)]
-    return folds
+def _of_one_type(backend, partitions: list, form, example) -> tuple[list, np.ndarray]:
+    """Return the partitions with tables of one type, and a row like all others."""
+    types, widths, lacks = zip(*backend.ask(_table_facts, partitions), strict=True)
+    known = {dtype for dtype in types if dtype is not None}
+    if not known:
+        return partitions, form(example)
+    dtype = np.result_type(*known)
+    if any(each != dtype for each in types):
+        paths = backend.new_paths(len(partitions))
+        partitions = backend.make(_as_type, partitions, paths, args=(dtype,))
+    return partitions, np.full((1, widths[0]), np.nan if any(lacks) else 0, dtype)

@@ -26,8 +26,8 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     copy_input_tags,
-    make_growth_data,
     make_adapters,
+    make_growth_data,
     resolve_kinds,
     unchanged_on_error,
 )

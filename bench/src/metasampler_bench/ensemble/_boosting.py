@@ -10,12 +10,12 @@ from scipy.special import expit, softmax
 
 from metasampler.ensemble.base import BaseEnsemble, Interval, StrOptions, fit_context
 from metasampler.growth import (
-    MemoryRows,
     Adapter,
+    MemoryRows,
     RandomStreams,
     Stream,
-    make_growth_data,
     make_adapters,
+    make_growth_data,
     resolve_estimator,
     weight_argument,
 )

@@ -10,8 +10,8 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     is_plain_tree,
-    make_growth_data,
     make_adapters,
+    make_growth_data,
     resolve_estimator,
 )
 from metasampler_bench.ensemble._docs import shared_docs

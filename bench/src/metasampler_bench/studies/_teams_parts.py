@@ -19,8 +19,8 @@ from metasampler.growth import (
     MemoryRows,
     RandomStreams,
     Stream,
-    make_growth_data,
     make_adapters,
+    make_growth_data,
     resolve_leaf_smoothing,
     running_mean,
 )
@@ -191,7 +191,7 @@ def blended(teams: Sequence[Grown]) -> NDArray[Any]:
 
 def _blend(teams: Sequence[Grown]) -> tuple[Blend, Any]:
     judged = [team.growth.judged() for team in teams]
-    shares = [team.growth.drawn_shares() for team in teams]
+    shares = [team.growth.sampled_shares() for team in teams]
     return Blend.of(teams[0].growth.data, judged, shares, [team.n_votes for team in teams])
 
 
