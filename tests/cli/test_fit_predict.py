@@ -442,27 +442,17 @@ def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path
     assert not (tmp_path / "scores.csv").exists()
 
 
-def test_fit_says_which_of_its_figures_to_believe(imbalanced):
+def test_fit_says_what_to_expect(run, imbalanced, claims):
     from metasampler.cli._fitting import _promise
 
     X, y = imbalanced
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
-    also = "These rows also chose the threshold, so the figures may be a little optimistic."
-    text = _promise(clf, cross_validated=True)
-    assert text.endswith(f" {also} Expect the cross-validated ones above.")
-    text = _promise(clf, cross_validated=False)
-    assert text.endswith(f" {also} Expect a little less of new rows.")
-    # Held-out rows do not choose a threshold that follows from the training rows, or is given.
-    for rule in ("balanced", 0.3):
-        text = _promise(clf.set_params(threshold=rule).fit(X, y), cross_validated=True)
-        assert "chose the threshold" not in text
-        assert "These rows also served the fit, so the figures may be a little optimistic." in text
-    # Nothing is said of held-out rows that there are none of.
+    low, high = clf.expected_recall_interval_
+    expected = f"expect a recall of {clf.expected_recall_:.0%} ({low:.0%} to {high:.0%})"
+    assert expected in _promise(clf)
+    # Nothing is expected where no rows were held out.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
-    for cross_validated in (True, False):
-        text = _promise(clf, cross_validated=cross_validated)
-        assert "optimistic" not in text
-        assert "Expect" not in text
+    assert "expect" not in _promise(clf)
 
 
 def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):

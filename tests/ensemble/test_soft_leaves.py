@@ -141,7 +141,8 @@ def test_scores_calibration_and_threshold_are_those_of_the_smoothed_leaves(imbal
     )
     assert clf.threshold_ in stages[-1]
     called = stages[-1] >= clf.threshold_
-    assert clf.expected_recall_ == pytest.approx(called[y_val == 1].mean())
+    found = clf._cuts.hits[clf._cuts.last_called(clf.threshold_)] / clf._cuts.n_positive
+    assert found == pytest.approx(called[y_val == 1].mean())
     np.testing.assert_array_equal(clf.predict(X_val), called)
 
 
