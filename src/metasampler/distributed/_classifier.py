@@ -88,7 +88,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self.timeout = timeout
 
-    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None):
+    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Fit the classifier.
 
         Parameters
@@ -101,6 +101,8 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             Weights, if X is an array.
         X_val, y_val : table and array-like, default=None
             Validation rows in memory. Without them the classifier holds out rows of X.
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows.
 
         Returns
         -------
@@ -113,7 +115,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         source = DaskRows(X, y, backend, self.label, self.weight, sample_weight)
         if self.checkpoint is not None:
             backend.journal = self._journal(classifier, X)
-        classifier.fit(source, X_val=X_val, y_val=y_val)
+        classifier.fit(source, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
         self.classifier_ = classifier
         self.classes_ = classifier.classes_
         self.n_features_in_ = classifier.n_features_in_

@@ -39,10 +39,9 @@ class TableSource(NamedTuple):
         except TypeError:  # labels of several types
             return np.array([])
 
-    def make_rows(self, X_val, y_val, **settings) -> GrowthData:
-        """Return the rows as members take them."""
-        weights = self.sample_weight
-        return make_growth_data(self.X, self.y, X_val, y_val, sample_weight=weights, **settings)
+    def make_rows(self, **settings) -> GrowthData:
+        """Return the rows as members take them; settings are those of `make_growth_data`."""
+        return make_growth_data(self.X, self.y, sample_weight=self.sample_weight, **settings)
 
 
 @contextmanager

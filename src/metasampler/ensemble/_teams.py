@@ -75,11 +75,10 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, entropy, source, X_val, y_val) -> GrowthData:
+    def make_data(self, ensemble, entropy, source, validation) -> GrowthData:
         """Check what `fit` got and return the rows as members take them."""
         return source.make_rows(
-            X_val,
-            y_val,
+            **validation,
             estimator=self.kinds,
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,

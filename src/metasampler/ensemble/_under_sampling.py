@@ -98,7 +98,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, X_val=None, y_val=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Grow the ensemble.
 
         Parameters
@@ -112,14 +112,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         y : array-like of shape (n_samples,) or str
             Labels of any type, of two or more classes. If X is a path, the name of their column.
 
-        X_val, y_val : table and array-like, default=None
-            Validation rows. Without them `validation_fraction` of each class is held out from X.
-
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. They multiply the weights of the draw, and count in states and
             scores. Members whose `fit` takes weights get them too: rows of the smallest class keep
             their own weight. Drawn rows get the mean weight of their class, because their own
             weight has already counted in the draw. A weight of zero leaves the row out.
+
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of each class is held out from X.
+
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows. They count in scores, calibration and threshold. A
+            weight of zero leaves the row out. As with `sample_weight`, only their ratios matter.
 
         Returns
         -------
@@ -131,7 +135,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
             plan = self._plan(source.class_counts)
-            data = plan.make_data(self, entropy, source, X_val, y_val)
+            validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+            data = plan.make_data(self, entropy, source, validation)
             refits, facts = check_fit(self, plan, data)
             self._check_features(source.example, reset=not resumes)
             if X_val is not None:

@@ -9,9 +9,12 @@ from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
     check_labels,
+    check_validation_rows,
+    drop_weightless_rows,
     encode_labels,
     make_growth_data,
     unchanged_on_error,
+    warn_of_unweighted_members,
 )
 from metasampler.growth._data import (
     MAX_EVALUATION_ROWS,
@@ -98,10 +101,12 @@ __all__ = [
     "can_hold_out",
     "check_labels",
     "check_spread",
+    "check_validation_rows",
     "check_weights",
     "copy_input_tags",
     "draw_rows",
     "draw_sample",
+    "drop_weightless_rows",
     "encode_labels",
     "errors_of_class",
     "evaluation_scales",
@@ -132,5 +137,6 @@ __all__ = [
     "spread_action",
     "unchanged_on_error",
     "unfitted_form",
+    "warn_of_unweighted_members",
     "weight_argument",
 ]

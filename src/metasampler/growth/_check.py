@@ -1,5 +1,6 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
+from metasampler.growth._adapters import weight_argument
 from metasampler.growth._data import join_arrays
 from metasampler.growth._hold_out import assign_folds, can_hold_out, find_minority, hold_out
 from metasampler.growth._join import join_tables
-from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._kinds import kinds_of, unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._memory import MemoryRows
 from metasampler.growth._streams import RandomStreams, Stream
@@ -97,27 +99,60 @@ def encode_labels(y, classes, name: str) -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
-def _drop_weightless_rows(X, y, sample_weight):
-    """Check the weights and leave out the rows that have none, as if they were never passed."""
+def drop_weightless_rows(X, y, sample_weight, name: str = "sample_weight"):
+    """Check the weights and leave out the rows that have none, as if they were never passed.
+
+    Returns rows, labels, weights of mean 1, and the positions of the rows that stay: None for all.
+    """
     if isinstance(sample_weight, Real) and not np.isfinite(float(sample_weight)):
-        raise ValueError(f"sample_weight must be finite, got {sample_weight}.")
+        raise ValueError(f"{name} must be finite, got {sample_weight}.")
     try:
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (TypeError, ValueError) as error:
-        if "sample_weight" in str(error) or "Sample weights" in str(error):
-            raise
-        raise ValueError(f"sample_weight must hold numbers, one a row: {error}.") from error
+        said = str(error)
+        if "sample_weight" in said or "Sample weights" in said:
+            if name == "sample_weight":
+                raise
+            raise type(error)(re.sub("sample_weight|Sample weights", name, said)) from error
+        raise ValueError(f"{name} must hold numbers, one per row: {error}.") from error
     keep, rows = weights > 0, None
     if not keep.any():  # older versions of scikit-learn let this pass
-        raise ValueError("sample_weight is zero for every row.")
+        raise ValueError(f"{name} is zero for every row.")
     if not keep.all():
         rows = np.flatnonzero(keep)
         X, y, weights = take_rows(X, rows), y[rows], weights[rows]
     least = weights.min()
-    check_spread(least, weights.max())
+    check_spread(least, weights.max(), name)
     ratios = ratios_to(weights, least)
     # Of mean 1, because members take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
+
+
+def check_validation_rows(X, X_val, y_val, sample_weight_val) -> None:
+    """Refuse validation rows without labels or the reverse; warn of those that are trained on."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together.")
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError("sample_weight_val needs validation rows: pass X_val and y_val too.")
+    if X_val is not None and X_val is X:
+        warnings.warn(
+            "X_val is X itself: members are trained on these rows, so the scores, the calibration "
+            "and the threshold are too optimistic. Pass other rows, or leave X_val out.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def warn_of_unweighted_members(estimator) -> None:
+    """Warn if row weights have no effect within some members."""
+    unweighted = [repr(each) for each in kinds_of(estimator) if weight_argument(each) is None]
+    if unweighted:
+        warnings.warn(
+            f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
+            "the weights count in draws and scores, but not within these members.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def make_growth_data(
@@ -129,6 +164,7 @@ def make_growth_data(
     y_test=None,
     *,
     sample_weight=None,
+    sample_weight_val=None,
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
@@ -156,6 +192,7 @@ def make_growth_data(
             learned_from = take_rows(X, np.flatnonzero(counting))
     form = unfitted_form(estimator, X).fit(learned_from)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
+    check_validation_rows(X, X_val, y_val, sample_weight_val)
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
             raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
@@ -168,7 +205,10 @@ def make_growth_data(
     X = form(X, owner=owner)
     original, n_passed = None, X.shape[0]
     if sample_weight is not None:
-        X, y, sample_weight, original = _drop_weightless_rows(X, y, sample_weight)
+        X, y, sample_weight, original = drop_weightless_rows(X, y, sample_weight)
+        warn_of_unweighted_members(estimator)
+    elif sample_weight_val is not None:
+        sample_weight = np.ones(len(y))
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
     # Counted before rows are held out.
@@ -189,6 +229,7 @@ def make_growth_data(
     # In as few bytes as they need: there is one for every row.
     code_type = np.min_scalar_type(len(classes) - 1)
     tables, all_codes, all_weights = [X], [codes.astype(code_type)], [sample_weight]
+    passed = [np.arange(n_passed) if original is None else original]
     n_rows = X.shape[0]
     for role, (suffix, table, labels) in given.items():
         if table is None:
@@ -197,14 +238,18 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
+        # Unless they have weights of their own, rows that only evaluate count one each.
+        weights, kept = np.ones(len(labels)), None
+        if role == "valid" and sample_weight_val is not None:
+            table, labels, weights, kept = drop_weightless_rows(
+                table, labels, sample_weight_val, "sample_weight_val"
+            )
         tables.append(table)
         all_codes.append(encode_labels(labels, classes, f"y_{suffix}").astype(code_type))
-        # Rows that only evaluate count one each.
-        all_weights.append(None if sample_weight is None else np.ones(len(labels)))
+        all_weights.append(None if sample_weight is None else weights)
+        passed.append(n_passed + (np.arange(len(labels)) if kept is None else kept))
         rows[role] = np.arange(n_rows, n_rows + len(labels))
         n_rows += len(labels)
-    if original is not None:
-        original = np.concatenate([original, n_passed + np.arange(n_rows - X.shape[0])])
     if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
         tables[:2] = [join_tables(*tables[:2])]
@@ -214,7 +259,7 @@ def make_growth_data(
         weights=join_arrays(all_weights),
         rows=rows,
         folds=folds,
-        original=original,
+        original=None if sample_weight is None else np.concatenate(passed),
         classes=classes,
         minority=minority,
         sampling_ratio=sampling_ratio,

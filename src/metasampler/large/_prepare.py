@@ -11,12 +11,15 @@ from metasampler.growth import (
     can_hold_out,
     check_labels,
     check_spread,
+    check_validation_rows,
+    drop_weightless_rows,
     encode_labels,
     find_minority,
     hold_out_size,
     join_arrays,
     ratios_to,
     unfitted_form,
+    warn_of_unweighted_members,
 )
 from metasampler.large._file_tables import FrameTable, has_missing, slices, write_table
 from metasampler.large._parquet import open_block
@@ -75,16 +78,20 @@ def _make_partition(
     return Partition(table, codes, start, weights=weights, original=original)
 
 
-def _validation_partition(start, path, table, codes, weighted: bool, passed) -> Partition:
-    """Return validation rows of their own as a partition; each counts one.
+def _validation_partition(start, path, table, codes, weights, passed) -> Partition:
+    """Return validation rows of their own as a partition.
 
-    ``passed`` is the number of the first row among all that the user passed, if it is another.
+    ``passed`` are the numbers of the rows among all that the user passed, if they are others.
     """
     table = table if path is None else write_table(path, [table])
-    weights = np.ones(len(codes)) if weighted else None
-    original = None if passed is None else passed + np.arange(len(codes))
     roles = {"valid": slice(None)}
-    return Partition(table, codes, start, roles=roles, weights=weights, original=original)
+    return Partition(table, codes, start, roles=roles, weights=weights, original=passed)
+
+
+def _counting_one(partition: Partition) -> Partition:
+    """Return rows that count one each."""
+    rows = np.arange(partition.start, partition.start + partition.n_rows)
+    return replace(partition, weights=np.ones(partition.n_rows), original=rows)
 
 
 def _as_type(partition: Partition, path, dtype) -> Partition:
@@ -121,6 +128,7 @@ def make_partitioned_rows(
     opened: OpenedSource,
     X_val=None,
     y_val=None,
+    sample_weight_val=None,
     *,
     estimator,
     validation_fraction: float | None,
@@ -137,12 +145,13 @@ def make_partitioned_rows(
     in memory, and become the last partition.
     """
     streams = RandomStreams.from_random_state(streams)
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val must be passed together.")
+    check_validation_rows(opened, X_val, y_val, sample_weight_val)
     source, backend = opened.source, opened.backend
     classes, counts = opened.classes, opened.class_counts
     minority, weighted = find_minority(classes, counts), source.weight is not None
     _check_memory(opened, max_rows)
+    if weighted:
+        warn_of_unweighted_members(estimator)
     form = unfitted_form(estimator)
     if is_frame(opened.example):
         form.fit_blocks(opened.ask, source.plain_names())
@@ -155,8 +164,16 @@ def make_partitioned_rows(
                 f"X_val has {X_val.shape[1]} columns, but X has {opened.example.shape[1]}."
             )
         y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
+        weights, kept = np.ones(len(y_val)) if weighted else None, np.arange(len(y_val))
+        if sample_weight_val is not None:
+            X_val, y_val, weights, some = drop_weightless_rows(
+                X_val, y_val, sample_weight_val, "sample_weight_val"
+            )
+            kept = kept if some is None else some
+            if not weighted:
+                partitions = backend.make(_counting_one, partitions)
         codes = encode_labels(y_val, classes, "y_val").astype(np.min_scalar_type(len(classes) - 1))
-        arguments = (X_val, codes, weighted, n_passed if weighted else None)
+        arguments = (X_val, codes, weights, None if weights is None else n_passed + kept)
         paths = backend.new_paths(1)
         partitions += backend.make(_validation_partition, [n_train], paths, args=arguments)
     partitions, example = _of_one_type(backend, partitions, form, opened.example)

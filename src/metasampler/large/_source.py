@@ -56,12 +56,12 @@ class OpenedSource:
         """Return what ``question(frame, *args)`` gives for the rows of each block."""
         return self.backend.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
 
-    def make_rows(self, X_val, y_val, **settings):
-        """Return the rows as members take them."""
+    def make_rows(self, **settings):
+        """Return the rows as members take them; settings are those of `make_growth_data`."""
         # Imported here: it reads what this module has opened.
         from metasampler.large._prepare import make_partitioned_rows
 
-        return make_partitioned_rows(self, X_val, y_val, **settings)
+        return make_partitioned_rows(self, **settings)
 
     def drop_blocks(self) -> None:
         """Let go of the blocks once they are partitions."""

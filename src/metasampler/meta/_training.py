@@ -63,6 +63,8 @@ class Task:
         :class:`~metasampler.meta.FitToConstants` the policy may learn from them.
     name : str, default=None
         What the task is called in `MetaSampler.history_`.
+    sample_weight, sample_weight_val : array-like, default=None
+        Weights of training and of validation rows.
 
     Examples
     --------
@@ -78,6 +80,8 @@ class Task:
     X_test: Any = None
     y_test: Any = None
     name: str | None = None
+    sample_weight: Any = None
+    sample_weight_val: Any = None
 
 
 def as_tasks(tasks) -> list[Task]:
