@@ -68,7 +68,7 @@ def test_only_the_ratio_of_costs_counts(imbalanced, costs):
 
 def test_a_tiny_validation_fraction_of_teams(imbalanced_for_teams):
     X, y = imbalanced_for_teams
-    clf = MesaClassifier("fast", validation_fraction=1e-300, random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", validation_fraction=1e-300, random_state=0).fit(X, y)
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
