@@ -42,7 +42,7 @@ def test_costs_that_the_pages_say_in_words_are_measured():
     assert "about the cost of one LightGBM fit" in prose("guide/how-it-works.md")
     assert round(costs["mesa-fast"], 1) == 1
     text = " ".join(MesaClassifier.__doc__.split())
-    assert "``"default"`` takes about three times the CPU time of LightGBM" in text
+    assert '``"default"`` takes about three times the CPU time of LightGBM' in text
     assert '``"best"`` about eleven times as much' in text
     assert round(costs["mesa-best"]) == 11
 
