@@ -31,6 +31,7 @@ SHOWN = {
     "random-forest": "random forest",
     "balanced-forest": "balanced random forest",
     "easy-ensemble": "EasyEnsemble",
+    "spe-lightgbm": "self-paced ensemble of LightGBM, the nearest relative",
 }
 
 

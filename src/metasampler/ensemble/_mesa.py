@@ -203,9 +203,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     *Boosters* are LightGBM models on all minority rows and three majority rows for each. *Trees*
     are scikit-learn's trees on balanced rows. With much signal, members learn from hard rows:
     boosters have many rounds, and trees have small leaves. With little signal, hard rows are noise:
-    draws are nearly uniform, boosters have few rounds, and trees have large leaves. The result is
-    the mean of the teams' log-odds. Both the teams and the result are calibrated on rows that
-    members left out. ``metasampler bench tables`` shows what this gains and costs.
+    boosters draw gently and have few rounds, and trees draw uniformly and have large leaves. The
+    result is the mean of the teams' log-odds. Both the teams and the result are calibrated on rows
+    that members left out. ``metasampler bench tables`` shows what this gains and costs.
 
     **Few rows.** With fewer than 200 rows of the smallest class, scouts may mistake signal for
     noise. Then sharp trees join the teams, except for ``"fast"``. They have small leaves and learn
