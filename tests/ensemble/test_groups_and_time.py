@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -12,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
+from metasampler.datasets import ParquetRows
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.ensemble._forward import forward_splits
 
@@ -90,13 +92,13 @@ def test_no_member_that_scores_a_row_has_seen_its_group(name, monkeypatch):
     assert judged
     for growth, rows in judged:
         assert len(rows)
-        for number, sample in enumerate(growth.subsets):
+        for number, sample in enumerate(growth.samples):
             seen = np.isin(groups[rows], groups[sample])
             if not growth.data.n_folds:
                 assert not seen.any()
                 continue
             # With rotation a member scores the rows of its own fold.
-            valid = growth.data.watched("valid")
+            valid = growth.data.evaluation_rows("valid")
             own = valid.rows[valid.folds == number % growth.data.n_folds]
             assert not np.isin(groups[own], groups[sample]).any()
 
@@ -152,6 +154,27 @@ def test_groups_reach_the_fit_in_scikit_learns_tools():
         search = GridSearchCV(model, {"watched__n_estimators": [2]}, cv=GroupKFold(3))
         search.fit(X, y, groups=groups)
         assert seen[-1] == len(y)
+
+
+def test_rows_in_files_have_a_column_of_groups(tmp_path):
+    X, y, groups = make_patients(150, 0)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(ill=y, patient=groups)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=97)
+    clf = MesaClassifier.from_preset("fast", random_state=0, threshold=("recall", 0.8))
+    in_memory = clone(clf).fit(frame[list("abcdef")], y, groups=groups)
+    rows = ParquetRows(tmp_path / "rows.parquet", "ill", group="patient", memory="1 MB")
+    in_files = clone(clf).fit(rows)
+    np.testing.assert_array_equal(in_files.feature_names_in_, list("abcdef"))
+    np.testing.assert_array_equal(in_files.predict_proba(X), in_memory.predict_proba(X))
+    assert in_files.expected_recall_interval_ == in_memory.expected_recall_interval_
+    np.testing.assert_array_equal(in_files.predict_proba(rows), in_memory.predict_proba(X))
+    with pytest.raises(ValueError, match="name their column, as in ParquetRows"):
+        clone(clf).fit(rows, groups=groups)
+    with pytest.raises(ValueError, match="There is no column 'patients'"):
+        clone(clf).fit(ParquetRows(tmp_path / "rows.parquet", "ill", group="patients"))
+    frame.assign(patient=None).to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(ValueError, match="column 'patient' has no value in 1200 of 1200 rows"):
+        clone(clf).fit(ParquetRows(tmp_path / "none.parquet", "ill", group="patient"))
 
 
 # ---------------------------------------------------------------------------- time

@@ -1,15 +1,19 @@
-"""Sources of rows that are not in memory: blocks that are read where they are used."""
+"""Rows in Parquet files: blocks that are read where they are used."""
 
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from metasampler.growth._places import Files
+from metasampler.growth import group_keys, refuse_missing
+from metasampler.large._backends import Files
+
+if TYPE_CHECKING:
+    from metasampler.large._source import OpenedSource
 
 __all__ = [
     "ArrayBlock",
@@ -17,17 +21,16 @@ __all__ = [
     "ParquetRows",
     "names_of_numbers",
     "open_block",
-    "resolve_source",
     "without_spare_memory",
 ]
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
-# What a part of the rows may take of the memory there is: a member's rows need the rest.
-_SHARE_OF_PARTS = 0.25
+# What a partition may take of the memory there is: a member's rows need the rest.
+_SHARE_OF_PARTITION = 0.25
 
-# Bytes that questions take for a row besides its table: keys, errors, positions, sums.
-_BYTES_A_ROW = 64
+# Bytes that a row takes besides its table: keys, errors, positions, sums.
+_BYTES_PER_ROW = 64
 
 
 class Opened(NamedTuple):
@@ -36,14 +39,17 @@ class Opened(NamedTuple):
     X: Any
     y: np.ndarray | None
     weights: np.ndarray | None
+    #: A key for the group of each row.
+    groups: np.ndarray | None = None
 
 
 class ArrayBlock(NamedTuple):
-    """A block whose table, labels and weights are arrays."""
+    """A block whose table, labels, weights and groups are arrays."""
 
     X: Any
     y: Any
     weights: Any = None
+    groups: Any = None
 
 
 class _ParquetBlock(NamedTuple):
@@ -75,13 +81,14 @@ def _opened_parquet(path: str) -> Iterator[Any]:
         raise ValueError(f"{path} cannot be read as a Parquet file: {reason}") from error
 
 
-def open_block(block, label=None, weight=None) -> Opened:
-    """Return the rows of a block; a frame is split into table, labels and weights."""
+def open_block(block, label=None, weight=None, group=None) -> Opened:
+    """Return the rows of a block; a frame is split into table, labels, weights and groups."""
     if isinstance(block, ArrayBlock):
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
-        return Opened(block.X, np.asarray(block.y), weights)
+        groups = None if block.groups is None else group_keys(np.asarray(block.groups))
+        return Opened(block.X, np.asarray(block.y), weights, groups)
     frame = without_spare_memory(block.read()) if hasattr(block, "read") else block
-    named = [name for name in (label, weight) if name is not None]
+    named = [name for name in (label, weight, group) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
         where = f" in {block.path}" if isinstance(block, _ParquetBlock) else ""
@@ -97,7 +104,12 @@ def open_block(block, label=None, weight=None) -> Opened:
             raise ValueError(
                 f"The weights in column {weight!r} must be numbers: {error}"
             ) from error
-    return Opened(frame.drop(columns=named), y, weights)
+    groups = None
+    if group is not None:
+        values = np.asarray(frame[group])
+        refuse_missing(values, f"column {group!r}")
+        groups = group_keys(values)
+    return Opened(frame.drop(columns=named), y, weights, groups)
 
 
 def without_spare_memory(frame):
@@ -112,7 +124,7 @@ class ParquetRows:
     """Rows in Parquet files, for a fit that does not hold them in memory.
 
     The fit writes the rows once more, row by row, to a temporary folder, and reads them from there
-    part by part. It gives the same members as a fit on the same rows in memory.
+    partition by partition. It gives the same members as a fit on the same rows in memory.
 
     Parameters
     ----------
@@ -122,9 +134,12 @@ class ParquetRows:
         The column of labels; a fit needs it.
     weight : str, default=None
         The column of weights of the rows.
+    group : str, default=None
+        The column of the customer, patient or machine of each row: rows of one group are held out
+        together. Members do not learn from it.
     memory : int or str, default="2 GB"
-        About how much memory a fit may take, in bytes or as a text. It decides into how many parts
-        rows are cut. The rows of a member must fit in: see `max_rows` of
+        About how much memory a fit may take, in bytes or as a text. It decides into how many
+        partitions rows are cut. The rows of a member must fit in: see `max_rows` of
         :class:`~metasampler.MesaClassifier`.
     folder : path, default=None
         Where the temporary folder is made; None takes the system's.
@@ -145,10 +160,11 @@ class ParquetRows:
     (4000, 2)
     """
 
-    def __init__(self, path, label=None, *, weight=None, memory="2 GB", folder=None):
+    def __init__(self, path, label=None, *, weight=None, group=None, memory="2 GB", folder=None):
         self.path = os.fspath(path)
         self.label = label
         self.weight = weight
+        self.group = group
         self.memory = memory
         self.folder = folder
 
@@ -166,9 +182,14 @@ class ParquetRows:
             raise FileNotFoundError(f"There is no file or folder {self.path}.")
         return [self.path]
 
-    def make_place(self) -> Files:
-        """Return where the parts are going to be."""
-        return Files(self.folder)
+    @contextmanager
+    def opened(self) -> Iterator["OpenedSource"]:
+        """Read the labels, and yield what makes the rows of a fit; its files go in the end."""
+        # Imported here: it opens the blocks of this module.
+        from metasampler.large._source import OpenedSource
+
+        with Files(self.folder) as backend:
+            yield OpenedSource(self, backend)
 
     def make_blocks(self, *, labels_only: bool = False) -> list[_ParquetBlock]:
         """Return the blocks, each of about as many rows as the memory is for."""
@@ -179,13 +200,16 @@ class ParquetRows:
             with _opened_parquet(path) as file:
                 facts = file.metadata
                 there = file.schema_arrow.names
-                absent = [name for name in names if name not in there]
+                wanted = [*names, *([] if self.group is None else [self.group])]
+                absent = [name for name in wanted if name not in there]
                 if labels_only and absent:
                     raise ValueError(
                         f"There is no column {absent[0]!r} in {path}; there are {there[:20]}."
                     )
-                bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
-                most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))
+                bytes_per_row = max(_BYTES_PER_ROW, 24 * facts.num_columns)
+                most = max(
+                    1, int(_SHARE_OF_PARTITION * memory_in_bytes(self.memory) / bytes_per_row)
+                )
                 groups: list[int] = []
                 n_rows = 0
                 for number in range(facts.num_row_groups):
@@ -207,18 +231,19 @@ class ParquetRows:
         for path in self._files():
             with _opened_parquet(path) as file:
                 empty.append(file.schema_arrow.empty_table().to_pandas())
-        named = [name for name in (self.label, self.weight) if name is not None]
+        named = [each for each in (self.label, self.weight, self.group) if each is not None]
         return names_of_numbers([frame.drop(columns=named) for frame in empty])
 
-    def group_blocks(self, sizes: list[int], bytes_a_row: int) -> list[list[int]]:
-        """Return the numbers of the blocks that become one part: here each is one already."""
+    def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:
+        """Return the numbers of the blocks that become one partition: here each is one already."""
         return [[number] for number in range(len(sizes))]
 
     def frames(self) -> Iterator:
         """Yield the tables of all blocks, without labels and weights where these are columns."""
         for block in self.make_blocks():
             frame = block.read()
-            named = [name for name in (self.label, self.weight) if name in frame.columns]
+            own = (self.label, self.weight, self.group)
+            named = [name for name in own if name in frame.columns]
             if len(frame):
                 yield frame.drop(columns=named)
 
@@ -228,8 +253,8 @@ class ParquetRows:
         if n_bytes > limit:
             raise ValueError(
                 f"memory={self.memory!r} is too little for the rows of one member, which take "
-                f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows a member by "
-                "max_rows."
+                f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows per "
+                "member by max_rows."
             )
 
 
@@ -256,19 +281,3 @@ def memory_in_bytes(memory: int | str) -> int:
     elif not isinstance(memory, bool) and isinstance(memory, (int, np.integer)) and memory > 0:
         return int(memory)
     raise ValueError(f"memory={memory!r} must be a number of bytes, or a text such as '2 GB'.")
-
-
-def resolve_source(X, y=None, sample_weight=None):
-    """Return the source of rows that X is or names; None if X is a table."""
-    if isinstance(X, (str, os.PathLike)):
-        X = ParquetRows(X, y)
-    elif not hasattr(X, "make_blocks"):
-        return None
-    elif y is not None:
-        raise ValueError(f"{X!r} holds the labels; y must not be passed as well.")
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight cannot be passed for rows in files; name their column: "
-            "ParquetRows(path, label, weight=...)."
-        )
-    return X
