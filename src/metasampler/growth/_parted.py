@@ -144,7 +144,7 @@ def make_parted_data(
     """
     streams = RandomStreams.from_random_state(streams)
     check_validation_rows(looked, X_val, y_val, sample_weight_val)
-    form = unfitted_form(estimator)
+    form = unfitted_form(estimator, text=getattr(owner, "text", "topics"))
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
     classes, counts, columns = looked.classes, looked.counts, looked.columns
     minority = find_minority(classes, counts)
@@ -155,7 +155,7 @@ def make_parted_data(
     )
 
     if is_frame(looked.example):
-        form.fit_blocks(looked.ask, source.plain_names())
+        form.fit_blocks(looked.ask, looked.ask_labelled, source.plain_names())
     form = form.settled()
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:

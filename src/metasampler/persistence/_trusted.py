@@ -58,6 +58,7 @@ _OWN = {
         "TextColumn",
     ),
     "tables._form": ("TableForm", "TreeTable"),
+    "tables._text": ("TextModel",),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 
