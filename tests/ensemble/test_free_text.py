@@ -80,10 +80,10 @@ def test_no_text_knows_its_own_label(rows):
 def test_several_classes_and_few_texts():
     frame, _ = make_remarks(600, 2)
     texts = frame["remark"].dropna().tolist()
-    of = {label: {text: 1 for text in texts[label::3]} for label in range(3)}
+    of = {label: dict.fromkeys(texts[label::3], 1) for label in range(3)}
     model = learn_text(texts, of)
     assert model.names[-3:] == ["score of 0", "score of 1", "score of 2"]
-    few = {0: of[0], 1: {text: 1 for text in texts[1:5]}}
+    few = {0: of[0], 1: dict.fromkeys(texts[1:5], 1)}
     assert learn_text(texts, few).classes == []
     assert learn_text(["one two three", "four five six"]) is None
     assert learn_text(["1 2", "- -"]) is None

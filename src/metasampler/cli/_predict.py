@@ -9,8 +9,10 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Encoding,
     blaming,
     check_output,
+    missing_columns,
     open_model,
     split_names,
     warnings_as_notes,
@@ -41,6 +43,22 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    missing_columns_: Annotated[
+        str,
+        typer.Option(
+            "--missing-columns",
+            help="What to do if FILE lacks columns that the model needs: error, or as-missing, "
+            "which counts all their values as missing.",
+        ),
+    ] = "error",
+    encoding: Encoding = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            help="Put an apostrophe before copied texts that a spreadsheet would take for "
+            "formulas, such as =HYPERLINK(...)."
+        ),
+    ] = False,
     chunk_rows: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 100_000,
 ) -> None:
     """Score the rows of a file with a stored model.
@@ -66,14 +84,16 @@ def predict(
     promise = ""
     if threshold is not None:
         promise = _decide_by(loaded, parse_threshold(threshold), model.name)
-    with blaming("FILE", ImportError, OSError, ValueError):
-        table = TableFile(file)
+    with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
+        table = TableFile(file, encoding=encoding)
     scorer = Scorer(loaded, metadata)
-    _check_columns(scorer, table)
+    _check_columns(scorer, table, missing_columns_)
     kept = _kept_columns(columns, table, scorer)
     try:
         with warnings_as_notes():
-            n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
+            n_rows, n_called = score_file(
+                scorer, table, output, kept=kept, chunk_rows=chunk_rows, escape=escape_formulas
+            )
     except (ValueError, TypeError) as error:
         said = str(error)
         said = said if said.startswith(table.name) else f"{table.name}: {said}"
@@ -112,7 +132,7 @@ def _decide_by(loaded: Any, rule: Any, name: str) -> str:
         return str(final.set_threshold(rule).summary().promise)
 
 
-def _check_columns(scorer: Any, table: Any) -> None:
+def _check_columns(scorer: Any, table: Any, choice: str) -> None:
     """Refuse a file without the columns that the model needs."""
     if scorer.columns is None:
         wanted = scorer.model.n_features_in_
@@ -123,15 +143,7 @@ def _check_columns(scorer: Any, table: Any) -> None:
                 param_hint="FILE",
             )
         return
-    missing = [name for name in scorer.columns if name not in table.columns]
-    if missing:
-        from metasampler.datasets import near_matches
-
-        hint = near_matches(missing[0], table.columns)
-        names = ", ".join(map(repr, missing[:10]))
-        raise typer.BadParameter(
-            f"{table.name} lacks {names}, which the model needs.{hint}", param_hint="FILE"
-        )
+    scorer.absent = missing_columns(scorer.columns, table.columns, table.name, choice)
 
 
 def _kept_columns(given: list[str] | None, table: Any, scorer: Any) -> list[str]:

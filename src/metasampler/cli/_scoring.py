@@ -13,6 +13,7 @@ import pandas as pd
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
+from metasampler.cli._file_options import columns_of_model
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile
@@ -20,6 +21,9 @@ from metasampler.tables import unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
+
+# How spreadsheets know a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Scorer:
@@ -37,12 +41,11 @@ class Scorer:
         self.model = model
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
-        kinds = metadata.get("column_kinds") or {}
-        #: Columns that are read as texts: some rows of them may look like numbers.
-        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date", "text")]
-        names = list(kinds) or metadata.get("columns")
         #: Columns that the model needs; None if it knows them by their number only.
-        self.columns: list[str] | None = names
+        self.columns: list[str] | None
+        self.columns, self.texts = columns_of_model(metadata)
+        #: Columns that the file lacks: all their values are missing.
+        self.absent: list[str] = []
         self.positive = int(np.argmax(self.classes == self._positive(metadata)))
 
     def _positive(self, metadata: dict[str, Any]) -> Any:
@@ -61,6 +64,8 @@ class Scorer:
 
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""
+        if self.absent:
+            frame = frame.assign(**dict.fromkeys(self.absent, np.nan))
         rows = frame.to_numpy() if self.columns is None else frame[self.columns]
         for step in self.before:
             rows = step.transform(rows)
@@ -79,10 +84,12 @@ def score_file(
     *,
     kept: list[str],
     chunk_rows: int,
+    escape: bool = False,
 ) -> tuple[int, int]:
     """Score a file, write the result beside columns of the file that are kept.
 
-    Return the number of rows, and how many are called the class to find.
+    Return the number of rows, and how many are called the class to find. ``escape`` keeps
+    programs from taking copied texts for formulas.
     """
     with (
         ScoreWriter(output) as writer,
@@ -115,10 +122,27 @@ def score_file(
                 copied = next(again).reset_index(drop=True)
                 if len(copied) != len(frame):
                     raise ValueError(f"{file.name} has changed while it was read.")
-                frame = pd.concat([copied[kept], frame], axis=1)
+                copied = escape_formulas(copied[kept]) if escape else copied[kept]
+                frame = pd.concat([copied, frame], axis=1)
             writer.write(frame)
             show(0.8 + 0.2 * part.stop / places.n_rows, "writing")
     return places.n_rows, places.n_called
+
+
+def escape_formulas(frame: Any) -> Any:
+    """Return a frame whose texts no spreadsheet takes for formulas; numbers stay numbers."""
+
+    def escaped(value: Any) -> Any:
+        if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
+            return value
+        try:
+            float(value)
+        except ValueError:
+            return f"'{value}"
+        return value
+
+    texts = [name for name, kind in frame.dtypes.items() if kind.kind not in "biufcmM"]
+    return frame.assign(**{name: frame[name].astype(object).map(escaped) for name in texts})
 
 
 class _Part:

@@ -108,5 +108,5 @@ def _ask_frame(block, label, weight, question, args, labelled=False):
     """Answer a question about the table of a block, without rows that have no weight."""
     X, y, weights = open_block(block, label, weight)
     if weights is not None:
-        X, y = X[weights > 0], y[weights > 0]
+        X, y = X[weights > 0], None if y is None else y[weights > 0]
     return question(X, y, *args) if labelled else question(X, *args)

@@ -175,7 +175,7 @@ def _with_scores(model: TextModel, of_classes: dict) -> TextModel:
     labels = np.repeat(np.arange(len(some)), [len(each) for each in some.values()])
     counts = np.array([of_classes[label][text] for label in some for text in some[label]], float)
     # Of two classes the rarer one.
-    classes = range(len(some))
+    classes = list(range(len(some)))
     if len(some) == 2:
         classes = [int(np.argmin(np.bincount(labels, counts)))]
     table, folds = model.weighted(texts), _folds_of(texts)
