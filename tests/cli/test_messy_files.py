@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.messy_transactions import write_months
+from messy_transactions import write_months
 from sklearn.metrics import average_precision_score
 from typer.testing import CliRunner
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-SHOPS = [f"{kind} {town}" for kind in ("Bäckerei", "Kiosk", "Hotel", "Garage") for town in range(12)]
+SHOPS = [
+    f"{kind} {town}" for kind in ("Bäckerei", "Kiosk", "Hotel", "Garage") for town in range(12)
+]
 COMMON = np.array([a + b + "en" for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u", "ei")])
 TELLING = np.array(["dringend", "gutschein", "krypto", "rückruf"])
 

@@ -41,6 +41,7 @@ class Scorer:
         self.model = model
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
+        self._n_called = metadata.get("n_called")
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None
         self.columns, self.texts = columns_of_model(metadata)
@@ -56,11 +57,10 @@ class Scorer:
 
     @property
     def n_called(self) -> int | None:
-        """The number of rows to call, if the threshold is one: then the whole file decides."""
-        rule: Any = getattr(self.final, "threshold", None)
-        if not isinstance(rule, (tuple, list)) or rule[0] != "top":
-            return None
-        return None if isinstance(rule[1], float) else int(rule[1])
+        """The number of rows to call, if the fit was given one: then the whole file decides."""
+        n_called = self._n_called
+        is_number = isinstance(n_called, int) and n_called > 0 and len(self.classes) == 2
+        return n_called if is_number else None
 
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""
