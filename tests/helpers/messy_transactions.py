@@ -31,7 +31,7 @@ def clean_month(month: str, n_rows: int, seed: int, growth: float = 1.0) -> pd.D
         }
     )
     amount = (np.exp(rng.normal(4, 1, n_rows)) * growth).round(2)
-    currency = rng.choice(["EUR", "USD", None], n_rows, p=[0.6, 0.3, 0.1])
+    currency = rng.choice(["EUR", "USD", ""], n_rows, p=[0.6, 0.3, 0.1])
     shop = rng.choice(SHOPS, n_rows)
     words = [rng.choice(COMMON, rng.integers(4, 9)).tolist() for _ in range(n_rows)]
     told = rng.random(n_rows) < 0.05
@@ -46,7 +46,7 @@ def clean_month(month: str, n_rows: int, seed: int, growth: float = 1.0) -> pd.D
             "booked": booked,
             "opened": opened,
             "amount": amount,
-            "amount (currency)": currency,
+            "amount (currency)": np.where(currency == "", None, currency),
             "fee": rng.integers(1, 60, n_rows) / 10,
             "shop": shop,
             "age": rng.integers(18, 90, n_rows).astype(float),
@@ -60,10 +60,10 @@ def clean_month(month: str, n_rows: int, seed: int, growth: float = 1.0) -> pd.D
 def as_exported(clean: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return transactions as the export writes them: all of it texts."""
     rng = np.random.default_rng(seed)
-    signs = {"EUR": ["€{}", "EUR {}", "{} EUR"], "USD": ["${}", "USD {}"], None: ["{}"]}
+    signs = {"EUR": ["€{}", "EUR {}", "{} EUR"], "USD": ["${}", "USD {}"], "": ["{}"]}
     amounts = [
         str(rng.choice(signs[unit])).format(f"{value:,.2f}")
-        for value, unit in zip(clean["amount"], clean["amount (currency)"], strict=True)
+        for value, unit in zip(clean["amount"], clean["amount (currency)"].fillna(""), strict=True)
     ]
     messy = clean.drop(columns="amount (currency)").assign(
         booked=clean["booked"].dt.strftime("%m/%d/%Y %I:%M %p"),

@@ -191,7 +191,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                     f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
                     f"there are {len(its)} of them already: warm_start=True needs at least as many."
                 )
-            grown = (self.estimators_, self.estimators_samples_, self._steps)
+            grown: tuple[list, ...] = (self.estimators_, self.estimators_samples_, self._steps)
             team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
@@ -261,7 +261,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
+        # Those of files are copies of mapped arrays, which a model file does not take.
+        self.estimators_samples_ = [
+            np.asarray(rows) for growth in growths for rows in growth.subsets
+        ]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
