@@ -35,6 +35,7 @@ from metasampler.growth import (
     running_mean,
     unchanged_on_error,
 )
+from metasampler.tables import as_table
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
@@ -131,6 +132,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        X, X_val = as_table(X), as_table(X_val, "X_val")
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.

@@ -7,6 +7,7 @@ from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
+from metasampler.tables._frames import as_table
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 from metasampler.tables._unread import unread_cells
 
@@ -17,6 +18,7 @@ __all__ = [
     "TableEncoder",
     "TableForm",
     "TreeTable",
+    "as_table",
     "inspect_columns",
     "is_frame",
     "lowest_values",
