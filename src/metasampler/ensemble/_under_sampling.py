@@ -263,10 +263,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        # Those of files are copies of mapped arrays, which a model file does not take.
-        self.estimators_samples_ = [
-            np.asarray(rows) for growth in growths for rows in growth.subsets
-        ]
+        # Those of files are copies of mapped arrays, which a model file does not take; those of a
+        # cluster are not here.
+        samples = [rows for growth in growths for rows in growth.subsets]
+        self.estimators_samples_ = [None if rows is None else np.asarray(rows) for rows in samples]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
