@@ -35,6 +35,7 @@ from metasampler.growth import (
     running_mean,
     unchanged_on_error,
 )
+from metasampler.tables import as_table
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
@@ -131,6 +132,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        X, X_val = as_table(X), as_table(X_val, "X_val")
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
@@ -261,10 +263,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        # Those of files are copies of mapped arrays, which a model file does not take.
-        self.estimators_samples_ = [
-            np.asarray(rows) for growth in growths for rows in growth.subsets
-        ]
+        # Those of files are copies of mapped arrays, which a model file does not take; those of a
+        # cluster are not here.
+        samples = [rows for growth in growths for rows in growth.subsets]
+        self.estimators_samples_ = [None if rows is None else np.asarray(rows) for rows in samples]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")

@@ -16,7 +16,7 @@ from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.growth import N_JOBS, copy_input_tags, make_learners, resolve_source, running_mean
-from metasampler.tables import TreeTable
+from metasampler.tables import TreeTable, as_table
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
 
@@ -77,7 +77,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_predict_table(self, X):
         check_is_fitted(self)
-        X = self._form.ordered(X)
+        X = self._form.ordered(as_table(X))
         table = self._form(X, owner=self)
         self._check_features(X, reset=False)
         return table
