@@ -58,6 +58,14 @@ Text = Annotated[
     str,
     typer.Option(help="Columns of free text: topics (use them) or ignore (leave them out)."),
 ]
+MissingColumns = Annotated[
+    str,
+    typer.Option(
+        "--missing-columns",
+        help="What to do if FILE lacks columns that the model needs: error, or as-missing, which "
+        "counts all their values as missing.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")]
 Jobs = Annotated[int, typer.Option(help="Threads that may be used; -1 for all cores.")]
 

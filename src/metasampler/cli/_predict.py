@@ -10,9 +10,9 @@ import typer
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
     Encoding,
+    MissingColumns,
     blaming,
     check_output,
-    missing_columns,
     open_model,
     split_names,
     warnings_as_notes,
@@ -43,14 +43,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    missing_columns_: Annotated[
-        str,
-        typer.Option(
-            "--missing-columns",
-            help="What to do if FILE lacks columns that the model needs: error, or as-missing, "
-            "which counts all their values as missing.",
-        ),
-    ] = "error",
+    missing: MissingColumns = "error",
     encoding: Encoding = None,
     escape_formulas: Annotated[
         bool,
@@ -71,7 +64,7 @@ def predict(
     # Here, not at the top: `metasampler --help` should be quick.
     try:
         from metasampler.cli._score_writer import OUTPUT_SUFFIXES
-        from metasampler.cli._scoring import Scorer, score_file
+        from metasampler.cli._scoring import Scorer, check_columns, score_file
         from metasampler.datasets import TableFile
     except ImportError as error:
         typer.echo('Error: this needs pandas: pip install "metasampler[data]"', err=True)
@@ -91,7 +84,7 @@ def predict(
     with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
         table = TableFile(file, encoding=encoding)
     scorer = Scorer(loaded, metadata)
-    _check_columns(scorer, table, missing_columns_)
+    check_columns(scorer, table, missing)
     kept = _kept_columns(columns, table, scorer)
     try:
         with warnings_as_notes():
@@ -120,6 +113,8 @@ def predict(
     console.print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
     if promise:
         console.print(f"Threshold: {promise}", markup=False, soft_wrap=True)
+    if scorer.monitor is not None:
+        console.print(str(scorer.monitor.report()).rstrip(), markup=False, soft_wrap=True)
 
 
 def _decide_by(loaded: Any, rule: Any, name: str) -> str:
@@ -134,20 +129,6 @@ def _decide_by(loaded: Any, rule: Any, name: str) -> str:
         )
     with blaming("--threshold", ValueError), warnings_as_notes():
         return str(final.set_threshold(rule).summary().promise)
-
-
-def _check_columns(scorer: Any, table: Any, choice: str) -> None:
-    """Refuse a file without the columns that the model needs."""
-    if scorer.columns is None:
-        wanted = scorer.model.n_features_in_
-        if len(table.columns) != wanted:
-            raise typer.BadParameter(
-                f"{table.name} has {len(table.columns)} columns; the model was fitted without "
-                f"column names, and takes {wanted} columns of numbers.",
-                param_hint="FILE",
-            )
-        return
-    scorer.absent = missing_columns(scorer.columns, table.columns, table.name, choice)
 
 
 def _kept_columns(given: list[str] | None, table: Any, scorer: Any) -> list[str]:

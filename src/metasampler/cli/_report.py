@@ -11,6 +11,7 @@ import typer
 
 from metasampler.cli._file_options import (
     Encoding,
+    MissingColumns,
     Seed,
     blaming,
     check_output,
@@ -84,14 +85,7 @@ def report(
             min=0, help="How often each column is shuffled to see what matters; 0 leaves it out."
         ),
     ] = 5,
-    missing_columns_: Annotated[
-        str,
-        typer.Option(
-            "--missing-columns",
-            help="What to do if FILE lacks columns that the model needs: error, or as-missing, "
-            "which counts all their values as missing.",
-        ),
-    ] = "error",
+    missing: MissingColumns = "error",
     encoding: Encoding = None,
     seed: Seed = 0,
     output: Annotated[Path, typer.Option(help="HTML file to write.", dir_okay=False)] = Path(
@@ -112,7 +106,7 @@ def report(
     needed, texts = columns_of_model(known)
     with warnings_as_notes():
         frame = _read(file, texts, encoding)
-    absent = missing_columns(needed or (), list(frame.columns), file.name, missing_columns_)
+    absent = missing_columns(needed or (), list(frame.columns), file.name, missing)
     frame = frame.assign(**dict.fromkeys(absent, float("nan")))
     n_rows = len(frame)
     weights = None

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
-from metasampler.cli._file_options import columns_of_model
+from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile
+from metasampler.drift import DriftMonitor
 from metasampler.tables import unread_cells
 
 #: What is written of every row, if there are two classes.
@@ -35,9 +37,11 @@ class Scorer:
         The model.
     metadata : dict
         What is known of it.
+    must_watch : bool, default=False
+        Whether a model that cannot say what has moved since its fit is an error.
     """
 
-    def __init__(self, model: Any, metadata: dict[str, Any]):
+    def __init__(self, model: Any, metadata: dict[str, Any], *, must_watch: bool = False):
         self.model = model
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
@@ -47,6 +51,9 @@ class Scorer:
         self.columns, self.texts = columns_of_model(metadata)
         #: Columns that the file lacks: all their values are missing.
         self.absent: list[str] = []
+        watches = must_watch or getattr(self.final, "_baseline", None) is not None
+        #: Compares the rows with those of the fit, if the model can.
+        self.monitor = DriftMonitor(self.final) if watches else None
         self.positive = int(np.argmax(self.classes == self._positive(metadata)))
 
     def _positive(self, metadata: dict[str, Any]) -> Any:
@@ -70,11 +77,27 @@ class Scorer:
         for step in self.before:
             rows = step.transform(rows)
         proba = self.final.predict_proba(rows)
+        if self.monitor is not None:
+            self.monitor.add(rows, proba)
         if hasattr(self.final, "decide"):
             decided = self.final.decide(proba)
         else:
             decided = self.final.predict(rows)
         return proba, np.searchsorted(self.classes, decided)
+
+
+def check_columns(scorer: Scorer, table: TableFile, choice: str) -> None:
+    """Refuse a file without the columns that the model needs, unless they may be missing."""
+    if scorer.columns is None:
+        wanted = scorer.model.n_features_in_
+        if len(table.columns) != wanted:
+            raise typer.BadParameter(
+                f"{table.name} has {len(table.columns)} columns; the model was fitted without "
+                f"column names, and takes {wanted} columns of numbers.",
+                param_hint="FILE",
+            )
+        return
+    scorer.absent = missing_columns(scorer.columns, table.columns, table.name, choice)
 
 
 def score_file(

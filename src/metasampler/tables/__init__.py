@@ -10,7 +10,7 @@ from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._frames import as_table
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 from metasampler.tables._target_statistics import TargetStatistics, count_classes
-from metasampler.tables._unread import unread_cells
+from metasampler.tables._unread import quiet_cells, unread_cells
 
 __all__ = [
     "ColumnFacts",
@@ -25,6 +25,7 @@ __all__ = [
     "inspect_columns",
     "is_frame",
     "lowest_values",
+    "quiet_cells",
     "unread_cells",
     "unseen_levels",
 ]
