@@ -199,8 +199,23 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.argmax(proba, axis=1)
 
     @property
+    def member_features_(self):
+        """Names of the numbers that members see, such as "paid (hour)" for a part of a date."""
+        check_is_fitted(self)
+        encoder = self._form.encoder
+        if encoder is not None:
+            return encoder.get_feature_names_out()
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{number}" for number in range(self.n_features_in_)]
+        return np.array(names, dtype=object)
+
+    @property
     def feature_importances_(self):
-        """Mean of the members' feature importances, by the weights of their votes."""
+        """Mean of the members' feature importances, by the weights of their votes.
+
+        They belong to the names in `member_features_`.
+        """
         check_is_fitted(self)
         kinds = {type(member) for member in self.estimators_}
         without = {
