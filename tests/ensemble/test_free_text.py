@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from metasampler import MesaClassifier, load_model, save_model
 from metasampler.datasets import ParquetRows
@@ -70,20 +70,56 @@ def test_text_in_files_and_after_loading(rows, fitted, tmp_path):
 def test_no_text_knows_its_own_label(rows):
     # With random classes scores say nothing of the rows they were learned from.
     (frame, _), _ = rows
-    y = np.random.default_rng(3).random(len(frame)) < 0.3
-    encoder = TableEncoder().fit(frame[["remark"]], y)
-    score = encoder.transform(frame[["remark"]])[:, -1]
-    known = ~np.isnan(score)
-    assert abs(average_precision_score(y[known], score[known]) - y.mean()) < 0.03
+    texts = frame["remark"].dropna().tolist()
+    scores = []
+    for seed in range(12):
+        y = np.random.default_rng(seed).random(len(texts)) < 0.3
+        by_class = {
+            label: dict.fromkeys(
+                [text for text, each in zip(texts, y, strict=True) if each == label], 1
+            )
+            for label in (False, True)
+        }
+        model = learn_text(texts, by_class)
+        scores.append(0.5 if model is None else roc_auc_score(y, model.numbers_of(texts)[:, -1]))
+    assert abs(np.mean(scores) - 0.5) < 0.02
+    # Such texts are nothing to learn from.
+    assert scores.count(0.5) >= 10
+
+
+def test_texts_that_say_nothing_are_not_topics(rows):
+    (frame, y), _ = rows
+    shuffled = frame.assign(remark=frame["remark"].sample(frac=1, random_state=1).to_numpy())
+    assert TableEncoder().fit(shuffled, y).kinds_["remark"] == "category"
+    assert TableEncoder().fit(frame, y).kinds_["remark"] == "text"
 
 
 def test_several_classes_and_few_texts():
     frame, _ = make_remarks(600, 2)
     texts = frame["remark"].dropna().tolist()
-    of = {label: dict.fromkeys(texts[label::3], 1) for label in range(3)}
+    texts += [
+        f"kind {label} of text {word}" for label in ("red", "blue", "green") for word in texts
+    ]
+    names = ("kind red", "kind blue", "kind green")
+    of = {k: dict.fromkeys([t for t in texts if name in t], 1) for k, name in enumerate(names)}
     model = learn_text(texts, of)
     assert model.names[-3:] == ["score of 0", "score of 1", "score of 2"]
     few = {0: of[0], 1: dict.fromkeys(texts[1:5], 1)}
     assert learn_text(texts, few).classes == []
     assert learn_text(["one two three", "four five six"]) is None
     assert learn_text(["1 2", "- -"]) is None
+
+
+def test_importances_have_names_that_people_read():
+    rng = np.random.default_rng(0)
+    y = rng.random(600) < 0.2
+    frame = pd.DataFrame(
+        {"paid": pd.date_range("2026-01-01", periods=600, freq="5h"), "x": y + 0.0}
+    )
+    clf = MesaClassifier.from_preset("fast", random_state=0).fit(frame, y)
+    names = clf.member_features_.tolist()
+    assert names[1] == "paid (hour)"
+    assert names[np.argmax(clf.feature_importances_)] == "x"
+    assert len(clf.feature_importances_) == len(names)
+    of_array = MesaClassifier.from_preset("fast", random_state=0).fit(frame[["x"]].to_numpy(), y)
+    assert of_array.member_features_.tolist() == ["x0"]

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
@@ -28,6 +29,8 @@ _N_WORDS, _N_TOPICS = 5000, 16
 
 # A text is scored by a model of the texts of other folds, so that its own label is never in it.
 _N_FOLDS = 5
+# The standard errors by which a score must be better than chance.
+_SURE = 2
 # With fewer texts of a class nothing is learned of it; more classes get no scores.
 _FEWEST_OF_CLASS, _MOST_CLASSES = 10, 10
 
@@ -133,7 +136,10 @@ def _folds_of(texts: list[str]) -> np.ndarray:
 
 
 def learn_text(levels, of_classes: dict | None = None) -> TextModel | None:
-    """Learn words, topics and scores from distinct texts; None if no word is in two texts.
+    """Learn words, topics and scores from distinct texts; None if there is nothing to learn.
+
+    So it is if no word is in two texts, or if scores rank texts that they were not learned from no
+    better than by chance: then topics would be noise for the members, too.
 
     Parameters
     ----------
@@ -165,8 +171,8 @@ def learn_text(levels, of_classes: dict | None = None) -> TextModel | None:
         return model if of_classes is None else _with_scores(model, of_classes)
 
 
-def _with_scores(model: TextModel, of_classes: dict) -> TextModel:
-    """Return a model with a score for each class that has enough texts."""
+def _with_scores(model: TextModel, of_classes: dict) -> TextModel | None:
+    """Return a model with a score for each class; None if no score is better than chance."""
     sizes = {label: len(texts) for label, texts in of_classes.items()}
     if not 2 <= len(sizes) <= _MOST_CLASSES or min(sizes.values()) < _FEWEST_OF_CLASS:
         return model
@@ -193,4 +199,14 @@ def _with_scores(model: TextModel, of_classes: dict) -> TextModel:
                 learner.fit(table[rows], truth, counts[rows])
             scores[:, place, fold], offsets[place, fold] = learner.coef_[0], learner.intercept_[0]
     names = [str(label) for place, label in enumerate(some) if place in classes]
-    return replace(model, classes=names, scores=scores, offsets=offsets)
+    model = replace(model, classes=names, scores=scores, offsets=offsets)
+    found = model.numbers_of(texts)[:, -len(classes) :]
+    good = [_beats_chance(labels == k, of, counts) for k, of in zip(classes, found.T, strict=True)]
+    return model if any(good) else None
+
+
+def _beats_chance(positive: np.ndarray, score: np.ndarray, counts: np.ndarray) -> bool:
+    """Return whether scores rank texts by two standard errors better than chance."""
+    n_positive, n_others = positive.sum(), (~positive).sum()
+    error = np.sqrt((n_positive + n_others + 1) / (12 * n_positive * n_others))
+    return bool(roc_auc_score(positive, score, sample_weight=counts) > 0.5 + _SURE * error)
