@@ -134,3 +134,9 @@ def test_rows_with_pandas_na(convert):
     plain = [[value, np.nan if k % 3 else 1.5] for k, value in enumerate(FRAME["x"])]
     expected = fit(plain).predict_proba(plain)
     assert_array_equal(fit(convert(rows)).predict_proba(convert(rows)), expected)
+
+
+def test_columns_may_be_called_as_methods_are():
+    names = ["opened", "make_rows", "read", "columns", "collect"]
+    frame = pd.DataFrame({name: FRAME["x"] for name in names})
+    assert fit(frame).predict_proba(frame).shape == (N, 2)
