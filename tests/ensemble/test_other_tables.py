@@ -138,5 +138,5 @@ def test_rows_with_pandas_na(convert):
 
 def test_columns_may_be_called_as_methods_are():
     names = ["opened", "make_rows", "read", "columns", "collect"]
-    frame = pd.DataFrame({name: FRAME["x"] for name in names})
+    frame = pd.DataFrame(dict.fromkeys(names, FRAME["x"]))
     assert fit(frame).predict_proba(frame).shape == (N, 2)
