@@ -301,8 +301,8 @@ def page() -> None:
     lines = [
         "# Columns: what is found, and what it gains",
         "",
-        "Written by `python benchmarks/columns.py page` from the rows in `columns.jsonl`, each with "
-        "its command, seed, versions, commit and date.",
+        "Written by `python benchmarks/columns.py page` from the rows in `columns.jsonl`, each "
+        "with its command, seed, versions, commit and date.",
         "",
         "## Findings on real tables",
         "",
