@@ -117,7 +117,13 @@ _TEXTS = {
             The probability of `minority_class_` from which `predict` returns it (two classes).
 
         expected_precision_, expected_recall_ : float or None
-            Precision and recall at `threshold_` on held-out rows; None without such rows.
+            Precision and recall to expect of new rows at `threshold_`; None without held-out rows.
+            Where these rows also chose the threshold, what they show is too good: the difference is
+            estimated by a bootstrap, and taken off.
+
+        expected_precision_interval_, expected_recall_interval_ : tuple of float or None
+            Where precision and recall of new rows should lie, in 95 of 100 fits; new rows must come
+            as the rows of the fit did.
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from metasampler import MesaClassifier, load_model, save_model
+from metasampler import MesaClassifier, load_facts, load_model, save_model
 from metasampler.cli import app
 
 
@@ -108,7 +108,7 @@ def test_real_tables_from_file_to_decision(name, data_home, tmp_path):
                 assert re.search(rf"{left_out} .*left out", done.stdout), done.stdout
             assert re.search(r"entered .*date .*encoded", done.stdout)
     scores = pd.read_csv(tmp_path / "scores.csv")
-    model, metadata = load_model(tmp_path / "model.skops")
+    model, metadata = load_model(tmp_path / "model.skops"), load_facts(tmp_path / "model.skops")
     again = pd.read_csv(tmp_path / "new.csv.gz")
     proba = model.predict_proba(again)[:, list(model.classes_).index("yes")]
     np.testing.assert_array_equal(scores["decision"], model.predict(again))
@@ -135,7 +135,7 @@ def test_what_fit_prints_and_keeps(run, claims, tmp_path):
     assert "LightGBM" in text
     assert "Threshold: predict returns 'yes' if its probability is" in text
     assert "model.skops" in text
-    model, metadata = load_model("model.skops")
+    model, metadata = load_model("model.skops"), load_facts("model.skops")
     assert metadata["target"] == "bad"
     assert metadata["positive"] == "yes"
     assert metadata["class_counts"] == {"no": 900 - n_bad, "yes": n_bad}
@@ -162,7 +162,7 @@ def test_a_folder_is_read_part_by_part(run, claims, tmp_path, positive):
     assert "cross-validated" not in said
     run("fit", "claims.parquet", *options, "--folds", "0", "--output", "whole.skops")
     table = claims.drop(columns="bad")
-    by_parts, by_whole = (load_model(f"{name}.skops")[0] for name in ("parts", "whole"))
+    by_parts, by_whole = (load_model(f"{name}.skops") for name in ("parts", "whole"))
     np.testing.assert_array_equal(by_parts.predict_proba(table), by_whole.predict_proba(table))
     np.testing.assert_array_equal(by_parts.classes_, by_whole.classes_)
 
@@ -190,10 +190,10 @@ def test_keep_overrides(run, claims, tmp_path):
     claims.to_csv(tmp_path / "claims.csv", index=False)
     file = ("fit", "claims.csv", "--target", "bad", "--preset", "fast", "--folds", "0")
     run(*file, "--keep", "outcome, final", "--keep", "record id,note")
-    _, metadata = load_model("model.skops")
+    metadata = load_facts("model.skops")
     assert metadata["left_out"] == {}
     run(*file, "--drop", "outcome, final", "--drop", "note")
-    _, metadata = load_model("model.skops")
+    metadata = load_facts("model.skops")
     assert metadata["left_out"].keys() == {"outcome, final", "note", "record id"}
 
 
@@ -266,7 +266,7 @@ def test_several_classes(run, claims, tmp_path):
     run("predict", "model.skops", "kinds.csv")
     scores = pd.read_csv("scores.csv")
     assert list(scores) == ["probability_no", "probability_yes", "probability_young", "decision"]
-    model, _ = load_model("model.skops")
+    model = load_model("model.skops")
     np.testing.assert_array_equal(model.predict(pd.read_csv("kinds.csv")), scores["decision"])
     text = run("fit", "kinds.csv", "--target", "kind", "--threshold", "f1", code=2)
     assert "is for two classes, and there are 3" in text
@@ -335,7 +335,7 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     read = pd.read_parquet if output == ".parquet" else pd.read_csv
     scores = read(f"out{output}")
     assert list(scores) == [*claims, "probability", "decision", "rank"]
-    fitted, _ = load_model(model)
+    fitted = load_model(model)
     np.testing.assert_array_equal(scores["decision"], fitted.predict(claims))
     assert sorted(scores["rank"]) == list(range(1, 901))
     assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 41))
@@ -442,27 +442,17 @@ def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path
     assert not (tmp_path / "scores.csv").exists()
 
 
-def test_fit_says_which_of_its_figures_to_believe(imbalanced):
+def test_fit_says_what_to_expect(run, imbalanced, claims):
     from metasampler.cli._fitting import _promise
 
     X, y = imbalanced
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
-    also = "These rows also chose the threshold, so the figures may be a little optimistic."
-    text = _promise(clf, cross_validated=True)
-    assert text.endswith(f" {also} Expect the cross-validated ones above.")
-    text = _promise(clf, cross_validated=False)
-    assert text.endswith(f" {also} Expect a little less of new rows.")
-    # Held-out rows do not choose a threshold that follows from the training rows, or is given.
-    for rule in ("balanced", 0.3):
-        text = _promise(clf.set_params(threshold=rule).fit(X, y), cross_validated=True)
-        assert "chose the threshold" not in text
-        assert "These rows also served the fit, so the figures may be a little optimistic." in text
-    # Nothing is said of held-out rows that there are none of.
+    low, high = clf.expected_recall_interval_
+    expected = f"expect a recall of {clf.expected_recall_:.0%} ({low:.0%} to {high:.0%})"
+    assert expected in _promise(clf)
+    # Nothing is expected where no rows were held out.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
-    for cross_validated in (True, False):
-        text = _promise(clf, cross_validated=cross_validated)
-        assert "optimistic" not in text
-        assert "Expect" not in text
+    assert "expect" not in _promise(clf)
 
 
 def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):

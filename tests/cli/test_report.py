@@ -64,7 +64,7 @@ def test_the_report_of_a_file_is_that_of_its_rows(run, folder):
     html, said = run("labelled.csv", "--target", "fraud", *QUICK)
     from metasampler import load_model
 
-    model, _ = load_model(folder / "model.skops")
+    model = load_model(folder / "model.skops")
     frame = pd.read_csv(folder / "labelled.csv")
     made = make_report(
         model, frame.drop(columns="fraud"), frame["fraud"], target="fraud", n_repeats=0

@@ -1,15 +1,21 @@
 """The fits whose results are recorded: every preset, every ensemble, every kind of input.
 
 The file is run twice: once with the code whose results are to be kept, to record them
-(``python tests/golden/cases.py``), and by `test_golden.py` ever after.
+(``python tests/golden/cases.py``, followed by names to record only these cases), and by
+`test_golden.py` ever after.
 """
 
 import sys
+import tempfile
 import warnings
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
+import lightgbm
 import numpy as np
+from parted import make_frame, make_hist, write_parquet
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -17,6 +23,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
+from metasampler.datasets import ParquetRows
+from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import ConstantPolicy
 from metasampler_bench import ensemble as bench
@@ -141,6 +149,183 @@ def meta_trained_on_tasks(learner):
     return {**numbers, "policy": sampler.policy_.parameters}
 
 
+# ---------------------------------------------------------------------- teams
+
+
+class Rows(NamedTuple):
+    """Mixed columns, labels and weights, of which the last rows are those to predict."""
+
+    n_rows: int = 2000
+    n_classes: int = 2
+    rare: float = 0.12
+    weighted: bool = False
+
+    def frames(self):
+        """Return the frame of training rows, and the columns of the rows to predict."""
+        frame = make_frame(self.n_rows + 250, self.n_classes, self.rare)
+        test = frame.iloc[self.n_rows :].drop(columns=["label", "weight"])
+        return frame.iloc[: self.n_rows].reset_index(drop=True), test
+
+
+class TeamCase(NamedTuple):
+    """A fit of rows that may be in memory, in files or on a cluster."""
+
+    clf: Callable
+    rows: Rows
+
+    def in_memory(self):
+        """Return the numbers of the fit in memory."""
+        frame, test = self.rows.frames()
+        X = frame.drop(columns=["label", "weight"])
+        options = {"sample_weight": frame["weight"]} if self.rows.weighted else {}
+        return team_result(self.clf().fit(X, frame["label"], **options), test)
+
+    @property
+    def columns(self):
+        """The names of the columns of labels and weights, for rows that are not in memory."""
+        return {"label": "label", "weight": "weight" if self.rows.weighted else None}
+
+    def kept(self, frame):
+        """Return a frame without the weights that are not asked for."""
+        return frame if self.rows.weighted else frame.drop(columns="weight")
+
+    def in_files(self, n_files=4):
+        """Return the numbers of the fit on Parquet files."""
+        frame, test = self.rows.frames()
+        with tempfile.TemporaryDirectory() as folder:
+            write_parquet(self.kept(frame), Path(folder), n_files)
+            clf = self.clf().fit(ParquetRows(folder, **self.columns))
+        return team_result(clf, test)
+
+    def on_cluster(self, client, n_partitions=3):
+        """Return the numbers of the fit on a Dask cluster, but for rows that stay there."""
+        import dask.dataframe as dd
+
+        from metasampler.distributed import DaskMesaClassifier
+
+        frame, test = self.rows.frames()
+        rows = dd.from_pandas(self.kept(frame), npartitions=n_partitions)
+        clf = DaskMesaClassifier(self.clf(), client=client, **self.columns).fit(rows)
+        return team_result(clf.to_local(), test)
+
+
+def team_result(clf, X_test):
+    """Return all numbers that are compared of an ensemble that may have teams."""
+    numbers = result(clf, X_test)
+    if getattr(clf, "signal_", None) is not None:
+        numbers["signal_"] = np.float64(clf.signal_)
+    numbers["held_out_scores_"] = np.array(list(clf.held_out_scores_.values()))
+    # What each member was trained on, in a few bytes.
+    samples = clf.estimators_samples_
+    if samples[0] is not None:
+        codes = [zlib.crc32(np.asarray(rows, dtype=np.int64)) for rows in samples]
+        numbers["samples"] = np.array(codes, dtype=np.uint32)
+    return numbers
+
+
+def preset(name="default", **settings):
+    """Return a preset with a fixed seed."""
+    return MesaClassifier.from_preset(name, **{"random_state": 0, **settings})
+
+
+def boosters_sampler():
+    """Return a sampler for boosters, meta-trained in a moment."""
+    return MetaSampler(
+        Boosters("fast"),
+        n_estimators=3,
+        state="signal",
+        hidden_layer_sizes=(),
+        learner=FitToConstants(n_sweeps=1, n_constants=3),
+        random_state=0,
+    ).fit(*many()[::2])
+
+
+trees = first_release("default")["estimator"]
+
+#: Presets, members of the user's own and samplers, on rows with columns of any kind.
+TEAMS: dict[str, TeamCase] = {
+    "teams": TeamCase(preset, Rows()),
+    "teams, weights": TeamCase(preset, Rows(weighted=True)),
+    "teams, sharp trees": TeamCase(lambda: preset(n_estimators=7), Rows(1500, rare=0.06)),
+    "teams, few positives": TeamCase(lambda: preset(n_estimators=6), Rows(600, rare=0.03)),
+    "teams, three classes": TeamCase(lambda: preset(n_estimators=14), Rows(n_classes=3)),
+    "teams, three classes, weights": TeamCase(
+        lambda: preset("fast", n_estimators=3), Rows(n_classes=3, weighted=True)
+    ),
+    "teams, fast": TeamCase(lambda: preset("fast"), Rows()),
+    "teams, fast, few positives": TeamCase(lambda: preset("fast"), Rows(600, rare=0.03)),
+    "teams, best": TeamCase(lambda: preset("best", n_estimators=27), Rows(weighted=True)),
+    "teams, rows a member": TeamCase(lambda: preset("fast", max_rows=90), Rows(weighted=True)),
+    "teams, two samples": TeamCase(
+        lambda: preset("fast", sampling_ratio=0.7, n_jobs=2, threshold=("recall", 0.8)), Rows()
+    ),
+    "teams, constant": TeamCase(lambda: preset(n_estimators=7, meta_sampler=0.7), Rows()),
+    "teams, no hold-out": TeamCase(
+        lambda: preset(n_estimators=7, validation_fraction=None), Rows()
+    ),
+    "teams, sampler": TeamCase(
+        lambda: preset(n_estimators=7, meta_sampler=boosters_sampler()), Rows()
+    ),
+    "teams, meta-trained": TeamCase(
+        lambda: preset(n_estimators=7, meta_sampler=small_sac()), Rows(1200)
+    ),
+    "own members, boosters": TeamCase(
+        lambda: preset(
+            estimator=lightgbm.LGBMClassifier(n_estimators=9, verbose=-1), n_estimators=5
+        ),
+        Rows(1500, weighted=True),
+    ),
+    "own members, histograms": TeamCase(
+        lambda: preset(estimator=make_hist(), n_estimators=3, meta_sampler=0.9), Rows(1500)
+    ),
+    "own members, sampler": TeamCase(
+        lambda: preset(estimator=trees, n_estimators=6, meta_sampler=small_sac()), Rows(1500)
+    ),
+    "own members, three classes": TeamCase(
+        lambda: preset(estimator=trees, n_estimators=4), Rows(n_classes=3, weighted=True)
+    ),
+    "self-paced, mixed columns": TeamCase(
+        lambda: ensemble.SelfPacedEnsembleClassifier(n_estimators=5, random_state=0),
+        Rows(1500, weighted=True),
+    ),
+    "cascade, mixed columns": TeamCase(
+        lambda: ensemble.BalanceCascadeClassifier(n_estimators=5, random_state=0), Rows(1500)
+    ),
+}
+
+#: What is compared with fits on files and on a cluster besides; the others take longer there.
+IN_FILES = [
+    "teams, weights",
+    "teams, sharp trees",
+    "teams, three classes",
+    "teams, three classes, weights",
+    "teams, fast",
+    "teams, fast, few positives",
+    "teams, rows a member",
+    "teams, no hold-out",
+    "own members, boosters",
+    "own members, three classes",
+    "self-paced, mixed columns",
+    "cascade, mixed columns",
+]
+ON_CLUSTER = ["teams, fast", "teams, three classes, weights", "self-paced, mixed columns"]
+
+
+def nine():
+    """Return nine classes of different sizes."""
+    shares = 0.75 ** np.arange(9)
+    X, y = make_classification(
+        2500,
+        12,
+        n_informative=8,
+        n_classes=9,
+        n_clusters_per_class=1,
+        weights=list(shares / shares.sum()),
+        random_state=4,
+    )
+    return split(X, y)
+
+
 CASES: dict[str, Callable[[], dict[str, np.ndarray]]] = {
     "default": lambda: fit(many(), mesa()),
     "default, few positives": lambda: fit(few(), mesa()),
@@ -203,6 +388,10 @@ CASES: dict[str, Callable[[], dict[str, np.ndarray]]] = {
         ensemble.BalanceCascadeClassifier(validation_fraction=0.2, refit=True, random_state=0),
         weights=True,
     ),
+    **{name: case.in_memory for name, case in TEAMS.items()},
+    "nine classes": lambda: fit(nine(), mesa(n_estimators=12)),
+    "nine classes, weights": lambda: fit(nine(), mesa(n_estimators=8), weights=True),
+    "nine classes, constant": lambda: fit(nine(), mesa(n_estimators=8, meta_sampler=0.6)),
     "under-bagging, validated, threads": lambda: fit(
         few(),
         ensemble.UnderBaggingClassifier(
@@ -225,20 +414,27 @@ def run(name: str) -> dict[str, np.ndarray]:
         return CASES[name]()
 
 
-def record() -> None:
-    """Write the numbers of all cases."""
+def versions() -> list[str]:
+    """Return the versions of the packages that results depend on."""
     import scipy
     import sklearn
 
-    arrays = {
-        "versions": np.array([np.__version__, scipy.__version__, sklearn.__version__]),
-        "rounding": rounding(),
-    }
-    for name in CASES:
+    return [np.__version__, scipy.__version__, sklearn.__version__, lightgbm.__version__]
+
+
+def record(names) -> None:
+    """Write the numbers of some cases; what is recorded of the others stays."""
+    arrays = {}
+    if RECORD.exists():
+        with np.load(RECORD, allow_pickle=False) as known:
+            arrays = {key: value for key, value in known.items() if key.split("/")[0] in CASES}
+    arrays = {key: value for key, value in arrays.items() if key.split("/")[0] not in names}
+    arrays |= {"versions": np.array(versions()), "rounding": rounding()}
+    for name in names:
         print(name, file=sys.stderr)
         arrays |= {f"{name}/{part}": value for part, value in run(name).items()}
     np.savez_compressed(RECORD, **arrays)
 
 
 if __name__ == "__main__":
-    record()
+    record(sys.argv[1:] or list(CASES))

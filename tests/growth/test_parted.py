@@ -284,7 +284,6 @@ def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     if failing == "member":
-        monkeypatch.setattr("metasampler._sklearn_compat.FAST_TREES", False)
         monkeypatch.setattr(DecisionTreeClassifier, "fit", fail)
     else:
         monkeypatch.setattr(f"metasampler.growth.{failing}", fail)

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler import MesaClassifier, load_model, save_model
+from metasampler import MesaClassifier, load_facts, load_model, save_model
 from metasampler.persistence._content import check_booster_text
 
 
@@ -60,18 +60,19 @@ def nodes(document):
 # ---------------------------------------------------------------------- damage
 
 
-def test_what_is_no_model_is_said_to_be_none(tmp_path, stored):
+@pytest.mark.parametrize("read", [load_facts, load_model])
+def test_what_is_no_model_is_said_to_be_none(read, tmp_path, stored):
     with pytest.raises(FileNotFoundError, match="There is no file"):
-        load_model(tmp_path / "nothing.skops")
+        read(tmp_path / "nothing.skops")
     (tmp_path / "text.skops").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"text\.skops is damaged, or no model file"):
-        load_model(tmp_path / "text.skops")
+        read(tmp_path / "text.skops")
     joblib.dump(stored[1], tmp_path / "model.joblib")
     with pytest.raises(ValueError, match=r"no model file"):
-        load_model(tmp_path / "model.joblib")
+        read(tmp_path / "model.joblib")
     skops.io.dump(stored[1], tmp_path / "plain.skops")
     with pytest.raises(ValueError, match="save_model did not write it"):
-        load_model(tmp_path / "plain.skops")
+        read(tmp_path / "plain.skops")
 
 
 def test_plain_skops_reads_the_file_too(stored, table):
@@ -91,7 +92,7 @@ def test_damage_is_a_clear_error_or_does_no_harm(seed, stored, table, tmp_path):
     path = tmp_path / "damaged.skops"
     path.write_bytes(content)
     try:
-        again, _ = load_model(path)
+        again = load_model(path)
     except ValueError as error:
         message = str(error)
     else:  # bytes that nothing depends on, as those of dates in the archive
@@ -351,5 +352,5 @@ def test_sparse_tables_do_not_matter(table, tmp_path):
     clf = MesaClassifier(DecisionTreeClassifier(), 2, meta_sampler=0.9, random_state=0)
     clf.fit(sparse.csr_matrix(X), y)
     save_model(clf, tmp_path / "model.skops")
-    again, _ = load_model(tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import metasampler.ensemble as ensembles
-from metasampler import MesaClassifier, MetaSampler, load_model, save_model
+from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
 from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.persistence._trusted import TRUSTED
@@ -54,7 +54,7 @@ def test_every_ensemble_comes_back(name, numbers, tmp_path):
     X, y = numbers
     clf = small(name).fit(X, y)
     save_model(clf, tmp_path / "model.skops")
-    again, metadata = load_model(tmp_path / "model.skops")
+    again, metadata = load_model(tmp_path / "model.skops"), load_facts(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
     assert metadata["model"] == name
@@ -87,7 +87,7 @@ def test_every_kind_of_member_comes_back(settings, numbers, tmp_path):
     X, y = numbers
     clf = MesaClassifier(**{"n_estimators": 4, "random_state": 0, **settings}).fit(X, y)
     save_model(clf, tmp_path / "model.skops")
-    again, _ = load_model(tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
@@ -95,7 +95,7 @@ def test_a_table_with_teams_comes_back_with_what_is_known(table, tmp_path):
     frame, y = table
     clf = MesaClassifier.from_preset("fast", random_state=0).fit(frame, y)
     stored = save_model(clf, tmp_path / "m.skops", target="outcome", where=tmp_path, n=np.int64(3))
-    again, metadata = load_model(tmp_path / "m.skops")
+    again, metadata = load_model(tmp_path / "m.skops"), load_facts(tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
     assert metadata == stored
     assert metadata["column_kinds"]["town"] == "category"
@@ -115,7 +115,7 @@ def test_pipelines_and_searches_come_back(scoring, numbers, tmp_path):
         pipe, {"mesaclassifier__n_estimators": [2, 3]}, cv=2, scoring=scoring
     ).fit(X, y)
     save_model(search, tmp_path / "model.skops")
-    again, metadata = load_model(tmp_path / "model.skops")
+    again, metadata = load_model(tmp_path / "model.skops"), load_facts(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert metadata["model"] == "MesaClassifier"
 
@@ -140,7 +140,7 @@ def test_models_with_any_sampler_come_back(name, numbers, tmp_path):
     X, y = numbers
     clf = MesaClassifier(DecisionTreeClassifier(), meta_sampler=SAMPLERS[name], **SHORT).fit(X, y)
     save_model(clf, tmp_path / "model.skops")
-    again, _ = load_model(tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
@@ -149,7 +149,7 @@ def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
     sampler = MetaSampler(Boosters(), state="signal", learner=CONSTANTS, **SHORT).fit(X, y)
     clf = MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(X, y)
     save_model(clf, tmp_path / "model.skops")
-    again, _ = load_model(tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
@@ -203,5 +203,5 @@ def test_types_of_others_are_named_and_can_be_trusted(numbers, tmp_path):
     with pytest.raises(ValueError, match=r"xgboost\.sklearn\.XGBClassifier"):
         load_model(tmp_path / "model.skops")
     types = ["xgboost.sklearn.XGBClassifier", "xgboost.core.Booster", "builtins.bytearray"]
-    again, _ = load_model(tmp_path / "model.skops", trusted=types)
+    again = load_model(tmp_path / "model.skops", trusted=types)
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))

@@ -8,10 +8,10 @@ from sklearn.utils.validation import validate_data
 from metasampler import MesaClassifier
 from metasampler_bench._wrapper import WrappingClassifier
 
-__all__ = ["SelectedMuClassifier"]
+__all__ = ["KEPT", "SelectedMuClassifier"]
 
 #: What is taken over of the ensemble that is kept.
-_KEPT = ("classes_", "estimators_", "estimators_samples_", "actions_", "scores_")
+KEPT = ("classes_", "estimators_", "estimators_samples_", "actions_", "scores_")
 
 
 class SelectedMuClassifier(WrappingClassifier):
@@ -141,13 +141,13 @@ class SelectedMuClassifier(WrappingClassifier):
         scores: list[float] = []
         for mu in mus:
             candidate = MesaClassifier(meta_sampler=float(mu), **options)
-            candidate.fit(X, y, X_val, y_val)
+            candidate.fit(X, y, X_val=X_val, y_val=y_val)
             score = candidate.scores_[-1]
             if not scores or score > max(scores):
                 best, self.mu_ = candidate, float(mu)
             scores.append(score)
         if self.refit:
-            best.set_params(refit=self.refit).fit(X, y, X_val, y_val)
+            best.set_params(refit=self.refit).fit(X, y, X_val=X_val, y_val=y_val)
         self.validation_scores_ = np.array(scores)
         validate_data(self, X, skip_check_array=True)
         self._keep(best)
@@ -155,7 +155,7 @@ class SelectedMuClassifier(WrappingClassifier):
 
     def _keep(self, fitted: MesaClassifier) -> None:
         self.estimator_ = fitted
-        for name in _KEPT:
+        for name in KEPT:
             setattr(self, name, getattr(fitted, name))
 
     def _seed(self) -> int:

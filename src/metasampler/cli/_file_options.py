@@ -143,7 +143,7 @@ def warnings_as_notes() -> Iterator[None]:
 
 def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return a stored model and what is known of it; other versions are named on stderr."""
-    from metasampler.persistence import load_model
+    from metasampler.persistence import load_facts, load_model
 
     with blaming("MODEL", OSError, ValueError), warnings_as_notes():
-        return load_model(path)
+        return load_model(path), load_facts(path)

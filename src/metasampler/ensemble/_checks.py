@@ -48,13 +48,11 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
 
 def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     """Refuse, before any work, what the rows or other parameters make impossible."""
-    _check_threshold(ensemble.threshold, data.n_classes)
+    check_threshold(ensemble.threshold, data.n_classes, held_out=data.has_validation)
     if not data.has_validation:
         needs = None
         if ensemble.calibration == "sigmoid":
             needs = "calibration='sigmoid' is fitted on"
-        elif needs_held_out_rows(ensemble.threshold):
-            needs = f"threshold={ensemble.threshold!r} is tuned on"
         elif ensemble.refit is True:
             needs = "refit=True gives back"
         if needs:
@@ -94,8 +92,8 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         )
 
 
-def _check_threshold(threshold: Any, n_classes: int) -> None:
-    """Refuse a threshold that means nothing, before any work."""
+def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:
+    """Refuse a threshold that means nothing, or that needs held-out rows where there are none."""
     if threshold is None or threshold == "balanced":
         return
     if not _means_something(threshold):
@@ -104,6 +102,11 @@ def _check_threshold(threshold: Any, n_classes: int) -> None:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
             "work for any number."
+        )
+    if needs_held_out_rows(threshold) and not held_out:
+        raise ValueError(
+            f"threshold={threshold!r} is tuned on validation rows: pass X_val and y_val, or a "
+            "validation_fraction."
         )
 
 

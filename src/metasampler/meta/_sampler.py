@@ -15,7 +15,7 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from metasampler._sklearn_compat import fit_context
+from metasampler._sklearn_compat import check_parameters
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -274,20 +274,20 @@ class MetaSampler(BaseEstimator):
                 self.__dict__.pop(name, None)  # of an earlier fit on one task
         return self
 
-    @fit_context(prefer_skip_nested_validation=False)
     def fit_growth_data(self, data: list[GrowthData]):
         """Meta-train on rows that are prepared already, as a classifier's fit has them.
 
         `sampling_ratio`, `validation_fraction` and `scoring` are those of the rows.
         """
+        self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_kinds(self.estimator)
         members = [make_learners(kinds, task.tables, task.n_classes) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
-    @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
+        self._check_parameters()
         kinds = self._kinds()
         if self.state == "signal" and not hasattr(kinds, "prepare_task"):
             raise ValueError(
@@ -415,10 +415,10 @@ class MetaSampler(BaseEstimator):
             "scoring": getattr(self.scoring, "__qualname__", None) or str(self.scoring),
         }
 
-    def _validate_params(self):
-        super()._validate_params()
+    def _check_parameters(self):
+        check_parameters(self)
         if self.learner is not None:
-            self.learner._validate_params()
+            check_parameters(self.learner)
 
     def __sklearn_tags__(self):
         tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
@@ -581,7 +581,7 @@ class MetaSampler(BaseEstimator):
             raise TypeError(f"policy must be a GaussianPolicy, got {policy!r}.")
         settings.setdefault("hidden_layer_sizes", tuple(policy.hidden))
         sampler = cls(**settings)
-        sampler._validate_params()
+        sampler._check_parameters()
         # It checks that policy and states belong together.
         learned = LearnedPolicy(policy, StateEncoder(sampler.state, sampler.n_bins))
         return sampler._become(learned.actor, learned.encoder, [], 0, {})

@@ -36,7 +36,7 @@ from metasampler.policy import (
 )
 
 # Name and version in each checkpoint, and its bytes: a replay memory of millions of transitions.
-_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 4, 1 << 30
+_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 1, 1 << 30
 
 #: Names of the arrays that learners store.
 _ARRAYS = (
@@ -324,7 +324,7 @@ class MetaTraining:
         """Go on from a stored state of this training, and refuse one of another."""
         try:
             _, content, arrays = read_archive(
-                path, _FORMAT, (_VERSION,), _ARRAYS, what="checkpoint", largest=_LARGEST
+                path, _FORMAT, _VERSION, _ARRAYS, what="checkpoint", largest=_LARGEST
             )
             stored = content.get("origin")
             stored = stored if isinstance(stored, dict) else {}

@@ -3,7 +3,7 @@
 This package stands beside the others and imports none of them: types are known by their names.
 """
 
-from metasampler.persistence._load import load_model
+from metasampler.persistence._load import load_facts, load_model
 from metasampler.persistence._save import save_model
 
-__all__ = ["load_model", "save_model"]
+__all__ = ["load_facts", "load_model", "save_model"]

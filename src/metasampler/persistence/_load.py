@@ -3,7 +3,8 @@
 import json
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ def load_model(
     *,
     trusted: Iterable[str] = (),
     max_bytes: int = 2**30,
-) -> tuple[Any, dict[str, Any]]:
+) -> Any:
     """Read a model that `save_model` wrote; nothing in the file is run.
 
     First the sizes are checked, before anything is unpacked. Then only objects of known types are
@@ -44,8 +45,6 @@ def load_model(
     -------
     model : estimator
         The fitted model.
-    metadata : dict
-        What `save_model` stored of it.
 
     Warns
     -----
@@ -61,12 +60,11 @@ def load_model(
 
     See Also
     --------
+    load_facts : Read what the file says of the model, without the model.
     save_model : Write the file, with an example.
     """
-    path = Path(path).expanduser()
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {fspath(path)!r}.")
-    try:
+    path = _existing(path)
+    with _naming(path):
         with ZipFile(path) as file:
             check_sizes(file, path, max_bytes)
             metadata = _read_metadata(file)
@@ -76,6 +74,55 @@ def load_model(
         _warn_of_versions(path, metadata)
         model = _construct(path, [*TRUSTED, *trusted])
         check_trees(model)
+    return model
+
+
+def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[str, Any]:
+    """Read what a model file says of its model, without loading the model.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, as `save_model` wrote it.
+    max_bytes : int, default=2**30
+        The most that the file may hold when it is unpacked.
+
+    Returns
+    -------
+    facts : dict
+        What `save_model` stored: the class of the model, its settings, the versions of the
+        packages, the columns, the class counts, and what the user added.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is damaged, too large or of another kind.
+
+    See Also
+    --------
+    load_model : Read the model.
+    save_model : Write the file, with an example.
+    """
+    path = _existing(path)
+    with _naming(path), ZipFile(path) as file:
+        check_sizes(file, path, max_bytes)
+        return _read_metadata(file)
+
+
+def _existing(path: str | os.PathLike[str]) -> Path:
+    path = Path(path).expanduser()
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {fspath(path)!r}.")
+    return path
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Turn every error into a ValueError that names the file."""
+    try:
+        yield
     except _Untrusted as error:
         raise ValueError(f"{path.name} {error}") from error.__cause__
     except BadZipFile as error:
@@ -84,7 +131,6 @@ def load_model(
         # A damaged or hostile file can fail anywhere, also in skops and in scikit-learn.
         reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
         raise ValueError(f"{path.name} cannot be read as a model: {reason[0]}") from error
-    return model, metadata
 
 
 class _Untrusted(Exception):

@@ -45,25 +45,26 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
 
     Returns
     -------
-    metadata : dict
-        What the file says of the model.
+    facts : dict
+        What the file says of the model; `load_facts` reads it.
 
     See Also
     --------
-    load_model : Read the file.
+    load_model : Read the model.
+    load_facts : Read what the file says of it.
 
     Examples
     --------
     >>> import os, tempfile
     >>> from sklearn.datasets import make_classification
-    >>> from metasampler import MesaClassifier, load_model, save_model
+    >>> from metasampler import MesaClassifier, load_facts, load_model, save_model
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
     >>> clf = MesaClassifier(random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "model.skops")
     ...     stored = save_model(clf, path, purpose="an example")
-    ...     again, metadata = load_model(path)
-    >>> bool((again.predict(X) == clf.predict(X)).all()), metadata["purpose"]
+    ...     again, facts = load_model(path), load_facts(path)
+    >>> bool((again.predict(X) == clf.predict(X)).all()), facts["purpose"]
     (True, 'an example')
     """
     from skops.io import dump

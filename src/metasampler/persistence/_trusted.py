@@ -24,6 +24,7 @@ _OWN = {
         "Sigmoid",
         "SigmoidCalibration",
     ),
+    "ensemble._cut_points": ("CutPoints",),
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),

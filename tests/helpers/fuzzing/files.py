@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from fuzzing.outcomes import FINE, Finding, judge_error
-from metasampler import MesaClassifier, MetaSampler, load_model, save_model
+from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
 from metasampler.policy import find_sampler
 from metasampler_bench.datasets import load
 
@@ -193,7 +193,7 @@ def attempt_model(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
-            model, metadata = load_model(path)
+            model, metadata = load_model(path), load_facts(path)
         except Exception as error:
             return judge_error(error, kinds=(ValueError,), words="model.skops")
     if not isinstance(metadata, dict):
