@@ -67,7 +67,7 @@ class Pool:
         equal = np.full(len(answers), 1 / len(answers))
         if codes is None or len(codes) < _ENOUGH_ROWS or len(answers) == 1:
             return cls(prior, equal)
-        rows, scales = thin_out(codes, len(prior))
+        rows, scales = thin_out(codes, len(prior), _MOST_NUMBERS)
         if row_weights is not None:
             scales = scales * row_weights[rows]
         logs = [smoothed_logs(answer[rows], prior) for answer in answers]
@@ -104,7 +104,7 @@ class SoftmaxCalibration:
 
     def __init__(self, prior, proba, codes, weights=None):
         self.prior = prior
-        rows, scales = thin_out(codes, len(prior))
+        rows, scales = thin_out(codes, len(prior), _MOST_NUMBERS)
         if weights is not None:
             scales = scales * weights[rows]
         slopes, self.intercepts = fit_log_linear([self._logs(proba[rows])], codes[rows], scales)
@@ -118,23 +118,21 @@ class SoftmaxCalibration:
         return softmax(self.slope * self._logs(proba) + self.intercepts, axis=1)
 
 
-def thin_out(codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of rows that are enough to fit parameters to, and what each stands for.
+def thin_out(codes: np.ndarray, n_classes: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions of rows whose tables have about ``most`` numbers, and what each stands for.
 
     Of large classes every second, third, ... row is taken.
     """
-    counts = np.bincount(codes, minlength=n_classes)
-    most = _MOST_NUMBERS // n_classes
-    if len(codes) <= most:
+    n_rows = max(most // n_classes, n_classes)
+    if len(codes) <= n_rows:
         return np.arange(len(codes)), np.ones(len(codes))
-    kept = largest_within(counts, most)
+    counts = np.bincount(codes, minlength=n_classes)
     rows, scales = [], []
-    for k, (count, size) in enumerate(zip(counts, kept, strict=True)):
-        if count:
-            of_class = np.flatnonzero(codes == k)
-            taken = of_class[np.arange(size) * count // size]
-            rows.append(taken)
-            scales.append(np.full(size, count / size))
+    for k, size in enumerate(largest_within(counts, n_rows)):
+        of_class = np.flatnonzero(codes == k)
+        if size:
+            rows.append(of_class[np.arange(size) * len(of_class) // size])
+            scales.append(np.full(size, len(of_class) / size))
     positions = np.concatenate(rows)
     order = np.argsort(positions)
     return positions[order], np.concatenate(scales)[order]
