@@ -134,7 +134,7 @@ def test_scores_calibration_and_threshold_are_those_of_the_smoothed_leaves(imbal
     X, y = imbalanced
     X_val, y_val = X[::3], y[::3]
     options = {"leaf_smoothing": 2, "threshold": "f1", "random_state": 0}
-    clf = tree_mesa(**options).fit(X, y, X_val, y_val)
+    clf = tree_mesa(**options).fit(X, y, X_val=X_val, y_val=y_val)
     stages = [stage[:, 1] for stage in clf.staged_predict_proba(X_val)]
     np.testing.assert_allclose(
         clf.scores_, [average_precision_score(y_val, stage) for stage in stages], atol=1e-12

@@ -375,7 +375,7 @@ def test_three_classes(for_teams, estimator):
 
 def test_validation_rows_of_ones_own(for_teams):
     X, y = for_teams
-    clf = mesa().fit(X[:700], y[:700], X[700:], y[700:])
+    clf = mesa().fit(X[:700], y[:700], X_val=X[700:], y_val=y[700:])
     assert max(rows.max() for rows in clf.estimators_samples_) < 700
     # All members can be judged at once, from the first on.
     assert len(clf.scores_) == len(clf.estimators_)

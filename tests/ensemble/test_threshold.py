@@ -241,7 +241,9 @@ def test_validation_rows_with_another_share_of_the_rare_class(split, share):
     rare, often = np.flatnonzero(y_test == 1), np.flatnonzero(y_test == 0)
     n_rare = min(len(rare), max(5, int(share * len(often))))
     rows = np.concatenate([rare[:n_rare], often[: int(n_rare / share) - n_rare]])
-    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y, X_test[rows], y_test[rows])
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(
+        X, y, X_val=X_test[rows], y_val=y_test[rows]
+    )
     assert clf.threshold_ == pytest.approx(np.mean(y), abs=0.01)
     assert np.mean(clf.predict(X)) < 0.4
 

@@ -4,7 +4,6 @@ from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims
 from metasampler.datasets._files import TableFile, iterate_table
 from metasampler.datasets._tables import near_matches, read_table, split_target
-from metasampler.growth import ParquetRows
 
 __all__ = [
     "ParquetRows",
@@ -16,3 +15,12 @@ __all__ = [
     "read_table",
     "split_target",
 ]
+
+
+def __getattr__(name):
+    # Fits in memory do without the package for large data.
+    if name == "ParquetRows":
+        from metasampler.large import ParquetRows
+
+        return ParquetRows
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

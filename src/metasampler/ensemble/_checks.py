@@ -9,7 +9,7 @@ import numpy as np
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, weight_argument
+from metasampler.growth import GrowthData, fingerprint, join_tables
 
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
@@ -71,15 +71,6 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     if ensemble.refit is True and data.validation_is_apart:
         # Whether they can be put into one is seen from a row of each.
         join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
-    kinds = [] if not data.has_weights else kinds_of(plan.kinds)
-    unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
-    if unweighted:
-        warnings.warn(
-            f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
-            "the weights count in draws and scores, but not within these members.",
-            UserWarning,
-            stacklevel=4,
-        )
     counts = data.role_counts("all")
     if counts.min() < _FEW_ROWS:
         label = data.classes[[int(np.argmin(counts))]].tolist()[0]

@@ -18,6 +18,7 @@ from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
 from metasampler.ensemble._checks import check_fit, check_threshold
 from metasampler.ensemble._decision import Decision, World, decide
 from metasampler.ensemble._repr import fit_html
+from metasampler.ensemble._sources import opened_source
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
 from metasampler.ensemble._threshold import Threshold, called_rows, choose_threshold
@@ -27,7 +28,6 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
-    looked_at,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -98,7 +98,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, X_val=None, y_val=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Grow the ensemble.
 
         Parameters
@@ -112,14 +112,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         y : array-like of shape (n_samples,) or str
             Labels of any type, of two or more classes. If X is a path, the name of their column.
 
-        X_val, y_val : table and array-like, default=None
-            Validation rows. Without them `validation_fraction` of each class is held out from X.
-
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. They multiply the weights of the draw, and count in states and
             scores. Members whose `fit` takes weights get them too: rows of the smallest class keep
             their own weight. Drawn rows get the mean weight of their class, because their own
             weight has already counted in the draw. A weight of zero leaves the row out.
+
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of each class is held out from X.
+
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows. They count in scores, calibration and threshold. A
+            weight of zero leaves the row out. As with `sample_weight`, only their ratios matter.
 
         Returns
         -------
@@ -129,11 +133,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
-        with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
-            plan = self._plan(counts)
-            data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
+        with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
+            plan = self._plan(source.class_counts)
+            validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+            data = plan.make_data(self, entropy, source, validation)
             refits, facts = check_fit(self, plan, data)
-            self._check_features(getattr(X, "example", X), reset=not resumes)
+            self._check_features(source.example, reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
@@ -145,7 +150,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
                 teams += ready
             # Rows that members have not seen decide about probabilities and labels.
-            shares = [team.growth.drawn_shares() for team in teams]
+            shares = [team.growth.sampled_shares() for team in teams]
             if len(teams) > 1:
                 judged = [team.growth.judged() for team in teams]
                 votes, drawn = [team.n_votes for team in teams], None
@@ -200,7 +205,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         n_missing = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
-        limits = any(team.growth.learner.starts_threads for team in teams)
+        limits = any(team.growth.adapters.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
             progress_bar(title, n_missing, enabled=self.verbose > 0) as advance,
@@ -242,9 +247,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._blend = blend
         self._members_of = [
             FittedTeam(
-                growth.learner.estimator,
+                growth.adapters.estimator,
                 len(growth.members),
-                growth.learner.leaf_smoothing,
+                growth.adapters.leaf_smoothing,
                 growth.data.table_maker,
                 team.n_votes,
             )
@@ -252,15 +257,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
-        self.estimator_ = growths[-1].learner.estimator
+        self.estimator_ = growths[-1].adapters.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
+        self.estimators_samples_ = [rows for growth in growths for rows in growth.samples]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.held_out_scores_ = _held_out_scores(teams, blend)
-        self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
+        self.leaf_smoothing_ = growths[-1].adapters.leaf_smoothing
         self.refit_ = refits
         self.calibration_ = decision.calibration
         self._cuts = decision.cuts

@@ -1,11 +1,9 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
-import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,19 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
-from metasampler.growth._data import GrowthData, Part, join_below, part_apart
-from metasampler.growth._draw import (
-    RandomStreams,
-    Stream,
-    can_hold_out,
-    find_minority,
-    split_rows,
-)
-from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._adapters import weight_argument
+from metasampler.growth._data import join_arrays
+from metasampler.growth._hold_out import assign_folds, can_hold_out, find_minority, hold_out
+from metasampler.growth._join import join_tables
+from metasampler.growth._kinds import kinds_of, unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
-from metasampler.growth._looked import LookedAt
-from metasampler.growth._memory import Memory
-from metasampler.growth._sources import resolve_source
+from metasampler.growth._memory import MemoryRows
+from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
@@ -51,31 +44,6 @@ def unchanged_on_error(estimator) -> Iterator[None]:
         # In one step: there may be a second interrupt.
         estimator.__dict__ = before
         raise
-
-
-@contextmanager
-def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
-    """Yield the rows as a fit takes them, and how many there are of each class.
-
-    Of rows that are not in memory the labels are read; however the fit ends, what it has written
-    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
-    where rows are made ready.
-    """
-    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
-        source = resolve_source(X, y, sample_weight)
-        with source.make_place() as place:
-            looked = LookedAt(source, place)
-            yield looked, looked.counts
-        return
-    labels = np.asarray(y)
-    if y is not None and sample_weight is not None:
-        counting = np.asarray(sample_weight) != 0
-        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
-    try:
-        counts = np.unique(labels, return_counts=True)[1]
-    except TypeError:  # labels of several types
-        counts = np.array([])
-    yield X, counts
 
 
 def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
@@ -131,27 +99,60 @@ def encode_labels(y, classes, name: str) -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
-def _drop_weightless_rows(X, y, sample_weight):
-    """Check the weights and leave out the rows that have none, as if they were never passed."""
+def drop_weightless_rows(X, y, sample_weight, name: str = "sample_weight"):
+    """Check the weights and leave out the rows that have none, as if they were never passed.
+
+    Returns rows, labels, weights of mean 1, and the positions of the rows that stay: None for all.
+    """
     if isinstance(sample_weight, Real) and not np.isfinite(float(sample_weight)):
-        raise ValueError(f"sample_weight must be finite, got {sample_weight}.")
+        raise ValueError(f"{name} must be finite, got {sample_weight}.")
     try:
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (TypeError, ValueError) as error:
-        if "sample_weight" in str(error) or "Sample weights" in str(error):
-            raise
-        raise ValueError(f"sample_weight must hold numbers, one a row: {error}.") from error
+        said = str(error)
+        if "sample_weight" in said or "Sample weights" in said:
+            if name == "sample_weight":
+                raise
+            raise type(error)(re.sub("sample_weight|Sample weights", name, said)) from error
+        raise ValueError(f"{name} must hold numbers, one per row: {error}.") from error
     keep, rows = weights > 0, None
     if not keep.any():  # older versions of scikit-learn let this pass
-        raise ValueError("sample_weight is zero for every row.")
+        raise ValueError(f"{name} is zero for every row.")
     if not keep.all():
         rows = np.flatnonzero(keep)
         X, y, weights = take_rows(X, rows), y[rows], weights[rows]
     least = weights.min()
-    check_spread(least, weights.max())
+    check_spread(least, weights.max(), name)
     ratios = ratios_to(weights, least)
-    # Of mean 1, because learners take them for numbers of rows.
+    # Of mean 1, because members take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
+
+
+def check_validation_rows(X, X_val, y_val, sample_weight_val) -> None:
+    """Refuse validation rows without labels or the reverse; warn of those that are trained on."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together.")
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError("sample_weight_val needs validation rows: pass X_val and y_val too.")
+    if X_val is not None and X_val is X:
+        warnings.warn(
+            "X_val is X itself: members are trained on these rows, so the scores, the calibration "
+            "and the threshold are too optimistic. Pass other rows, or leave X_val out.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def warn_of_unweighted_members(estimator) -> None:
+    """Warn if row weights have no effect within some members."""
+    unweighted = [repr(each) for each in kinds_of(estimator) if weight_argument(each) is None]
+    if unweighted:
+        warnings.warn(
+            f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
+            "the weights count in draws and scores, but not within these members.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def make_growth_data(
@@ -163,6 +164,7 @@ def make_growth_data(
     y_test=None,
     *,
     sample_weight=None,
+    sample_weight_val=None,
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
@@ -171,15 +173,15 @@ def make_growth_data(
     must_hold_out: bool = True,
     rotate: bool = False,
     **settings,
-) -> GrowthData:
+) -> MemoryRows:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
-    stay where they are and only their row numbers are taken aside. None holds out nothing. Of a
-    class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
-    and no validation rows. With ``rotate`` no rows are held out from all members: each member
-    leaves out another part of them. ``streams`` may be the ``random_state`` that they come from.
-    The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
+    stay where they are and only their row numbers are taken aside. None holds out nothing. A class
+    with a single row cannot be held out: an error, or without ``must_hold_out`` a warning and no
+    validation rows. With ``rotate`` no rows are held out from all members: each member leaves out
+    another fold. ``streams`` may be the ``random_state`` that they come from. The other settings
+    are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
     learned_from = X
@@ -190,6 +192,7 @@ def make_growth_data(
             learned_from = take_rows(X, np.flatnonzero(counting))
     form = unfitted_form(estimator, X).fit(learned_from)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
+    check_validation_rows(X, X_val, y_val, sample_weight_val)
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
             raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
@@ -200,27 +203,34 @@ def make_growth_data(
     if form.wants == "as it is":
         refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
-    original_rows, n_passed = None, X.shape[0]
+    original, n_passed = None, X.shape[0]
     if sample_weight is not None:
-        X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)
+        X, y, sample_weight, original = drop_weightless_rows(X, y, sample_weight)
+        warn_of_unweighted_members(estimator)
+    elif sample_weight_val is not None:
+        sample_weight = np.ones(len(y))
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
     # Counted before rows are held out.
     minority = find_minority(classes, counts)
-    known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
+    rows, folds = {"train": np.arange(len(codes))}, None
     streams = RandomStreams.from_random_state(streams)
     fraction = validation_fraction if X_val is None else None
     if fraction is not None and can_hold_out(classes, counts, must_hold_out):
-        n_folds = max(2, round(min(1 / fraction, len(codes)))) if rotate else 0
         key = streams.row_key(Stream.SPLIT)
-        folds = split_rows(codes, len(classes), n_folds, fraction, key)
+        class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if rotate:
-            known |= {"folds": folds, "roles": {"train": slice(None), "valid": slice(None)}}
+            n_folds = max(2, round(min(1 / fraction, len(codes))))
+            folds = assign_folds(class_rows, len(codes), n_folds, key)
+            rows["valid"] = rows["train"]
         else:
-            known["roles"] = {"train": folds == 0, "valid": folds == 1}
+            held_out = hold_out(class_rows, len(codes), fraction, key)
+            rows = {"train": np.flatnonzero(~held_out), "valid": np.flatnonzero(held_out)}
     # In as few bytes as they need: there is one for every row.
-    code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
-    parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])
+    code_type = np.min_scalar_type(len(classes) - 1)
+    tables, all_codes, all_weights = [X], [codes.astype(code_type)], [sample_weight]
+    passed = [np.arange(n_passed) if original is None else original]
+    n_rows = X.shape[0]
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue
@@ -228,19 +238,29 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
-        codes = encode_labels(labels, classes, f"y_{suffix}").astype(code_type)
-        start = parts[-1].start + parts[-1].n_rows
-        passed = None if original_rows is None else start + n_passed - X.shape[0]
-        part = part_apart(table, codes, start, role, sample_weight is not None, passed)
-        parts.append(replace(part, remembers=True))
+        # Unless they have weights of their own, rows that only evaluate count one each.
+        weights, kept = np.ones(len(labels)), None
+        if role == "valid" and sample_weight_val is not None:
+            table, labels, weights, kept = drop_weightless_rows(
+                table, labels, sample_weight_val, "sample_weight_val"
+            )
+        tables.append(table)
+        all_codes.append(encode_labels(labels, classes, f"y_{suffix}").astype(code_type))
+        all_weights.append(None if sample_weight is None else weights)
+        passed.append(n_passed + (np.arange(len(labels)) if kept is None else kept))
+        rows[role] = np.arange(n_rows, n_rows + len(labels))
+        n_rows += len(labels)
     if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
-        parts[:2] = [join_below(parts[:2])]
-    data = GrowthData(
-        place,
-        parts,
-        classes,
-        n_drawn_parts=1,
+        tables[:2] = [join_tables(*tables[:2])]
+    data = MemoryRows(
+        tables=tables,
+        codes=join_arrays(all_codes),
+        weights=join_arrays(all_weights),
+        rows=rows,
+        folds=folds,
+        original=None if sample_weight is None else np.concatenate(passed),
+        classes=classes,
         minority=minority,
         sampling_ratio=sampling_ratio,
         streams=streams,

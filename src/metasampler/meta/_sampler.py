@@ -26,8 +26,8 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     copy_input_tags,
+    make_adapters,
     make_growth_data,
-    make_learners,
     resolve_kinds,
     unchanged_on_error,
 )
@@ -188,9 +188,11 @@ class MetaSampler(BaseEstimator):
         self,
         X,
         y,
+        sample_weight=None,
+        *,
         X_val=None,
         y_val=None,
-        *,
+        sample_weight_val=None,
         X_test=None,
         y_test=None,
         callback=None,
@@ -205,8 +207,12 @@ class MetaSampler(BaseEstimator):
             Training rows.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see :meth:`MesaClassifier.fit`.
         X_val, y_val : table and array-like, default=None
             Validation rows; without them a part of X is held out.
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows: they count in the score, and so in the rewards.
         X_test, y_test : table and array-like, default=None
             Rows that are only scored, for `history_`.
         callback, checkpoint, checkpoint_every
@@ -217,7 +223,8 @@ class MetaSampler(BaseEstimator):
         self : MetaSampler
             The meta-trained sampler.
         """
-        task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0")
+        weights = {"sample_weight": sample_weight, "sample_weight_val": sample_weight_val}
+        task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0", **weights)
         with unchanged_on_error(self):
             self._fit([task], callback, checkpoint, checkpoint_every)
             # `n_features_in_` is for the user; nothing of the sampler depends on it.
@@ -282,7 +289,7 @@ class MetaSampler(BaseEstimator):
         self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_kinds(self.estimator)
-        members = [make_learners(kinds, task.tables, task.n_classes) for task in data]
+        members = [make_adapters(kinds, task.tables, task.n_classes) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
@@ -321,6 +328,8 @@ class MetaSampler(BaseEstimator):
         """Return the rows of a task, and what fits members on them."""
         rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
         options = {
+            "sample_weight": task.sample_weight,
+            "sample_weight_val": task.sample_weight_val,
             "validation_fraction": self.validation_fraction,
             "sampling_ratio": self.sampling_ratio,
             "scoring": self.scoring,
@@ -330,7 +339,7 @@ class MetaSampler(BaseEstimator):
         if hasattr(kinds, "prepare_task"):
             return kinds.prepare_task(*rows, **options)
         data = make_growth_data(*rows, estimator=kinds, **options)
-        return data, make_learners(kinds, data.tables, data.n_classes)
+        return data, make_adapters(kinds, data.tables, data.n_classes)
 
     def _train(
         self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10

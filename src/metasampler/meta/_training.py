@@ -63,6 +63,8 @@ class Task:
         :class:`~metasampler.meta.FitToConstants` the policy may learn from them.
     name : str, default=None
         What the task is called in `MetaSampler.history_`.
+    sample_weight, sample_weight_val : array-like, default=None
+        Weights of training and of validation rows.
 
     Examples
     --------
@@ -78,6 +80,8 @@ class Task:
     X_test: Any = None
     y_test: Any = None
     name: str | None = None
+    sample_weight: Any = None
+    sample_weight_val: Any = None
 
 
 def as_tasks(tasks) -> list[Task]:
@@ -186,7 +190,7 @@ class MetaTraining:
                 settings.hidden_layer_sizes,
                 n_tasks=len(self.data),
                 n_actions=settings.n_estimators - 1,
-                rng=self.streams.generator(Stream.LEARNER),
+                rng=self.streams.generator(Stream.TRAINER),
             )
         )
         self._play = partial(
@@ -245,7 +249,7 @@ class MetaTraining:
         tasks = []
         for place in range(self.n_rounds_done * size, (self.n_rounds_done + 1) * size):
             deal, card = divmod(place, n_tasks)
-            rng = self.streams.child(Stream.LEARNER, deal).generator(Stream.SUBSET)
+            rng = self.streams.child(Stream.TRAINER, deal).generator(Stream.SUBSET)
             tasks.append(int(rng.permutation(n_tasks)[card]))
         return tasks
 
