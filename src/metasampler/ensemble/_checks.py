@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
+from metasampler.ensemble._class_decision import check_class_goal
 from metasampler.ensemble._teams import Plan
 from metasampler.growth import GrowthData, fingerprint, join_tables
 
@@ -48,7 +49,7 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
 
 def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     """Refuse, before any work, what the rows or other parameters make impossible."""
-    check_threshold(ensemble.threshold, data.n_classes, held_out=data.has_validation)
+    check_threshold(ensemble.threshold, data.classes, held_out=data.has_validation)
     if not data.has_validation:
         needs = None
         if ensemble.calibration == "sigmoid":
@@ -83,17 +84,14 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         )
 
 
-def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:
+def check_threshold(threshold: Any, classes: np.ndarray, *, held_out: bool) -> None:
     """Refuse a threshold that means nothing, or that needs held-out rows where there are none."""
-    if threshold is None or threshold == "balanced":
+    if len(classes) > 2:
+        check_class_goal(threshold, classes)
+    elif threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
         return
-    if not _means_something(threshold):
+    elif not _means_something(threshold):
         raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
-    if n_classes > 2:
-        raise ValueError(
-            f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
-            "work for any number."
-        )
     if needs_held_out_rows(threshold) and not held_out:
         raise ValueError(
             f"threshold={threshold!r} is tuned on validation rows: pass X_val and y_val, or a "
@@ -119,7 +117,12 @@ def _means_something(threshold: Any) -> bool:
 
 def needs_held_out_rows(threshold) -> bool:
     """Return whether a threshold that means something is tuned on held-out rows."""
-    return not (threshold is None or isinstance(threshold, Real) or threshold == "balanced")
+    if threshold is None or isinstance(threshold, Real):
+        return False
+    if isinstance(threshold, str):
+        return threshold != "balanced"
+    # Prices of classes, or of mistakes, decide by probabilities alone.
+    return threshold[0] != "cost" or isinstance(threshold[1], Real)
 
 
 # ---------------------------------------------------------------------- warm starts

@@ -4,8 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metasampler.ensemble._calibration import Calibration, HeldOut, make_calibration
+from metasampler.ensemble._calibration import Calibration, make_calibration
+from metasampler.ensemble._class_decision import (
+    ClassDecision,
+    ClassEvidence,
+    choose_class_decision,
+)
 from metasampler.ensemble._cut_points import CutPoints
+from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._threshold import Threshold, choose_threshold
 
 
@@ -13,47 +19,56 @@ from metasampler.ensemble._threshold import Threshold, choose_threshold
 class World:
     """The rows that probabilities and decisions are about.
 
-    ``prior`` is the share of each class, ``n_rows`` the number of rows, and ``minority`` the
-    position of the class to find.
+    ``prior`` is the share of each of the ``classes``, ``n_rows`` the number of rows, and
+    ``minority`` the position of the class to find.
     """
 
     prior: np.ndarray
     n_rows: int
     minority: int
+    classes: np.ndarray
 
 
 @dataclass(eq=False)
 class Decision:
-    """A calibration and, for two classes, a threshold.
+    """A calibration, and how classes are called by its probabilities.
 
-    ``cuts`` are what a threshold can be chosen by again: None for more classes, or without held-out
-    rows.
+    ``evidence`` is what a threshold can be chosen by again: None without held-out rows.
     """
 
     calibration: Calibration
-    cuts: CutPoints | None = None
-    threshold: Threshold | None = None
+    evidence: CutPoints | ClassEvidence | None
+    threshold: Threshold | ClassDecision
 
 
 def decide(
     world: World, drawn: np.ndarray | None, held_out: HeldOut | None, calibration, goal
 ) -> Decision:
-    """Fit the calibration and choose the threshold, which only two classes have.
+    """Fit the calibration, and choose how classes are called.
 
-    ``drawn`` is the share of each class in what members were trained on. It is None for the answers
-    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these.
+    ``drawn`` is the share of each class in what members were trained on. It is None for the joint
+    answers of teams: to their log-odds a sigmoid is fitted, or for many classes a softmax.
     """
     judged, weights, n_classes = {}, None, len(world.prior)
     if held_out is not None:
         weights = _to_prior(held_out.codes, held_out.weights, world.prior)
         judged = {"proba": held_out.proba, "codes": held_out.codes, "weights": weights}
     of_log_odds = drawn is None
+    if of_log_odds and n_classes > 2:
+        drawn = world.prior
     drawn = np.full(n_classes, 1 / n_classes) if drawn is None else drawn
     calibrate = make_calibration(
         calibration, prior=world.prior, drawn=drawn, of_log_odds=of_log_odds, **judged
     )
     if n_classes > 2:
-        return Decision(calibrate)
+        evidence = None
+        if held_out is not None:
+            evidence = ClassEvidence.of(calibrate(held_out.proba), held_out.codes, weights)
+        return Decision(
+            calibrate,
+            evidence,
+            choose_class_decision(goal, evidence, world.classes, calibrate.prior),
+        )
     cuts = None
     if held_out is not None:
         scores = calibrate(held_out.proba)[:, world.minority]
@@ -69,5 +84,6 @@ def _to_prior(codes, weights, prior):
     the training rows.
     """
     totals = np.bincount(codes, weights, len(prior))
-    factors = prior * totals.sum() / totals
+    # A class may have no held-out row, if it has only one row at all.
+    factors = prior * totals.sum() / np.where(totals > 0, totals, 1)
     return factors[codes] if weights is None else weights * factors[codes]

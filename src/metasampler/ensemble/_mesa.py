@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
+from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
 from metasampler.ensemble._teams import ENOUGH_ROWS, RECIPES, Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
@@ -328,6 +329,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if name not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
+        if len(counts) > 2:
+            recipe = MANY_CLASS_RECIPES[name].scaled(n_members)
+            kinds = [recipe.scout(1), *many_class_trees(1, 1, 1)]
+            part = HELD_OUT if part == "auto" else part
+            return Plan(kinds, recipe.n_trees, part, recipe, universal)
         recipe = RECIPES[name].scaled(n_members)
         if len(counts) and counts.min() < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.
@@ -341,7 +347,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     def _policies_of_teams(self, plan, trees: list, data) -> dict:
         """Return what draws the rows of each team where the user says it."""
-        if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
+        if self._resumes() and "trees" in self._policies:
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         rows = data.for_team(self.sampling_ratio, trees=True).holding_out_a_fold()

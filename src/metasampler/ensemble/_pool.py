@@ -8,11 +8,14 @@ parameters as there are classes, not their square.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial, reduce
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
+
+from metasampler.ensemble._held_out import HeldOut
+from metasampler.growth import GrowthData
 
 # The share of each answer that is replaced by the class frequencies: the few trees that judge a
 # held-out row often give a class the probability 0, which has no logarithm.
@@ -28,64 +31,82 @@ _LEAST_WEIGHT = 0.01
 # Rows that an intercept of one must gain: of classes with few rows it stays small.
 _SHRINKAGE = 1.0
 
-# With fewer held-out rows than this the teams have equal weights.
-_ENOUGH_ROWS = 20
+#: With fewer held-out rows than this teams have equal weights, and nothing is calibrated by them.
+ENOUGH_ROWS = 20
 
 
-def smoothed_logs(proba: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the logarithms of probabilities, once a small share of the prior is mixed in."""
-    return np.log((1 - _FLOOR) * proba + _FLOOR * prior)
+def smoothed_logs(proba: np.ndarray, world: np.ndarray, floor: float = _FLOOR) -> np.ndarray:
+    """Return the logarithms of probabilities, once a small share of the world's is mixed in."""
+    return np.log((1 - floor) * proba + floor * world)
 
 
-@dataclass
 class Pool:
-    """Joins the answers of teams for many classes.
+    """Join the answers of teams for many classes.
 
-    Attributes
+    Parameters
     ----------
     prior : ndarray of shape (n_classes,)
-        The share of each class in the training rows.
-    weights : ndarray of shape (n_teams,)
-        What the logarithms of each team are multiplied by.
+        The share of each class in the training rows: in their world the joint answer is.
+    shares : list of ndarray of shape (n_classes,)
+        The share of each class in what each team was trained on.
+    answers : list of ndarray, default=()
+        The probabilities of held-out rows by each team. Without them teams have equal weights.
+    codes, row_weights : ndarray, default=None
+        The classes and weights of these rows.
     """
 
-    prior: np.ndarray
-    weights: np.ndarray
-
-    @classmethod
-    def fit(
-        cls,
-        answers: Sequence[np.ndarray],
-        codes: np.ndarray | None,
-        prior: np.ndarray,
-        row_weights: np.ndarray | None = None,
-    ) -> "Pool":
-        """Return the pool of teams, given their probabilities of held-out rows.
-
-        ``codes`` are the classes of these rows; without any the teams have equal weights.
-        """
-        equal = np.full(len(answers), 1 / len(answers))
-        if codes is None or len(codes) < _ENOUGH_ROWS or len(answers) == 1:
-            return cls(prior, equal)
+    def __init__(self, prior, shares, answers=(), codes=None, row_weights=None):
+        self.prior = prior
+        self.shares = shares
+        #: What the log-odds of each team are multiplied by.
+        self.weights = np.full(len(shares), 1 / len(shares))
+        #: The score of each team on held-out rows, and last that of all together.
+        self.scores: list[float] = []
+        if codes is None or len(codes) < ENOUGH_ROWS or len(shares) == 1:
+            return
         rows, scales = thin_out(codes, len(prior), _MOST_NUMBERS)
         if row_weights is not None:
             scales = scales * row_weights[rows]
-        logs = [smoothed_logs(answer[rows], prior) for answer in answers]
-        learned, _ = fit_log_linear(logs, codes[rows], scales)
-        return cls(prior, (learned + learned.sum() * equal) / 2)
+        logs = [
+            smoothed_logs(answer[rows], share) - np.log(share)
+            for answer, share in zip(answers, shares, strict=True)
+        ]
+        learned, _ = fit_log_linear(logs, codes[rows], scales, offset=np.log(prior))
+        self.weights = (learned + learned.mean()) / 2
+
+    @classmethod
+    def of(
+        cls, data: GrowthData, judged: Sequence[tuple], shares: Sequence[np.ndarray], prior
+    ) -> tuple["Pool", HeldOut | None]:
+        """Return the pool of grown teams and the rows that all of them left out, if there are any.
+
+        ``judged`` are the rows of each team, as `Growth.judged` returns them.
+        """
+        if not data.has_validation:
+            return cls(prior, shares), None
+        teams = [HeldOut(*of_team) for of_team in judged]
+        common = reduce(partial(np.intersect1d, assume_unique=True), [team.rows for team in teams])
+        shared = [team.at(common) for team in teams]
+        answers, first = [team.proba for team in shared], shared[0]
+        pool = cls(prior, shares, answers, first.codes, first.weights)
+        held_out = first._replace(proba=pool(answers))
+        counts = np.bincount(first.codes, minlength=data.n_classes)
+        # Only macro average precision leaves out classes that have no held-out row.
+        if counts.min() or (data.scoring == "average_precision" and np.count_nonzero(counts) > 1):
+            score = data.score_function(first.codes, first.weights)
+            pool.scores = [score(answer) for answer in (*answers, held_out.proba)]
+        return pool, held_out
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
-        given = [
-            (weight, answer)
-            for weight, answer in zip(self.weights, answers, strict=True)
-            if answer is not None
-        ]
-        # The others speak for a team that is not there yet.
-        scale = self.weights.sum() / sum(weight for weight, _ in given)
-        total = np.zeros_like(given[0][1])
-        for weight, answer in given:
-            total += weight * scale * smoothed_logs(answer, self.prior)
+        known = [number for number, answer in enumerate(answers) if answer is not None]
+        # The others stand in for a team that has no members yet.
+        scale = self.weights.sum() / self.weights[known].sum()
+        total = np.log(self.prior)
+        for number in known:
+            answer, share = answers[number], self.shares[number]
+            odds = smoothed_logs(answer, share) - np.log(share)
+            total = total + self.weights[number] * scale * odds
         return softmax(total, axis=1)
 
 
@@ -94,28 +115,33 @@ class SoftmaxCalibration:
 
     Parameters
     ----------
-    prior : ndarray of shape (n_classes,)
-        The share of each class in the training rows.
+    prior, drawn : ndarray of shape (n_classes,)
+        The share of each class in the training rows, and in the world of the probabilities.
     proba, codes, weights : ndarray
         Uncalibrated probabilities of held-out rows, their classes and weights.
+    floor : float
+        A share of each probability that is replaced by ``drawn``: means of few trees may be 0.
     """
 
     name = "softmax"
 
-    def __init__(self, prior, proba, codes, weights=None):
+    def __init__(self, prior, drawn, proba, codes, weights=None, floor=_FLOOR):
         self.prior = prior
+        self.drawn = drawn
+        self.floor = floor
         rows, scales = thin_out(codes, len(prior), _MOST_NUMBERS)
         if weights is not None:
             scales = scales * weights[rows]
-        slopes, self.intercepts = fit_log_linear([self._logs(proba[rows])], codes[rows], scales)
+        logs = [self._odds(proba[rows])]
+        slopes, self.intercepts = fit_log_linear(logs, codes[rows], scales, offset=np.log(prior))
         self.slope = float(slopes[0])
 
-    @staticmethod
-    def _logs(proba: np.ndarray) -> np.ndarray:
-        return np.log(np.maximum(proba, 1e-12))
+    def _odds(self, proba: np.ndarray) -> np.ndarray:
+        return smoothed_logs(proba, self.drawn, self.floor) - np.log(self.drawn)
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
-        return softmax(self.slope * self._logs(proba) + self.intercepts, axis=1)
+        intercepts = np.log(self.prior) + self.intercepts
+        return softmax(self.slope * self._odds(proba) + intercepts, axis=1)
 
 
 def thin_out(codes: np.ndarray, n_classes: int, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -151,9 +177,9 @@ def largest_within(counts: np.ndarray, total: int) -> np.ndarray:
 
 
 def fit_log_linear(
-    logs: Sequence[np.ndarray], codes: np.ndarray, weights: np.ndarray
+    logs: Sequence[np.ndarray], codes: np.ndarray, weights: np.ndarray, offset: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight of each table of logarithms, and an intercept for each class.
+    """Return the weight of each table of logarithms, and what is added to the offset of each class.
 
     They minimise the log-loss of the rows. The problem is convex. Sums are taken by NumPy alone:
     BLAS would round otherwise with another number of threads.
@@ -164,7 +190,7 @@ def fit_log_linear(
 
     def loss(parameters):
         slopes, intercepts = parameters[:n_tables], parameters[n_tables:]
-        scores = intercepts + slopes[0] * logs[0]
+        scores = offset + intercepts + slopes[0] * logs[0]
         for slope, table in zip(slopes[1:], logs[1:], strict=True):
             scores += slope * table
         scores = log_softmax(scores, axis=1)
