@@ -56,9 +56,10 @@ class Blend:
     have as many votes as the others together: weights that were learned from left-out rows did no
     better.
 
-    ``answers`` are the mean probabilities of class 1 by each team, for some rows. ``codes`` are the classes of the rows, if members have not seen them. ``shares``
-    are those of each class in what each team was trained on: log-odds are counted from there, so
-    that the joint answer is that of a balanced world.
+    ``answers`` are the mean probabilities of class 1 by each team, for some rows. ``codes`` are the
+    classes of the rows, if members have not seen them. ``shares`` are those of each class in what
+    each team was trained on: log-odds are counted from there, so that the joint answer is that of a
+    balanced world.
     """
 
     def __init__(self, answers: Arrays, codes, shares: Arrays, votes: Sequence[int] = ()):

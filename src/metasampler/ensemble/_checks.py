@@ -73,7 +73,17 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         # Whether they can be put into one is seen from a row of each.
         join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
     counts = data.role_counts("all")
-    if counts.min() < _FEW_ROWS:
+    if data.n_classes > 2 and counts.min() < _FEW_ROWS:
+        n_few = int(np.sum(counts < _FEW_ROWS))
+        few = np.argsort(counts, kind="stable")[: min(n_few, 3)]
+        shown = ", ".join(f"{label!r:.80}" for label in data.classes[few].tolist())
+        warnings.warn(
+            f"{n_few} of {data.n_classes} classes have fewer than {_FEW_ROWS} rows: {shown}"
+            f"{', ...' if n_few > 3 else ''}. What held-out rows say of them is mostly chance.",
+            UserWarning,
+            stacklevel=5,
+        )
+    elif counts.min() < _FEW_ROWS:
         label = data.classes[[int(np.argmin(counts))]].tolist()[0]
         warnings.warn(
             f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "

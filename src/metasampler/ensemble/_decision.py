@@ -63,12 +63,10 @@ def decide(
     if n_classes > 2:
         evidence = None
         if held_out is not None:
+            assert weights is not None
             evidence = ClassEvidence.of(calibrate(held_out.proba), held_out.codes, weights)
-        return Decision(
-            calibrate,
-            evidence,
-            choose_class_decision(goal, evidence, world.classes, calibrate.prior),
-        )
+        called = choose_class_decision(goal, evidence, world.classes, calibrate.prior)
+        return Decision(calibrate, evidence, called)
     cuts = None
     if held_out is not None:
         scores = calibrate(held_out.proba)[:, world.minority]

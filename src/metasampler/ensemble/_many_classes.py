@@ -8,6 +8,7 @@ boosters gain nothing besides scouts (`metasampler study class-draws`).
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -41,7 +42,7 @@ class ManyClassRecipe(Recipe):
     n_scouts: int = 5
     n_boosters: int = 0
     #: Half of them decision trees, half extra trees.
-    n_trees: int = 120
+    n_trees: int = 100
     min_child_samples: int = 5
 
     def scaled(self, n_estimators: int | None) -> "ManyClassRecipe":
@@ -61,25 +62,31 @@ class ManyClassRecipe(Recipe):
         n_scouts = min(self.n_scouts, 3) if data.counts.sum() > _MANY_ROWS else self.n_scouts
         yield [Team("scouts", growth, None, n_scouts)]
         sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
-        factors = class_factors(data.counts, data.class_weights, sizes)
-        rows = data.for_team(np.inf, trees=True, max_rows=int(sizes.max()), class_factors=factors)
-        teams = []
-        n_extra = self.n_trees // 2
         kinds = many_class_trees(int(sizes.sum()), data.n_classes, self.n_trees)
-        for number, (name, kind, n_trees) in enumerate(
-            (
-                ("trees", kinds[0], self.n_trees - n_extra),
-                ("extra trees", kinds[1], n_extra),
-            ),
-            start=1,
+        rows, policy = self._rows_of_trees(plan, ensemble, data, kinds, sizes)
+        n_extra = self.n_trees // 2
+        teams = []
+        for number, name, kind, n_trees in (
+            (1, "trees", kinds[0], self.n_trees - n_extra),
+            (2, "extra trees", kinds[1], n_extra),
         ):
             if n_trees:
                 adapters = make_adapters(kind, rows.tables, data.n_classes, n_jobs, smoothing)
                 growth = Growth(rows, adapters, streams.child(Stream.TEAM, number))
                 growth.score_steps = False
-                teams.append(Team(name, growth, None, n_trees))
-        if teams:
-            yield teams
+                teams.append(Team(name, growth, deepcopy(policy), n_trees))
+        yield teams
+
+    @staticmethod
+    def _rows_of_trees(plan, ensemble, data: GrowthData, kinds: list, sizes: np.ndarray) -> tuple:
+        """Return the rows of trees, and the policy that draws them."""
+        if plan.universal:
+            factors = class_factors(data.counts, data.class_weights, sizes)
+            most = int(sizes.max())
+            return data.for_team(np.inf, trees=True, max_rows=most, class_factors=factors), None
+        # A sampler of the user's own has rows to choose only in balanced samples.
+        policy = ensemble._policies_of_teams(plan, kinds, data).get("trees")
+        return data.for_team(ensemble.sampling_ratio, trees=True), policy
 
 
 def class_factors(counts: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -113,7 +120,7 @@ def many_class_trees(n_rows: int, n_classes: int, n_trees: int) -> list:
 
 MANY_CLASS_RECIPES = {
     "default": ManyClassRecipe(),
-    "fast": ManyClassRecipe(n_scouts=2, n_trees=30, max_scout_rounds=60),
+    "fast": ManyClassRecipe(n_scouts=3, n_trees=40, max_scout_rounds=60),
     "best": ManyClassRecipe(
         n_scouts=10,
         n_trees=300,

@@ -330,10 +330,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             names = ", ".join(map(repr, RECIPES))
             raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
         if len(counts) > 2:
-            recipe = MANY_CLASS_RECIPES[name].scaled(n_members)
-            kinds = [recipe.scout(1), *many_class_trees(1, 1, 1)]
+            many = MANY_CLASS_RECIPES[name].scaled(n_members)
+            kinds = [many.scout(1), *many_class_trees(1, 1, 1)]
             part = HELD_OUT if part == "auto" else part
-            return Plan(kinds, recipe.n_trees, part, recipe, universal)
+            return Plan(kinds, many.n_trees, part, many, universal)
         recipe = RECIPES[name].scaled(n_members)
         if len(counts) and counts.min() < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.

@@ -99,14 +99,14 @@ class Pool:
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
-        known = [number for number, answer in enumerate(answers) if answer is not None]
+        known = np.array([answer is not None for answer in answers])
         # The others stand in for a team that has no members yet.
         scale = self.weights.sum() / self.weights[known].sum()
         total = np.log(self.prior)
-        for number in known:
-            answer, share = answers[number], self.shares[number]
-            odds = smoothed_logs(answer, share) - np.log(share)
-            total = total + self.weights[number] * scale * odds
+        for weight, share, answer in zip(self.weights, self.shares, answers, strict=True):
+            if answer is not None:
+                odds = smoothed_logs(answer, share) - np.log(share)
+                total = total + weight * scale * odds
         return softmax(total, axis=1)
 
 

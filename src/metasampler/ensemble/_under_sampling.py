@@ -147,6 +147,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
+            blend: Blend | Pool | None
             for ready in plan.teams(self, data, smoothing):
                 if resumes:
                     self._resume(ready)
@@ -322,7 +323,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """
         check_is_fitted(self)
         check_threshold(threshold, self.classes_, held_out=self._evidence is not None)
-        prior, evidence = self.calibration_.prior, self._evidence
+        prior = self.calibration_.prior
+        evidence: Any = self._evidence
         chosen: Threshold | ClassDecision
         if len(self.classes_) > 2:
             chosen = choose_class_decision(threshold, evidence, self.classes_, prior)
