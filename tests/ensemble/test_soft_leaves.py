@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from metasampler.growth._trees import LeafLearner, leaf_values
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier, RandomForestClassifier
@@ -21,7 +22,6 @@ from metasampler.ensemble import (
     UnderBaggingClassifier,
 )
 from metasampler.growth import make_learners
-from metasampler.growth._trees import LeafLearner, leaf_values
 
 LEARNERS = [
     DecisionTreeClassifier(),

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from imblearn.ensemble import BalancedBaggingClassifier
+from metasampler.growth._pieces import find_rows
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -35,7 +36,6 @@ from metasampler.ensemble._self_paced import draw_self_paced, self_paced_factor,
 from metasampler.growth import Memory, RandomStreams, Stream
 from metasampler.growth._data import Part
 from metasampler.growth._draw import Candidates, Request, race_keys
-from metasampler.growth._pieces import find_rows
 from metasampler.growth._rules import Sums
 
 

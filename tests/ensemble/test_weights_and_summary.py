@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from metasampler.growth._scoring import average_precision
 from sklearn.inspection import permutation_importance
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_validate
@@ -22,7 +23,6 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.growth._scoring import average_precision
 from metasampler.policy import load_policy
 
 ENSEMBLES = [

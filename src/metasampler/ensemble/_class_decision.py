@@ -28,12 +28,12 @@ ALLOWED = (
 class ClassDecision(NamedTuple):
     """How a class is chosen for each row, and what held-out rows say of it.
 
-    ``factors`` multiply the probabilities of the classes; the largest product wins. With ``costs``
-    the class with the lowest expected cost wins. ``precision`` and ``recall`` have a number per
-    class: NaN if no held-out row is in the class, or none is called it.
+    The class wins whose probability is largest compared with its threshold or, with ``costs``, the
+    class with the lowest expected cost. ``precision`` and ``recall`` have a number per class: NaN
+    if no held-out row is called it, or none is in the class.
     """
 
-    factors: np.ndarray
+    thresholds: np.ndarray
     costs: np.ndarray | None = None
     precision: np.ndarray | None = None
     recall: np.ndarray | None = None
@@ -41,7 +41,7 @@ class ClassDecision(NamedTuple):
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Return the position of each row's class."""
         if self.costs is None:
-            return np.argmax(proba * self.factors, axis=1)
+            return np.argmax(proba / self.thresholds, axis=1)
         # Not by BLAS, which rounds otherwise with another number of threads.
         return np.argmin(np.einsum("ij,jk->ik", proba, self.costs), axis=1)
 
@@ -78,23 +78,23 @@ def choose_class_decision(
     """
     costs = None
     if goal is None:
-        factors = np.ones(len(prior))
-    elif goal == "balanced":
-        factors = 1 / prior
-    elif goal == "macro_f1":
+        thresholds = np.ones(len(prior))
+    elif isinstance(goal, str) and goal == "balanced":
+        thresholds = prior
+    elif isinstance(goal, str):
         assert evidence is not None
-        factors = _best_for_f1(evidence, prior)
+        thresholds = _best_for_f1(evidence, prior)
     elif goal[0] == "recall":
         assert evidence is not None
         wanted = {_position(classes, label): share for label, share in goal[1].items()}
-        factors = _with_recall(evidence, 1 / prior, wanted, classes)
+        thresholds = _with_recall(evidence, prior, wanted, classes)
     elif isinstance(goal[1], Mapping):
-        factors = np.ones(len(prior))
+        thresholds = np.ones(len(prior))
         for label, price in goal[1].items():
-            factors[_position(classes, label)] = price
+            thresholds[_position(classes, label)] = 1 / price
     else:
-        factors, costs = np.ones(len(prior)), np.asarray(goal[1], dtype=float)
-    decision = ClassDecision(factors, costs)
+        thresholds, costs = np.ones(len(prior)), np.asarray(goal[1], dtype=float)
+    decision = ClassDecision(thresholds, costs)
     if evidence is None:
         return decision
     confusion = evidence.confusion(decision(evidence.proba))
@@ -114,33 +114,33 @@ def macro_f1(confusion: np.ndarray) -> float:
 
 
 def _best_for_f1(evidence: ClassEvidence, prior: np.ndarray) -> np.ndarray:
-    """Return the factors with the best macro F1: one number is chosen, whatever the classes are.
+    """Return the thresholds with the best macro F1: one number is chosen for all classes.
 
-    A factor per class, tuned one by one, fits a small class to the few rows that it has.
+    Thresholds that are tuned one by one fit a small class to the few rows that it has.
     """
     scores = []
     for power in _POWERS:
-        called = ClassDecision(prior**-power)(evidence.proba)
+        called = ClassDecision(prior**power)(evidence.proba)
         scores.append(macro_f1(evidence.confusion(called)))
-    return prior ** -_POWERS[int(np.argmax(scores))]
+    return prior ** _POWERS[int(np.argmax(scores))]
 
 
 def _with_recall(
-    evidence: ClassEvidence, factors: np.ndarray, wanted: dict[int, float], classes: np.ndarray
+    evidence: ClassEvidence, thresholds: np.ndarray, wanted: dict[int, float], classes: np.ndarray
 ) -> np.ndarray:
-    """Return the smallest factors of some classes that keep their recall on new rows."""
-    factors = factors.copy()
-    # A factor of one class takes rows from another: twice is enough for them to settle.
+    """Return the largest thresholds of some classes that keep their recall on new rows."""
+    thresholds = thresholds.copy()
+    # One class takes rows from another: twice is enough for them to settle.
     for _ in range(2 if len(wanted) > 1 else 1):
         for k, recall in wanted.items():
             of_class = evidence.codes == k
             proba, weights = evidence.proba[of_class].astype(float), evidence.weights[of_class]
-            rivals = proba * factors
+            rivals = proba / thresholds
             rivals[:, k] = 0
-            # The factor from which on each row is called this class.
-            needed = rivals.max(axis=1) / np.maximum(proba[:, k], np.finfo(np.float32).tiny)
-            order = np.argsort(needed)[::-1]
-            # A new row needs more than the j-th largest of m with probability j / (m + 1).
+            # The threshold up to which each row is called this class.
+            reached = proba[:, k] / rivals.max(axis=1)
+            order = np.argsort(reached, kind="stable")
+            # A new row reaches less than the j-th smallest of m with probability j / (m + 1).
             missed = np.cumsum(weights[order]) / weights.mean() if len(order) else np.empty(0)
             allowed = (1 - recall) * (len(order) + 1) + 1e-9
             j = int(np.searchsorted(missed, allowed, side="right"))
@@ -152,8 +152,9 @@ def _with_recall(
                     stacklevel=4,
                 )
             if len(order):
-                factors[k] = needed[order[max(j - 1, 0)]] * (1 + 1e-6)
-    return factors
+                lowest = reached[order[max(j - 1, 0)]] * (1 - 1e-6)
+                thresholds[k] = max(lowest, np.finfo(np.float32).tiny)
+    return thresholds
 
 
 def _position(classes: np.ndarray, label) -> int:

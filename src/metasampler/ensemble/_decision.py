@@ -33,11 +33,11 @@ class World:
 class Decision:
     """A calibration, and how classes are called by its probabilities.
 
-    ``evidence`` is what a threshold can be chosen by again: None without held-out rows.
+    ``cuts`` are what a threshold can be chosen by again: None without held-out rows.
     """
 
     calibration: Calibration
-    evidence: CutPoints | ClassEvidence | None
+    cuts: CutPoints | ClassEvidence | None
     threshold: Threshold | ClassDecision
 
 

@@ -275,17 +275,17 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.leaf_smoothing_ = growths[-1].adapters.leaf_smoothing
         self.refit_ = refits
         self.calibration_ = decision.calibration
-        self._evidence = decision.evidence
+        self._cuts = decision.cuts
         self._decide_by(self.threshold, decision.threshold)
 
     def _decide_by(self, goal, chosen: Threshold | ClassDecision) -> None:
         """Set what `predict` decides by, and what to expect of it."""
         self._rule = goal
-        for name in (*_OF_A_THRESHOLD, "class_factors_", "class_costs_"):
+        for name in (*_OF_A_THRESHOLD, "class_thresholds_", "class_costs_"):
             # Of an earlier fit with another number of classes.
             self.__dict__.pop(name, None)
         if isinstance(chosen, ClassDecision):
-            self.class_factors_, self.class_costs_ = chosen.factors, chosen.costs
+            self.class_thresholds_, self.class_costs_ = chosen.thresholds, chosen.costs
             self.expected_precision_ = chosen.precision
             self.expected_recall_ = chosen.recall
         else:
@@ -322,9 +322,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         True
         """
         check_is_fitted(self)
-        check_threshold(threshold, self.classes_, held_out=self._evidence is not None)
+        check_threshold(threshold, self.classes_, held_out=self._cuts is not None)
         prior = self.calibration_.prior
-        evidence: Any = self._evidence
+        evidence: Any = self._cuts
         chosen: Threshold | ClassDecision
         if len(self.classes_) > 2:
             chosen = choose_class_decision(threshold, evidence, self.classes_, prior)
@@ -399,7 +399,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _decided(self, proba):
         if len(self.classes_) > 2:
-            return ClassDecision(self.class_factors_, self.class_costs_)(proba)
+            return ClassDecision(self.class_thresholds_, self.class_costs_)(proba)
         if self._rule is None:
             return np.argmax(proba, axis=1)
         minority = self._minority
