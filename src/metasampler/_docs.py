@@ -6,8 +6,12 @@ class at a time.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from textwrap import dedent, indent
 from types import FunctionType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _TEXTS = {
     "kinds": """
@@ -194,18 +198,22 @@ for _together, _names in _TOGETHER.items():
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`", *, texts=None):
+def shared_docs(
+    default: str = "a :class:`~sklearn.tree.DecisionTreeClassifier`",
+    *,
+    texts: Mapping[str, str] | None = None,
+) -> Callable[[T], T]:
     """Return a decorator that puts the shared texts into docstrings: a class's and its methods'.
 
     ``default`` is what ``estimator=None`` means, ``texts`` are more texts by name.
     """
     known = {**_TEXTS, **(texts or {})}
 
-    def put(match):
+    def put(match: re.Match[str]) -> str:
         text = dedent(known[match[2]]).strip().replace("{default}", default)
         return indent(text, match[1])
 
-    def decorate(documented):
+    def decorate(documented: T) -> T:
         for each in (documented, *vars(documented).values()):
             each = getattr(each, "__func__", each)  # of a class method
             # Python drops docstrings with -OO.

@@ -34,7 +34,7 @@ class InvalidParameterError(ValueError, TypeError):
 class Interval:
     """Numbers of a type in a range; ``closed`` says which ends belong to it."""
 
-    def __init__(self, type: type, left, right, *, closed: str):
+    def __init__(self, type: type, left: Any, right: Any, *, closed: str):
         self.type = type
         self.left = left
         self.right = right
@@ -128,7 +128,7 @@ def validate_parameter_constraints(
         )
 
 
-def check_parameters(estimator) -> None:
+def check_parameters(estimator: Any) -> None:
     """Raise an error if a parameter meets none of the estimator's ``_parameter_constraints``."""
     if get_config()["skip_parameter_validation"]:
         return
@@ -143,7 +143,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable:
 
     def decorate(fit: Callable) -> Callable:
         @wraps(fit)
-        def checked(estimator, *args, **kwargs):
+        def checked(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             check_parameters(estimator)
             skips = get_config()["skip_parameter_validation"] or prefer_skip_nested_validation
             with config_context(skip_parameter_validation=skips):
@@ -154,7 +154,9 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable:
     return decorate
 
 
-def check_sample_weight(sample_weight, X, *, dtype=np.float64, ensure_non_negative=False):
+def check_sample_weight(
+    sample_weight: Any, X: Any, *, dtype: Any = np.float64, ensure_non_negative: bool = False
+) -> np.ndarray:
     """Return one weight for every row of X."""
     n_rows = X.shape[0]
     if sample_weight is None or isinstance(sample_weight, Real):
@@ -174,7 +176,7 @@ def check_sample_weight(sample_weight, X, *, dtype=np.float64, ensure_non_negati
     return weights
 
 
-def take_rows(X, rows: np.ndarray | slice):
+def take_rows(X: Any, rows: np.ndarray | slice) -> Any:
     """Return rows of an array, a table in a file, a sparse matrix or a data frame, by position."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]

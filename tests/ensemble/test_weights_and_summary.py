@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from metasampler.growth._scoring import average_precision
 from sklearn.inspection import permutation_importance
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_validate
@@ -23,6 +22,7 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
+from metasampler.growth._scores import average_precision
 from metasampler.policy import load_policy
 
 ENSEMBLES = [

@@ -26,6 +26,8 @@ ENVIRONMENTS = {
     "1.9": ["scikit-learn==1.9.*"],
     "newest": ["--pre", "scikit-learn"],
 }
+#: sklearn-compat, which imbalanced-learn needs, allows no scikit-learn that is newer than itself.
+REGARDLESS = {"newest": ["--pre", "--upgrade", "--no-deps", "scikit-learn"]}
 _SHOWN = ("scikit-learn", "numpy", "scipy", "pandas", "polars", "lightgbm")
 
 #: What touches scikit-learn most: its own checks, the stand-ins for its private names, the growth
@@ -56,20 +58,23 @@ def main() -> int:
     return int(any(row["failed"] for row in rows))
 
 
-def make_environment(folder: Path, pins: list[str]) -> Path:
-    """Return the interpreter of a venv with these packages; it is made once."""
+def make_environment(folder: Path) -> Path:
+    """Return the interpreter of a venv with the packages of its name; it is made once."""
     python = folder / "bin" / "python"
     if not (folder / ".made").exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, *pins, "-e", f"{ROOT}[test]", "-e", f"{ROOT}/bench"], check=True)
+        here = ["-e", f"{ROOT}[test]", "-e", f"{ROOT}/bench"]
+        subprocess.run([*pip, *ENVIRONMENTS[folder.name], *here], check=True)
+        if folder.name in REGARDLESS:
+            subprocess.run([*pip, *REGARDLESS[folder.name]], check=True)
         (folder / ".made").touch()
     return python
 
 
 def run(name: str, folder: Path, tests: list[str], n_jobs: int) -> dict:
     """Run tests with a version; return a row of the table."""
-    python = make_environment(folder / name, ENVIRONMENTS[name])
+    python = make_environment(folder / name)
     command = ["pytest", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
     # Newer packages beside an older scikit-learn warn of it: that is theirs to mend.
     command += ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]

@@ -1,5 +1,7 @@
 """Data to try things on, and tables from files. metasampler-bench has many named data sets."""
 
+from typing import Any
+
 from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims
 from metasampler.datasets._files import TableFile, iterate_table
@@ -17,7 +19,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Fits in memory do without the package for large data.
     if name == "ParquetRows":
         from metasampler.large import ParquetRows

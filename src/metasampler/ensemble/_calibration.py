@@ -7,12 +7,13 @@ to probabilities of the real world and keeps their order. Teams are joined first
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from metasampler.ensemble._held_out import HeldOut
@@ -218,6 +219,18 @@ class SigmoidCalibration:
             return np.column_stack([1 - columns[0], columns[0]])
         return _normalise(np.column_stack(columns))
 
+    def shifted(self, prior, proba, codes, weights=None) -> "SigmoidCalibration":
+        """Return the same for two classes with the level of some rows, and the slope as it is."""
+        weights = np.ones(len(codes)) if weights is None else weights / weights.mean()
+        added = _ADDED_ROWS_TO_BLENDS if self.of_log_odds else _ADDED_ROWS
+        old = self.functions[0]
+        logits = old.slope * self._scores(proba)[:, 1] + old.intercept
+        targets = _targets(codes == 1, weights, added)
+        shift = brentq(lambda by: _dot(weights, expit(logits + by) - targets), -50, 50)
+        new = copy(self)
+        new.prior, new.functions = prior, [Sigmoid(old.slope, old.intercept + shift)]
+        return new
+
     def _scores(self, proba: np.ndarray) -> np.ndarray:
         if not self.of_log_odds:
             return proba
@@ -226,14 +239,20 @@ class SigmoidCalibration:
         return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
 
+def _targets(is_class, weights, added: float) -> np.ndarray:
+    """Return Platt's targets: the classes, as far as some more rows of each leave them certain."""
+    n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
+    n_more = 2 * added
+    return np.where(is_class, (n_in + added) / (n_in + n_more), added / (n_out + n_more))
+
+
 def fit_sigmoid(scores, is_class, weights=None, added: float = _ADDED_ROWS) -> Sigmoid:
     """Fit Platt's sigmoid to the scores of some rows, with ``added`` rows more of each class."""
     # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
     # their weights.
     weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
     n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
-    n_more = 2 * added
-    targets = np.where(is_class, (n_in + added) / (n_in + n_more), added / (n_out + n_more))
+    targets = _targets(is_class, weights, added)
 
     def loss(parameters):
         logits = parameters[0] * scores + parameters[1]
@@ -272,7 +291,7 @@ def make_calibration(
     ``"auto"`` takes the sigmoid if each class has at least five of these rows, else the prior.
     """
     if of_log_odds and len(prior) > 2:
-        return _calibration_of_pool(method, prior, proba, codes, weights)
+        return _calibration_of_pool(method, prior, drawn, proba, codes, weights)
     if method == "auto":
         fewest = 0 if codes is None else np.bincount(codes, minlength=len(prior)).min()
         method = "sigmoid" if fewest >= _FEWEST_ROWS_FOR_SIGMOID else "prior"
@@ -283,11 +302,11 @@ def make_calibration(
     return SigmoidCalibration(prior, proba, codes, weights, of_log_odds)
 
 
-def _calibration_of_pool(method, prior, proba, codes, weights) -> Calibration:
-    """Return the calibration of teams' joint answers for many classes, which know the prior."""
-    if method is None or method == "prior":
-        return PriorCalibration(prior, prior) if method else NoCalibration(prior)
-    if method == "auto" and (codes is None or len(codes) < ENOUGH_ROWS):
-        return PriorCalibration(prior, prior)
+def _calibration_of_pool(method, prior, drawn, proba, codes, weights) -> Calibration:
+    """Return the calibration of teams' joint answers for many classes."""
+    if method is None:
+        return NoCalibration(drawn)
+    if method == "prior" or codes is None or len(codes) < ENOUGH_ROWS:
+        return PriorCalibration(prior, drawn)
     # Pooled answers are never 0.
-    return SoftmaxCalibration(prior, prior, proba, codes, weights, floor=1e-12)
+    return SoftmaxCalibration(prior, drawn, proba, codes, weights, floor=1e-12)

@@ -55,9 +55,10 @@ class ClassEvidence:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, proba: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> "ClassEvidence":
+    def of(cls, proba: np.ndarray, codes: np.ndarray, weights=None) -> "ClassEvidence":
         """Return what is kept of held-out rows: all, or a sample of the large classes."""
         n_classes = proba.shape[1]
+        weights = np.ones(len(codes)) if weights is None else weights
         rows, scales = thin_out(codes, n_classes, _MOST_NUMBERS)
         kept = proba[rows].astype(np.float32), codes[rows].astype(np.intp)
         return cls(*kept, weights[rows] * scales)

@@ -53,6 +53,11 @@ class CutPoints:
         """The weight of all rows of the class to find."""
         return float(self.hits[-1])
 
+    def share_called(self, threshold: float) -> float:
+        """Return the share of the rows that a threshold calls."""
+        last, called = self.last_called(threshold), self.hits + self.alarms
+        return float(called[last] / called[-1]) if last >= 0 else 0.0
+
     def last_called(self, threshold: float) -> int:
         """Return the last cut point that a threshold calls; -1 if it calls no row."""
         return int(np.count_nonzero(self.thresholds >= threshold)) - 1

@@ -4,7 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metasampler.ensemble._calibration import Calibration, make_calibration
+from metasampler.ensemble._calibration import (
+    Calibration,
+    NoCalibration,
+    SigmoidCalibration,
+    make_calibration,
+)
 from metasampler.ensemble._class_decision import (
     ClassDecision,
     ClassEvidence,
@@ -19,12 +24,11 @@ from metasampler.ensemble._threshold import Threshold, choose_threshold
 class World:
     """The rows that probabilities and decisions are about.
 
-    ``prior`` is the share of each of the ``classes``, ``n_rows`` the number of rows, and
-    ``minority`` the position of the class to find.
+    ``prior`` is the share of each of the ``classes``, and ``minority`` the position of the class
+    to find.
     """
 
     prior: np.ndarray
-    n_rows: int
     minority: int
     classes: np.ndarray
 
@@ -61,18 +65,59 @@ def decide(
         calibration, prior=world.prior, drawn=drawn, of_log_odds=of_log_odds, **judged
     )
     if n_classes > 2:
-        evidence = None
-        if held_out is not None:
-            assert weights is not None
-            evidence = ClassEvidence.of(calibrate(held_out.proba), held_out.codes, weights)
-        called = choose_class_decision(goal, evidence, world.classes, calibrate.prior)
-        return Decision(calibrate, evidence, called)
+        rows = None if held_out is None else held_out._replace(weights=weights)
+        return _decide_among_classes(calibrate, rows, goal, world.classes)
     cuts = None
     if held_out is not None:
-        scores = calibrate(held_out.proba)[:, world.minority]
-        cuts = CutPoints.of(scores, held_out.codes == world.minority, weights)
+        cuts = _cut_points(calibrate, held_out._replace(weights=weights), world.minority)
     prior = calibrate.prior[world.minority]
-    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior, n_rows=world.n_rows))
+    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior))
+
+
+def decide_again(
+    old: Calibration, rows: HeldOut, world: World, method, goal, *, of_log_odds: bool
+) -> Decision:
+    """Fit the calibration and choose the threshold by labelled rows that came after the fit.
+
+    Their own shares of the classes count, not those of the ``world`` of the fit.
+    """
+    totals = np.bincount(rows.codes, rows.weights)
+    prior = totals / totals.sum()
+    calibrate: Calibration
+    if isinstance(old, NoCalibration):
+        calibrate = old
+    elif isinstance(old, SigmoidCalibration) and len(prior) == 2 and rows.are_few(2):
+        calibrate = old.shifted(prior, rows.proba, rows.codes, rows.weights)
+    else:
+        calibrate = make_calibration(
+            method,
+            prior=prior,
+            drawn=getattr(old, "drawn", np.full(len(prior), 1 / len(prior))),
+            proba=rows.proba,
+            codes=rows.codes,
+            weights=rows.weights,
+            of_log_odds=of_log_odds,
+        )
+    if len(prior) > 2:
+        return _decide_among_classes(calibrate, rows, goal, world.classes)
+    cuts = _cut_points(calibrate, rows, world.minority)
+    called = choose_threshold(goal, cuts, prior=calibrate.prior[world.minority])
+    return Decision(calibrate, cuts, called)
+
+
+def _decide_among_classes(
+    calibrate: Calibration, rows: HeldOut | None, goal, classes: np.ndarray
+) -> Decision:
+    evidence = None
+    if rows is not None:
+        evidence = ClassEvidence.of(calibrate(rows.proba), rows.codes, rows.weights)
+    called = choose_class_decision(goal, evidence, classes, calibrate.prior)
+    return Decision(calibrate, evidence, called)
+
+
+def _cut_points(calibrate: Calibration, rows: HeldOut, minority: int) -> CutPoints:
+    scores = calibrate(rows.proba)[:, minority]
+    return CutPoints.of(scores, rows.codes == minority, rows.weights)
 
 
 def _to_prior(codes, weights, prior):

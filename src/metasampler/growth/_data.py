@@ -167,6 +167,10 @@ class GrowthData(ABC):
         Adapters cut columns into bins by it. Few rows in memory are that sample themselves.
         """
 
+    @abstractmethod
+    def sample(self, n_rows: int) -> Any:
+        """Return some rows that a fit may learn from, in the form that members take."""
+
     # ------------------------------------------------------------------ verbs: scores
 
     @abstractmethod

@@ -166,10 +166,14 @@ class MemoryRows(GrowthData):
 
     def bin_edges(self, n_rows, make_edges: Callable[[list], bytes]) -> bytes | None:
         """Return what is made of a sample of the rows; None if a table is the whole sample."""
+        return None if self.n_first <= n_rows else make_edges([self.sample(n_rows)])
+
+    def sample(self, n_rows) -> Any:
+        """Return some rows of the first table, or all of them if they are few."""
         if self.n_first <= n_rows:
-            return None
+            return self.tables[0]
         keys = race_keys(self.streams.row_key(Stream.EDGES), 0, 0, self.n_first)
-        return make_edges([take_rows(self.tables[0], draw_rows(keys, n_rows))])
+        return take_rows(self.tables[0], draw_rows(keys, n_rows))
 
     # ------------------------------------------------------------------ scores
 

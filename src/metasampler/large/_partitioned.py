@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from metasampler.growth import (
     folds_by_rank,
     is_alone,
     join_arrays,
+    join_tables,
 )
 from metasampler.large import _partitions as functions
 from metasampler.large._merging import last_of_smallest
@@ -208,6 +210,19 @@ class PartitionedRows(GrowthData):
 
     def bin_edges(self, n_rows, make_edges) -> bytes:
         """Return what is made of a sample of the rows, or of all if they are few."""
+        # All of it goes to one place, as one cell.
+        cells = [self._sampled_tables(n_rows)]
+        (edges,) = self.backend.ask(functions.edges_of, cells, args=(make_edges,))
+        return edges
+
+    def sample(self, n_rows) -> Any:
+        """Return some rows that a fit may learn from, or all of them if they are few."""
+        return reduce(
+            join_tables, self.backend.ask(functions.as_it_is, self._sampled_tables(n_rows))
+        )
+
+    def _sampled_tables(self, n_rows: int) -> list:
+        """Return cells with a sample of the rows."""
         partitions = self.drawn_from
         if self.n_first <= n_rows:
             chosen = self.backend.make(functions.rows_in_role, partitions, args=("all",))
@@ -216,10 +231,7 @@ class PartitionedRows(GrowthData):
             which = WhichRows(None, None, "all", key, 0, weighted=False)
             found_by = [self._smallest(which, n_rows, self.n_first)]
             chosen = positions_of(self.backend, partitions, found_by)
-        sample = self.backend.make(functions.taken_rows, partitions, chosen)
-        # All of it goes to one place, as one cell.
-        (edges,) = self.backend.ask(functions.edges_of, [sample], args=(make_edges,))
-        return edges
+        return self.backend.make(functions.taken_rows, partitions, chosen)
 
     # ------------------------------------------------------------------ scores
 

@@ -414,6 +414,11 @@ def taken_rows(partition: Partition, rows: np.ndarray):
     return take_rows(partition.table, rows)
 
 
+def as_it_is(cell):
+    """Return what a cell holds."""
+    return cell
+
+
 def edges_of(tables: list, make_edges: Callable[[list], bytes]) -> bytes:
     """Return the edges of bins, by a sample of the rows."""
     return make_edges(tables)

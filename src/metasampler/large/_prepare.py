@@ -159,10 +159,9 @@ def make_partitioned_rows(
     partitions, n_train, n_passed = _make_partitions(opened, form)
     if X_val is not None:
         X_val = form(form.ordered(X_val), name="X_val", owner=owner)
-        if X_val.shape[1] != opened.example.shape[1]:
-            raise ValueError(
-                f"X_val has {X_val.shape[1]} columns, but X has {opened.example.shape[1]}."
-            )
+        n_columns = form(opened.example).shape[1]
+        if X_val.shape[1] != n_columns:
+            raise ValueError(f"X_val has {X_val.shape[1]} columns, but X has {n_columns}.")
         y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
         weights, kept = np.ones(len(y_val)) if weighted else None, np.arange(len(y_val))
         if sample_weight_val is not None:

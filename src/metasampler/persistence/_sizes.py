@@ -3,6 +3,7 @@
 from io import BytesIO
 from math import prod
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -46,7 +47,7 @@ def _check_total(file: ZipFile, limit: int, packed: int) -> None:
         raise ValueError("it holds two parts of one name.")
 
 
-def _check_array(array, size: int, name: str) -> None:
+def _check_array(array: Any, size: int, name: str) -> None:
     """Refuse an array that says it is larger than it is: NumPy would make room for it first."""
     version = np.lib.format.read_magic(array)
     read = {

@@ -15,6 +15,7 @@ BOOSTERS = {
 TREE = "sklearn.tree._tree.Tree"
 
 _OWN = {
+    "drift._baseline": ("Baseline", "ColumnBins"),
     "ensemble._balance_cascade": ("BalanceCascadeClassifier",),
     "ensemble._boosters": ("Boosters",),
     "ensemble._calibration": (
@@ -48,6 +49,16 @@ _OWN = {
     "policy._rivals": ("Drawn", "WithRivals"),
     "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
+    "tables._encodings": (
+        "CategoryColumn",
+        "DateColumn",
+        "DateDifference",
+        "DurationColumn",
+        "EmptyColumn",
+        "IgnoredColumn",
+        "NumberColumn",
+        "TextColumn",
+    ),
     "tables._form": ("TableForm", "TreeTable"),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }

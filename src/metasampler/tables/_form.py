@@ -131,13 +131,19 @@ class TableForm:
             numbers = self.encoder.transform(X)
             if self._fill is not None:
                 numbers = np.where(np.isnan(numbers), self._fill, numbers)
-            return self._checked(numbers, name, owner, columns=list(kinds))
+            return self._checked(numbers, name, owner, columns=self.encoder.sources())
         if not of_columns:
             return self._checked(X, name, owner)
         columns = columns_of(X)
         if self._of_numbers and not all(map(is_plain_number, columns.values())):
             X, columns = self._of_numbers.transform(X), self._of_numbers.kinds_
         return self._checked(X, name, owner, columns=list(columns))
+
+    def with_missing(self, table: np.ndarray) -> np.ndarray:
+        """Return a table in this form with NaN where a value was missing."""
+        if self._fill is None:
+            return table
+        return np.where(table == self._fill.astype(table.dtype), np.nan, table)
 
     def _checked(self, X, name: str, owner, columns: list | None = None):
         """Return an array or a sparse matrix; numbers in it are finite or missing."""
