@@ -19,7 +19,7 @@ from metasampler_bench.datasets._classes import load_classes
 __all__ = ["MOST_ROWS", "measure_classes", "scores_of_classes", "take_classes"]
 
 #: Rows of a table that take part; of larger tables a share of each class.
-MOST_ROWS = 4000
+MOST_ROWS = 3000
 
 # Rows of a class that always take part, and probabilities below which log-loss does not look.
 _LEAST_OF_CLASS, _LEAST = 12, 1e-7
