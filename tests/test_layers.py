@@ -26,7 +26,7 @@ ALLOWED = {
     "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta", "large"}),
     "large": ({"growth", "tables"}, set()),
     "distributed": ({"ensemble", "large"}, set()),
-    "report": ({"ensemble", "plotting", "tables"}, set()),
+    "report": ({"drift", "ensemble", "plotting", "tables"}, set()),
 }
 
 

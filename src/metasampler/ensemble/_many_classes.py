@@ -28,8 +28,8 @@ HELD_OUT = 0.2
 # The most rows of one tree: trees on more are slow, and no better.
 _MOST_ROWS_OF_A_TREE = 50_000
 
-# With more rows than this, three scouts leave out enough of them.
-_MANY_ROWS = 30_000
+# With more rows than this, a few scouts leave out enough of them.
+_MANY_ROWS, _SCOUTS_OF_MANY_ROWS = 30_000, 3
 
 # The most bytes of what trees say in their leaves, which have a number for each class.
 _MOST_BYTES = 1 << 30
@@ -45,9 +45,19 @@ class ManyClassRecipe(Recipe):
     n_trees: int = 100
     min_child_samples: int = 5
 
-    def scaled(self, n_estimators: int | None) -> "ManyClassRecipe":
-        """Return the recipe for a number of trees."""
-        return self if n_estimators is None else replace(self, n_trees=n_estimators)
+    def sized(self, n_rows: float, n_estimators: int | None = None) -> "ManyClassRecipe":
+        """Return the recipe for a table of ``n_rows``, with ``n_estimators`` members in all."""
+        n_scouts = (
+            min(self.n_scouts, _SCOUTS_OF_MANY_ROWS) if n_rows > _MANY_ROWS else self.n_scouts
+        )
+        if n_estimators is None:
+            return replace(self, n_scouts=n_scouts)
+        if n_estimators <= n_scouts:
+            raise ValueError(
+                f"n_estimators={n_estimators} is too small: this recipe has {n_scouts} scouts, and "
+                f"at least one tree follows. Set {n_scouts + 1} or more."
+            )
+        return replace(self, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
 
     def teams(self, plan, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
         """Yield scouts, then trees."""
@@ -59,8 +69,7 @@ class ManyClassRecipe(Recipe):
         rows = data.for_team(np.inf, class_factors=factors)
         growth = Growth(rows, self.scout_adapter(rows, n_jobs), streams.child(Stream.TEAM, 0))
         growth.score_steps = False
-        n_scouts = min(self.n_scouts, 3) if data.counts.sum() > _MANY_ROWS else self.n_scouts
-        yield [Team("scouts", growth, None, n_scouts)]
+        yield [Team("scouts", growth, None, self.n_scouts)]
         sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
         kinds = many_class_trees(int(sizes.sum()), data.n_classes, self.n_trees)
         rows, policy = self._rows_of_trees(plan, ensemble, data, kinds, sizes)
