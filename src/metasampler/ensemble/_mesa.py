@@ -56,7 +56,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     n_estimators : int, default=None
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
-        default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your own. The teams of a
+        default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
+        own. The teams of a
         recipe are scaled to another number, but for the scouts.
 
     recipe : {"default", "fast", "best"}, default="default"
@@ -146,8 +147,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           has many false alarms in the small ones;
         - ``"macro_f1"``: the thresholds with the best mean F1 of the classes on the validation
           rows, between those of None and ``"balanced"``;
-        - ``("recall", {label: r})``: as ``"balanced"``, but so that at least a part r of the rows of
-          this class should be found in new data; you can name several classes;
+        - ``("recall", {label: r})``: as ``"balanced"``, but so that at least a part r of the rows
+          of this class should be found in new data; you can name several classes;
         - ``("cost", {label: price})``: what it costs to miss a row of a class; 1 for classes that
           are not named;
         - ``("cost", matrix)``: ``matrix[i, j]`` is what it costs to call a row of class i class j.
@@ -234,10 +235,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     **Many classes.** With more than two classes no sample is drawn down to the smallest class. All
     members learn from all rows but a fifth (trees from 50,000 at most), and a class counts by the
     square root of its frequency. There are five scouts (three with more than 30,000 rows,
-    ``"fast"``: three, ``"best"``: ten) and 100 trees (``"fast"``: 40, ``"best"``: 300), half of them
-    extra trees. The logarithms of the teams' probabilities are added up. Their weights lie half-way
-    between equal ones and those that are best on the held-out rows. If you set `meta_sampler`, trees
-    learn from balanced samples that it draws. A class with a single row stays with all members.
+    ``"fast"``: three, ``"best"``: ten) and 100 trees (``"fast"``: 40, ``"best"``: 300), half of
+    them extra trees. The logarithms of the teams' probabilities are added up. Their weights lie
+    half-way between equal ones and those that are best on the held-out rows. If you set
+    `meta_sampler`, trees learn from balanced samples that it draws. A class with a single row stays
+    with all members.
 
     **What members of your own cost.** Ten members take 38 fits: 18 for two rivals, and 10 for the
     `refit`. With few positives they take 60: there are no rivals, but the calibration takes four
