@@ -161,7 +161,7 @@ def test_a_fit_in_memory_does_not_import_what_large_data_need():
     code = (
         "import sys; from sklearn.datasets import make_classification; import metasampler\n"
         "X, y = make_classification(300, weights=[0.8], random_state=0)\n"
-        "metasampler.MesaClassifier(n_estimators=2, random_state=0).fit(X, y).predict(X)\n"
+        "metasampler.MesaClassifier(n_estimators=4, random_state=0).fit(X, y).predict(X)\n"
         "print([name for name in sys.modules if name.startswith('metasampler.large')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
