@@ -285,7 +285,7 @@ def test_a_quick_run_without_the_tables_takes_bundled_data(tmp_path):
 
 
 def test_the_budget_of_the_tuned_booster_is_a_row_or_a_fit(data_home, tmp_path, monkeypatch):
-    monkeypatch.setitem(BUDGETS, "lightgbm-tuned", "mesa-fast")
+    monkeypatch.setitem(BUDGETS, "lightgbm-tuned", ("mesa-fast", 1))
     _, rows = run_quickly(data_home, tmp_path, "lightgbm-tuned")
     assert rows[0]["budget_from"] == "fit"
     assert rows[0]["budget"] > 0
