@@ -38,11 +38,11 @@ def test_costs_that_the_pages_say_in_words_are_measured():
         costs[method] = geometric_mean(cpu[:, 0] / cpu[:, 1])
     assert "`MesaClassifier()`: about three times the CPU time" in prose("coming-from.md")
     assert round(costs["mesa"]) == 3
-    assert '`MesaClassifier.from_preset("fast")` takes about the same' in prose("coming-from.md")
+    assert '`MesaClassifier(recipe="fast")` takes about the same' in prose("coming-from.md")
     assert "about the cost of one LightGBM fit" in prose("guide/how-it-works.md")
     assert round(costs["mesa-fast"], 1) == 1
     text = " ".join(MesaClassifier.__doc__.split())
-    assert "None takes about three times the CPU time of LightGBM" in text
+    assert '``"default"`` takes about three times the CPU time of LightGBM' in text
     assert '``"best"`` about eleven times as much' in text
     assert round(costs["mesa-best"]) == 11
 

@@ -49,7 +49,7 @@ class DriftMonitor:
     >>> from metasampler import MesaClassifier
     >>> from metasampler.drift import DriftMonitor
     >>> X, y = make_classification(2000, n_features=6, weights=[0.9], random_state=0)
-    >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
+    >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
     >>> monitor = DriftMonitor(clf)
     >>> for week in np.array_split(X + [0, 0, 0, 0, 0, 5], 4):
     ...     monitor.add(week)

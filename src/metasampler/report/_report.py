@@ -174,7 +174,7 @@ def make_report(
     >>> from metasampler import MesaClassifier
     >>> from metasampler.report import make_report
     >>> X, y = make_classification(1000, weights=[0.9], random_state=0)
-    >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:500], y[:500])
+    >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:500], y[:500])
     >>> report = make_report(clf, X[500:], y[500:], target="fraud", n_repeats=0)
     >>> report
     Report(... kB, ... cut points)
