@@ -216,13 +216,13 @@ def make_growth_data(
     rows, folds = {"train": np.arange(len(codes))}, None
     streams = RandomStreams.from_random_state(streams)
     fraction = validation_fraction if X_val is None else None
-    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out, rotate=rotate):
         key = streams.row_key(Stream.SPLIT)
         class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if rotate:
             n_folds = max(2, round(min(1 / fraction, len(codes))))
             folds = assign_folds(class_rows, len(codes), n_folds, key)
-            rows["valid"] = rows["train"]
+            rows["valid"] = np.flatnonzero(folds < n_folds)
         else:
             held_out = hold_out(class_rows, len(codes), fraction, key)
             rows = {"train": np.flatnonzero(~held_out), "valid": np.flatnonzero(held_out)}

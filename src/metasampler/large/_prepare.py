@@ -182,12 +182,12 @@ def make_partitioned_rows(
         mean = total_weight(backend, partitions, None, n_train) / n_train
         partitions = backend.make(_of_mean_one, partitions, args=(mean,))
     fraction = validation_fraction if X_val is None else None
-    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out, rotate=rotate):
         key = streams.row_key(Stream.SPLIT)
         if rotate:
             n_folds = max(2, round(min(1 / fraction, n_train)))
             folds = assign_folds_to_partitions(backend, partitions, counts, n_folds, key)
-            partitions = backend.make(with_folds, partitions, folds)
+            partitions = backend.make(with_folds, partitions, folds, args=(n_folds,))
         else:
             held_out = []
             for k, count in enumerate(counts.tolist()):
