@@ -161,7 +161,8 @@ def test_rows_in_files_have_a_column_of_groups(tmp_path):
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(ill=y, patient=groups)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=97)
     clf = MesaClassifier.from_preset("fast", random_state=0, threshold=("recall", 0.8))
-    in_memory = clone(clf).fit(frame[list("abcdef")], y, groups=groups)
+    X = frame[list("abcdef")]
+    in_memory = clone(clf).fit(X, y, groups=groups)
     rows = ParquetRows(tmp_path / "rows.parquet", "ill", group="patient", memory="1 MB")
     in_files = clone(clf).fit(rows)
     np.testing.assert_array_equal(in_files.feature_names_in_, list("abcdef"))

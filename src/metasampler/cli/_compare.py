@@ -8,19 +8,24 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Dates,
     Drop,
+    Encoding,
     Group,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
+    Text,
     Time,
     blaming,
+    check_choice,
     check_jobs,
     check_output,
     naming_output,
     parse_rows,
+    warnings_as_notes,
 )
 
 #: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
@@ -45,6 +50,9 @@ def compare(
     keep: Keep = None,
     group: Group = None,
     time: Time = None,
+    encoding: Encoding = None,
+    dates: Dates = "auto",
+    text: Text = "topics",
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     n_estimators: Annotated[
         int | None,
@@ -88,6 +96,8 @@ def compare(
     chosen = _choose_methods(method)
     check_output(output, [".png", ".pdf", ".svg"])
     check_jobs(jobs)
+    check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
+    check_choice(text, ("topics", "ignore"), "--text")
     n_called = None if top is None else parse_rows(top, "--top")
     columns = {"--target": target, "--drop": drop, "--keep": keep, "--group": group, "--time": time}
     for name, value in columns.items():
@@ -99,8 +109,16 @@ def compare(
     if file is None:
         task = _table_input.bundled()
     else:
-        options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
-        task = _table_input.read(file, target, group=group, time=time, **options)
+        options: dict[str, Any] = {
+            "drop": drop,
+            "keep": keep,
+            "positive": positive,
+            "encoding": encoding,
+            "group": group,
+            "time": time,
+        }
+        with warnings_as_notes():
+            task = _table_input.read(file, target, dates=dates, text=text, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, folds)

@@ -11,19 +11,29 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Dates,
     Drop,
+    Encoding,
     Group,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
+    Text,
     Time,
+    check_choice,
     check_jobs,
     check_output,
     naming_output,
+    warnings_as_notes,
 )
-from metasampler.cli._threshold_option import is_per_day, parse_threshold, rows_to_call
+from metasampler.cli._threshold_option import (
+    is_per_day,
+    parse_threshold,
+    rows_to_call,
+    with_classes,
+)
 
 PRESETS = ("default", "fast", "best", "paper")
 
@@ -32,7 +42,8 @@ def fit(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV or Parquet file, also packed by gzip, or a folder of Parquet files."
+            help="CSV or Parquet file (CSV also packed: gz, bz2, xz, zip, zst), or a folder of "
+            "Parquet files."
         ),
     ],
     target: Target = None,
@@ -44,13 +55,18 @@ def fit(
     keep: Keep = None,
     group: Group = None,
     time: Time = None,
+    encoding: Encoding = None,
+    dates: Dates = "auto",
+    text: Text = "topics",
     preset: Annotated[str, typer.Option(help=f"One of {', '.join(PRESETS)}.")] = "default",
     threshold: Annotated[
         str,
         typer.Option(
             help="How to decide: balanced, f1, mcc, a probability (0.3), recall=0.9, "
             "precision=0.8, top=200, top=200/day or top=1% (rows that your team can check), "
-            "cost=50:1 (what a miss costs : what a false alarm costs).",
+            "cost=50:1 (what a miss costs : what a false alarm costs). For many classes: balanced, "
+            "macro_f1, recall:CLASS=0.9, or cost:CLASS=5 (what a miss of this class costs; 1 for "
+            "others).",
         ),
     ] = "balanced",
     folds: Annotated[
@@ -88,6 +104,8 @@ def fit(
     if folds == 1:
         raise typer.BadParameter("must be 0, or 2 or more.", param_hint="--folds")
     check_jobs(jobs)
+    check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
+    check_choice(text, ("topics", "ignore"), "--text")
     check_output(output, [".skops"], source=file)
 
     in_parts = memory is not None or file.is_dir()
@@ -106,19 +124,23 @@ def fit(
             f"{threshold} needs --time, the column that says when a row came.",
             param_hint="--threshold",
         )
-    if in_parts:
-        for option, value in (("--group", group), ("--time", time)):
-            if value is not None:
-                raise typer.BadParameter(
-                    "needs all rows in memory, and these are read part by part.", param_hint=option
-                )
-        task = _read_in_parts(file, target, memory or "2 GB", options)
-    else:
-        task = _table_input.read(file, target, group=group, time=time, **options)
+    for option, value in (("--group", group), ("--time", time)):
+        if in_parts and value is not None:
+            raise typer.BadParameter(
+                "needs all rows in memory, and these are read part by part.", param_hint=option
+            )
+    options |= {"dates": dates, "text": text}
+    with warnings_as_notes():
+        if in_parts:
+            task = _read_in_parts(file, target, memory or "2 GB", options)
+        else:
+            options |= {"group": group, "time": time}
+            task = _table_input.read(file, target, encoding=encoding, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))
     _check_rule(task, rule, positive)
+    rule = with_classes(rule, task.classes.tolist())
     per_day = is_per_day(rule)
     rule, n_called = _as_share(rule, task)
 
@@ -197,9 +219,12 @@ def _check_rule(task: Any, rule: Any, positive: str | None) -> None:
             f"{len(task.y):,} rows: --positive must be the smaller one.",
             param_hint="--positive",
         )
-    if len(task.labels) > 2 and rule != "balanced":
+    of_classes = rule == "macro_f1" or (isinstance(rule, tuple) and isinstance(rule[1], dict))
+    if len(task.labels) > 2 and rule != "balanced" and not of_classes:
         raise typer.BadParameter(
             f"is for two classes, and there are {len(task.labels)}: name the one to find by "
-            "--positive.",
+            "--positive, or take balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
             param_hint="--threshold",
         )
+    if len(task.labels) == 2 and of_classes:
+        raise typer.BadParameter("is for more than two classes.", param_hint="--threshold")

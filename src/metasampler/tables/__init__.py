@@ -7,9 +7,11 @@ from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame, is_missing
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
+from metasampler.tables._frames import as_table
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
+from metasampler.tables._target_statistics import TargetStatistics, count_classes
 from metasampler.tables._times import Times, time_numbers
-from metasampler.tables._unread import unread_cells
+from metasampler.tables._unread import quiet_cells, unread_cells
 
 __all__ = [
     "ColumnFacts",
@@ -17,12 +19,16 @@ __all__ = [
     "TableCleaner",
     "TableEncoder",
     "TableForm",
+    "TargetStatistics",
     "Times",
     "TreeTable",
+    "as_table",
+    "count_classes",
     "inspect_columns",
     "is_frame",
     "is_missing",
     "lowest_values",
+    "quiet_cells",
     "time_numbers",
     "unread_cells",
     "unseen_levels",
