@@ -4,6 +4,7 @@ A fit, a meta-training episode and every under-sampling ensemble are this one lo
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler.growth._boosters import BoostedMember
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
@@ -29,7 +30,7 @@ from metasampler.growth._kinds import (
     resolve_leaf_smoothing,
 )
 from metasampler.growth._looked import LookedAt
-from metasampler.growth._loop import Growth, Policy, replay
+from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
 from metasampler.growth._memory import Memory, join_tables
 from metasampler.growth._parted import make_parted_data
@@ -56,9 +57,11 @@ __all__ = [
     "N_JOBS",
     "SAMPLING_RATIO",
     "ArrayBlock",
+    "BoostedMember",
     "GaussianDraw",
     "Growth",
     "GrowthData",
+    "GrowthStep",
     "Journal",
     "LookedAt",
     "MemberLearner",

@@ -1,0 +1,25 @@
+"""What fitted ensembles are made of, for code that stores them."""
+
+from metasampler.ensemble._boosters import Boosters
+from metasampler.ensemble._calibration import (
+    Blend,
+    NoCalibration,
+    PriorCalibration,
+    Sigmoid,
+    SigmoidCalibration,
+)
+from metasampler.ensemble._self_paced import _SelfPacedDraw as SelfPacedDraw
+from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
+from metasampler.ensemble.base import FittedTeam
+
+__all__ = [
+    "BaseUnderSamplingEnsemble",
+    "Blend",
+    "Boosters",
+    "FittedTeam",
+    "NoCalibration",
+    "PriorCalibration",
+    "SelfPacedDraw",
+    "Sigmoid",
+    "SigmoidCalibration",
+]
