@@ -106,7 +106,7 @@ def meta_training(repeats):
     name, (X, y), (X_val, y_val) = mammography()
     n_members = sum(
         len(entry["actions"]) + 1
-        for entry in MetaSampler(random_state=0).fit(X, y, X_val, y_val).history_
+        for entry in MetaSampler(random_state=0).fit(X, y, X_val=X_val, y_val=y_val).history_
     )
     rng = np.random.default_rng(0)
     minority, majority = np.flatnonzero(y == 1), np.flatnonzero(y != 1)
@@ -122,7 +122,7 @@ def meta_training(repeats):
             tree.predict_proba(X_val)
 
     def ours():
-        MetaSampler(random_state=0).fit(X, y, X_val, y_val)
+        MetaSampler(random_state=0).fit(X, y, X_val=X_val, y_val=y_val)
 
     times = measure({"floor": floor, "MetaSampler.fit": ours}, repeats)
     report(

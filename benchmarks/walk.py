@@ -33,7 +33,6 @@ LATER = (
 LATER_MODULES = {
     ".": (
         "_pipelines",  # reports and pictures of pipelines and searches
-        "_sklearn_public",  # releases of scikit-learn that were not tested
     ),
     "cli": (
         # `metasampler fit`, `predict` and `report`, with files larger than memory

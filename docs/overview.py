@@ -33,7 +33,7 @@ def fit_once(seed=2):
     X_val, y_val = make_moons((450, 30), noise=0.2, random_state=seed + 1)
     member = DecisionTreeClassifier(max_depth=4)
     mesa = MesaClassifier(member, N_MEMBERS + 1, meta_sampler="fit", random_state=seed)
-    mesa.fit(X, y, X_val, y_val)
+    mesa.fit(X, y, X_val=X_val, y_val=y_val)
     before = np.mean([tree.predict_proba(X) for tree in mesa.estimators_[:N_MEMBERS]], axis=0)
     errors = 1 - before[np.arange(len(y)), y]
     return X, y, mesa, errors

@@ -11,7 +11,7 @@ LIBRARY = ROOT / "src" / "metasampler"
 BENCH = ROOT / "bench" / "src" / "metasampler_bench"
 
 #: Helpers of the root package, which every package may import.
-FREE = {"_docs", "_pipelines", "_running", "_sklearn_compat", "_sklearn_public"}
+FREE = {"_docs", "_pipelines", "_running", "_sklearn_compat", "_writing"}
 
 #: The packages that the code of each may import at the top of a file, and inside a function.
 ALLOWED = {
@@ -19,7 +19,9 @@ ALLOWED = {
     "growth": ({"tables"}, set()),
     "policy": ({"growth"}, set()),
     "meta": ({"policy", "growth"}, set()),
-    "ensemble": ({"policy", "growth", "tables"}, {"meta"}),
+    "drift": ({"tables"}, set()),
+    "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta"}),
+    "persistence": ({"drift", "ensemble", "growth", "meta", "policy", "tables"}, set()),
     "report": ({"ensemble", "plotting", "tables"}, set()),
 }
 

@@ -34,7 +34,7 @@ def test_selected_mu_is_the_best_constant(imbalanced):
 def test_selected_mu_with_validation_rows(imbalanced):
     X, y = imbalanced
     clf = SelectedMuClassifier(n_estimators=3, random_state=np.random.RandomState(0))
-    clf.fit(X[::2], y[::2], X[1::2], y[1::2])
+    clf.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     assert clf.validation_scores_.shape == (11,)
     assert sum(map(len, clf.estimators_samples_)) == 3 * 2 * np.sum(y[::2] == 1)
     with pytest.raises(ValueError, match="at least one number"):
@@ -73,4 +73,4 @@ def test_only_the_selected_mu_is_refitted(imbalanced):
     np.testing.assert_array_equal(selected.predict_proba(X), own.predict_proba(X))
     auto = SelectedMuClassifier(mus=(0.9,), refit="auto", **options)
     assert auto.fit(X, y).estimator_.refit_
-    assert not auto.fit(X, y, X[::3], y[::3]).estimator_.refit_
+    assert not auto.fit(X, y, X_val=X[::3], y_val=y[::3]).estimator_.refit_

@@ -31,7 +31,7 @@ def test_a_search_keeps_the_best_and_halves_the_others():
 def test_searches_for_a_policy(imbalanced, over):
     X, y = imbalanced
     clf = SearchedPolicyClassifier(over=over, n_episodes=1, n_estimators=4, random_state=0)
-    clf.fit(X[::2], y[::2], X[1::2], y[1::2])
+    clf.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     assert clf.n_episodes_ == {"policies": 33, "constants": 11 + 5 + 2}[over]
     assert clf.actions_.shape == (3,)
     if over == "constants":

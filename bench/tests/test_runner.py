@@ -101,8 +101,8 @@ class Recorder(ClassifierMixin, BaseEstimator):
         self.seconds = seconds
         self.error = error
 
-    def fit(self, *arguments):
-        Recorder.seen.append(arguments)
+    def fit(self, X, y, *, X_val=None, y_val=None):
+        Recorder.seen.append((X, y) if X_val is None else (X, y, X_val, y_val))
         time.sleep(self.seconds)
         if self.error is not None:
             raise RuntimeError(self.error)

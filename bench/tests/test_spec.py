@@ -39,6 +39,7 @@ IN_PAPER = {
     "subset-cost": "Figure 7",
     "policy-under-noise": "Figure 8",
     "meta-training": "Figure 9",
+    "authors-recipe": "",
     "deep": "",
     "own-members": "",
     "seeds": "",

@@ -6,8 +6,12 @@ class at a time.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from textwrap import dedent, indent
 from types import FunctionType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _TEXTS = {
     "kinds": """
@@ -117,7 +121,13 @@ _TEXTS = {
             The probability of `minority_class_` from which `predict` returns it (two classes).
 
         expected_precision_, expected_recall_ : float or None
-            Precision and recall at `threshold_` on held-out rows; None without such rows.
+            Precision and recall to expect of new rows at `threshold_`; None without held-out rows.
+            Where these rows also chose the threshold, what they show is too good: the difference is
+            estimated by a bootstrap, and taken off.
+
+        expected_precision_interval_, expected_recall_interval_ : tuple of float or None
+            Where precision and recall of new rows should lie, in 95 of 100 fits; new rows must come
+            as the rows of the fit did.
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)
@@ -188,18 +198,22 @@ for _together, _names in _TOGETHER.items():
 _NAME = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def shared_docs(default="a :class:`~sklearn.tree.DecisionTreeClassifier`", *, texts=None):
+def shared_docs(
+    default: str = "a :class:`~sklearn.tree.DecisionTreeClassifier`",
+    *,
+    texts: Mapping[str, str] | None = None,
+) -> Callable[[T], T]:
     """Return a decorator that puts the shared texts into docstrings: a class's and its methods'.
 
     ``default`` is what ``estimator=None`` means, ``texts`` are more texts by name.
     """
     known = {**_TEXTS, **(texts or {})}
 
-    def put(match):
+    def put(match: re.Match[str]) -> str:
         text = dedent(known[match[2]]).strip().replace("{default}", default)
         return indent(text, match[1])
 
-    def decorate(documented):
+    def decorate(documented: T) -> T:
         for each in (documented, *vars(documented).values()):
             each = getattr(each, "__func__", each)  # of a class method
             # Python drops docstrings with -OO.

@@ -42,7 +42,9 @@ _spare_threads: ContextVar[Semaphore | None] = ContextVar("spare_threads", defau
 
 
 def side_by_side(
-    calls: Sequence[Callable[[], Any]], n_jobs, stop: Callable[[], Any] = lambda: None
+    calls: Sequence[Callable[[], Any]],
+    n_jobs: int | None,
+    stop: Callable[[], Any] = lambda: None,
 ) -> list:
     """Return what calls give, in their order; they run in up to ``n_jobs`` threads.
 
@@ -59,7 +61,7 @@ def side_by_side(
     closed, locks = Event(), [Lock() for _ in calls]
     n_threads, ends = len(taken) + 1, count(1)
 
-    def run(call, lock):
+    def run(call: Callable[[], Any], lock: Any) -> Any:
         _spare_threads.set(spare)
         try:
             with lock:

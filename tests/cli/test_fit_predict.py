@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, load_facts, load_model, save_model
@@ -442,27 +443,43 @@ def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path
     assert not (tmp_path / "scores.csv").exists()
 
 
-def test_fit_says_which_of_its_figures_to_believe(imbalanced):
+def test_predict_decides_by_another_threshold(run, model, claims):
+    claims.to_csv("new.csv", index=False)
+    called = {}
+    for rule in ("top=40", "recall=0.9", "0.5"):
+        text = run("predict", model, "new.csv", "--threshold", rule)
+        assert re.search("Threshold: predict returns 'yes' (for the 40|if its prob)", text)
+        assert "expect a recall of" in text
+        scores = pd.read_csv("scores.csv")
+        called[rule] = (scores["decision"] == "yes").sum()
+        assert f"{called[rule]:,} of them called 'yes'" in text
+        if rule == "0.5":
+            assert ((scores["probability"] >= 0.5) == (scores["decision"] == "yes")).all()
+    assert called["top=40"] == 40
+    assert called["recall=0.9"] > 60
+    text = run("predict", model, "new.csv", "--threshold", "recal=0.9", code=2)
+    assert "Did you mean 'recall'" in text
+
+
+def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
+    X, y = claims[["amount", "age"]], claims["bad"]
+    save_model(DecisionTreeClassifier(max_depth=2).fit(X, y), "tree.skops")
+    claims.to_csv("new.csv", index=False)
+    text = run("predict", "tree.skops", "new.csv", "--threshold", "f1", code=2)
+    assert "the threshold of a DecisionTreeClassifier" in text
+
+
+def test_fit_says_what_to_expect(run, imbalanced, claims):
     from metasampler.cli._fitting import _promise
 
     X, y = imbalanced
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
-    also = "These rows also chose the threshold, so the figures may be a little optimistic."
-    text = _promise(clf, cross_validated=True)
-    assert text.endswith(f" {also} Expect the cross-validated ones above.")
-    text = _promise(clf, cross_validated=False)
-    assert text.endswith(f" {also} Expect a little less of new rows.")
-    # Held-out rows do not choose a threshold that follows from the training rows, or is given.
-    for rule in ("balanced", 0.3):
-        text = _promise(clf.set_params(threshold=rule).fit(X, y), cross_validated=True)
-        assert "chose the threshold" not in text
-        assert "These rows also served the fit, so the figures may be a little optimistic." in text
-    # Nothing is said of held-out rows that there are none of.
+    low, high = clf.expected_recall_interval_
+    expected = f"expect a recall of {clf.expected_recall_:.0%} ({low:.0%} to {high:.0%})"
+    assert expected in _promise(clf)
+    # Nothing is expected where no rows were held out.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
-    for cross_validated in (True, False):
-        text = _promise(clf, cross_validated=cross_validated)
-        assert "optimistic" not in text
-        assert "Expect" not in text
+    assert "expect" not in _promise(clf)
 
 
 def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):

@@ -377,10 +377,11 @@ def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):
 
 def test_validation_rows_of_their_own(client):
     frame, other = (make_frame(900, seed=seed).drop(columns="weight") for seed in (0, 1))
-    X, apart = frame.drop(columns="label"), (other.drop(columns="label"), other["label"])
-    in_memory = MesaClassifier("fast", random_state=0).fit(X, frame["label"], *apart)
+    X = frame.drop(columns="label")
+    apart = {"X_val": other.drop(columns="label"), "y_val": other["label"]}
+    in_memory = MesaClassifier("fast", random_state=0).fit(X, frame["label"], **apart)
     fit = DaskMesaClassifier(MesaClassifier("fast", random_state=0), client=client, label="label")
-    fit.fit(partitioned(frame, 3), X_val=apart[0], y_val=apart[1])
+    fit.fit(partitioned(frame, 3), **apart)
     assert_same_fit(in_memory, fit.to_local(), X)
 
 

@@ -142,7 +142,7 @@ def test_auto_refits_rows_that_were_taken_from_X_only(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 2, "random_state": 0}
     assert tree_mesa(**options).fit(X, y).refit_
-    assert not tree_mesa(**options).fit(X, y, X[::3], y[::3]).refit_
+    assert not tree_mesa(**options).fit(X, y, X_val=X[::3], y_val=y[::3]).refit_
     assert not tree_mesa(warm_start=True, **options).fit(X, y).refit_
     assert not tree_mesa(validation_fraction=None, **options).fit(X, y).refit_
 

@@ -61,7 +61,7 @@ def test_what_needs_held_out_rows_is_refused_before_any_fit(
     assert Recording.fits == 0
     # Rows of their own are as good as those held out.
     X, y = imbalanced
-    clf.fit(X[:400], y[:400], X[400:], y[400:])
+    clf.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
     assert Recording.fits >= 3
 
 

@@ -100,7 +100,7 @@ def test_both_libraries_give_the_same(tables, name):
 def test_validation_rows_as_frames(tables, name):
     of_pandas, of_polars, y = tables
     clf, twin, crossed = (
-        ENSEMBLES[name]().fit(table[:250], y[:250], valid, y[250:350])
+        ENSEMBLES[name]().fit(table[:250], y[:250], X_val=valid, y_val=y[250:350])
         for table, valid in (
             (of_pandas, of_pandas[250:350]),
             (of_polars, of_polars[250:350]),

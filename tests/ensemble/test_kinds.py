@@ -206,9 +206,9 @@ def test_a_refit_is_the_fit_without_held_out_rows(imbalanced, own_rows):
     X, y = imbalanced
     options = {"n_estimators": 5, "meta_sampler": 0.7, "random_state": 0}
     kinds = mix()
-    given_rows = (X[400:], y[400:]) if own_rows else ()
+    given_rows = {"X_val": X[400:], "y_val": y[400:]} if own_rows else {}
     X_fit, y_fit = (X[:400], y[:400]) if own_rows else (X, y)
-    refitted = tree_mesa(kinds, refit=True, **options).fit(X_fit, y_fit, *given_rows)
+    refitted = tree_mesa(kinds, refit=True, **options).fit(X_fit, y_fit, **given_rows)
     whole = tree_mesa(kinds, validation_fraction=None, **options).fit(X, y)
     assert types_of(refitted) == types_of(whole) == [type(kinds[i % 2]) for i in range(5)]
     for mine, other in zip(refitted.estimators_samples_, whole.estimators_samples_, strict=True):
@@ -240,7 +240,7 @@ def test_smoothed_leaves_beside_members_without_any(data, smoothing, request):
 def test_scores_are_those_of_the_predictions(imbalanced):
     X, y = imbalanced
     clf = tree_mesa(mix(), n_estimators=5, leaf_smoothing=2, random_state=0)
-    clf.fit(X, y, X[::3], y[::3])
+    clf.fit(X, y, X_val=X[::3], y_val=y[::3])
     for score, proba in zip(clf.scores_, clf.staged_predict_proba(X[::3]), strict=True):
         assert score == pytest.approx(average_precision_score(y[::3], proba[:, 1]), abs=1e-12)
 

@@ -87,7 +87,7 @@ def test_probability_is_the_mean_of_the_members(imbalanced):
 def test_scores_are_those_of_the_validation_rows(imbalanced):
     X, y = imbalanced
     X_val, y_val = X[::4], y[::4]
-    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y, X_val, y_val)
+    clf = tree_mesa(n_estimators=10, random_state=0).fit(X, y, X_val=X_val, y_val=y_val)
     stages = clf.staged_predict_proba(X_val)
     expected = [average_precision_score(y_val, stage[:, 1]) for stage in stages]
     np.testing.assert_allclose(clf.scores_, expected, atol=1e-12)
@@ -398,7 +398,7 @@ def test_hard_draws_beat_uniform_ones_on_mammography(mammography):
         fits = [
             MesaClassifier.from_preset(
                 "paper", n_estimators=20, random_state=seed, meta_sampler=policy
-            ).fit(X, y, X_val, y_val)
+            ).fit(X, y, X_val=X_val, y_val=y_val)
             for seed in range(3)
         ]
         return np.mean(

@@ -109,7 +109,7 @@ def test_scorer_as_a_callable(imbalanced):
     X, y = imbalanced
     scorer = make_scorer(matthews_corrcoef)
     clf = tree_mesa(n_estimators=3, scoring=scorer, calibration=None, random_state=0)
-    clf.fit(X, y, X, y)
+    clf.fit(X, y, X_val=X.copy(), y_val=y)
     assert clf.scores_[-1] == pytest.approx(matthews_corrcoef(y, clf.predict(X)))
 
 
@@ -250,7 +250,7 @@ def test_a_class_of_one_row(imbalanced):
         with pytest.raises(ValueError, match=r"Class 2 has .* 1 row"):
             tree_mesa(meta_sampler=given).fit(X, y)
     # With validation rows of their own there is nothing to hold out.
-    clf = tree_mesa(n_estimators=2, random_state=0).fit(X, y, X, y)
+    clf = tree_mesa(n_estimators=2, random_state=0).fit(X, y, X_val=X.copy(), y_val=y)
     assert len(clf.estimators_samples_[0]) == 3
 
 
@@ -295,15 +295,16 @@ def test_continuous_target(imbalanced):
 )
 def test_bad_validation_rows(imbalanced, change, words):
     X, y = imbalanced
+    X_val, y_val = change(X.copy(), y)
     with pytest.raises(ValueError, match=words):
-        tree_mesa().fit(X, y, *change(X, y))
+        tree_mesa().fit(X, y, X_val=X_val, y_val=y_val)
 
 
 def test_validation_frames_with_other_columns(imbalanced):
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     with pytest.raises(ValueError, match="The columns of X_val are not those of X"):
-        tree_mesa().fit(frame, y, frame.rename(columns={"a": "z"}), y)
+        tree_mesa().fit(frame, y, X_val=frame.rename(columns={"a": "z"}), y_val=y)
 
 
 def test_scores_that_are_no_number(imbalanced):

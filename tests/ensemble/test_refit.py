@@ -76,11 +76,12 @@ def test_the_same_mus_by_hand(data, own, by_hand, request):
         # The validation rows last, as their positions are.
         rows = np.concatenate([rows[rows % 3 != 0], rows[rows % 3 == 0]])
         n_train = np.sum(rows % 3 != 0)
-        given = X[rows[:n_train]], y[rows[:n_train]], X[rows[n_train:]], y[rows[n_train:]]
+        given = X[rows[:n_train]], y[rows[:n_train]]
+        apart = {"X_val": X[rows[n_train:]], "y_val": y[rows[n_train:]]}
     else:
-        given = X, y
+        given, apart = (X, y), {}
     options = {"n_estimators": 5, "threshold": None, "refit": True, "random_state": 2}
-    clf = MesaClassifier.from_preset("paper", meta_sampler="random", **options).fit(*given)
+    clf = MesaClassifier.from_preset("paper", meta_sampler="random", **options).fit(*given, **apart)
     assert len(np.unique(clf.actions_)) == 4
     members, subsets = by_hand.grow(
         X[rows], codes[rows], np.arange(len(y)), [None, *clf.actions_], seed=2
@@ -96,7 +97,7 @@ def test_positions_where_a_row_has_no_weight(imbalanced):
     weights = np.ones(400)
     weights[::5] = 0
     clf = UnderBaggingClassifier(n_estimators=3, refit=True, random_state=0)
-    clf.fit(X[:400], y[:400], X[400:], y[400:], sample_weight=weights)
+    clf.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight=weights)
     used = np.concatenate([weights > 0, np.ones(200, dtype=bool)])
     for rows in clf.estimators_samples_:
         assert used[rows].all()
@@ -111,7 +112,7 @@ def test_the_smallest_class_stays_the_same(imbalanced):
     train = np.concatenate([rare[:20], usual[:30]])
     valid = np.concatenate([rare[20:], usual[30:40]])
     clf = UnderBaggingClassifier(n_estimators=2, refit=True, random_state=0)
-    clf.fit(X[train], y[train], X[valid], y[valid])
+    clf.fit(X[train], y[train], X_val=X[valid], y_val=y[valid])
     assert clf.minority_class_ == 1
     assert len(clf.estimators_samples_[0]) == len(train) + len(valid)
 
@@ -136,7 +137,7 @@ def test_everything_together(three_classes, Ensemble):
         leaf_smoothing=1,
         refit=True,
         random_state=0,
-    ).fit(X, y, X, y, sample_weight=weights)
+    ).fit(X, y, X_val=X.copy(), y_val=y, sample_weight=weights)
     proba = clf.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert np.mean(clf.predict(X) == y) > 0.8
@@ -173,10 +174,10 @@ def _frame(make):
 def test_validation_rows_of_any_kind(imbalanced, learner, container):
     X, y = imbalanced
     options = {"n_estimators": 3, "refit": True, "random_state": 0}
-    parts = X[:400], y[:400], X[400:], y[400:]
-    expected = tree_mesa(learner, **options).fit(*parts)
+    apart = {"X_val": X[400:], "y_val": y[400:]}
+    expected = tree_mesa(learner, **options).fit(X[:400], y[:400], **apart)
     clf = tree_mesa(learner, **options)
-    clf.fit(container(X[:400]), y[:400], container(X[400:]), y[400:])
+    clf.fit(container(X[:400]), y[:400], X_val=container(X[400:]), y_val=y[400:])
     for mine, other in zip(clf.estimators_samples_, expected.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
     np.testing.assert_allclose(clf.predict_proba(container(X)), expected.predict_proba(X))
@@ -188,12 +189,12 @@ def test_categories(imbalanced):
     frame = pd.DataFrame({"x": X[:, 1], "c": pd.Categorical(words)})
     learner = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
     clf = tree_mesa(learner, n_estimators=2, refit=True, random_state=0)
-    clf.fit(frame[:400], y[:400], frame[400:], y[400:])
+    clf.fit(frame[:400], y[:400], X_val=frame[400:], y_val=y[400:])
     assert clf.predict(frame).shape == (600,)
     other = frame[400:].copy()
     other["c"] = other["c"].cat.add_categories("sideways")
     with pytest.raises(ValueError, match="the categories of column 'c' differ"):
-        clf.fit(frame[:400], y[:400], other, y[400:])
+        clf.fit(frame[:400], y[:400], X_val=other, y_val=y[400:])
 
 
 def test_tables_of_two_kinds(imbalanced):
@@ -207,7 +208,7 @@ def test_tables_of_two_kinds(imbalanced):
 
     clf = tree_mesa(Spy(), n_estimators=2, refit=True)
     with pytest.raises(ValueError, match="X is a DataFrame and X_val a ndarray"):
-        clf.fit(pd.DataFrame(X[:400]).rename(columns=str), y[:400], X[400:], y[400:])
+        clf.fit(pd.DataFrame(X[:400]).rename(columns=str), y[:400], X_val=X[400:], y_val=y[400:])
     assert fits == []
 
 

@@ -146,7 +146,7 @@ def test_scores_that_are_no_shares_have_no_margin(overlapping):
 def test_the_default_asks_for_thirty_validation_rows_of_a_class(overlapping, n_positives, met):
     X, y = overlapping
     valid = np.r_[np.flatnonzero(y == 1)[:n_positives], np.flatnonzero(y == 0)[:500]]
-    clf = tree_mesa(n_estimators=6, random_state=0).fit(X, y, X[valid], y[valid])
+    clf = tree_mesa(n_estimators=6, random_state=0).fit(X, y, X_val=X[valid], y_val=y[valid])
     assert clf.rivals_ == met
 
 
@@ -212,7 +212,9 @@ def test_any_n_jobs_and_a_pickle(overlapping):
 def test_three_classes_and_members_without_leaves(three_classes):
     X, y = three_classes
     met, alone, constant = (
-        tree_mesa(LogisticRegression(), 12, meta_sampler=policy, random_state=0).fit(X, y, X, y)
+        tree_mesa(LogisticRegression(), 12, meta_sampler=policy, random_state=0).fit(
+            X, y, X_val=X.copy(), y_val=y
+        )
         for policy in (facing(0.0, 0.9), 0.0, 0.9)
     )
     own, score = alone.scores_[9], constant.scores_[9]

@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler import _sklearn_compat
 from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
@@ -135,14 +134,15 @@ def test_scores_calibration_and_threshold_are_those_of_the_smoothed_leaves(imbal
     X, y = imbalanced
     X_val, y_val = X[::3], y[::3]
     options = {"leaf_smoothing": 2, "threshold": "f1", "random_state": 0}
-    clf = tree_mesa(**options).fit(X, y, X_val, y_val)
+    clf = tree_mesa(**options).fit(X, y, X_val=X_val, y_val=y_val)
     stages = [stage[:, 1] for stage in clf.staged_predict_proba(X_val)]
     np.testing.assert_allclose(
         clf.scores_, [average_precision_score(y_val, stage) for stage in stages], atol=1e-12
     )
     assert clf.threshold_ in stages[-1]
     called = stages[-1] >= clf.threshold_
-    assert clf.expected_recall_ == pytest.approx(called[y_val == 1].mean())
+    found = clf._cuts.hits[clf._cuts.last_called(clf.threshold_)] / clf._cuts.n_positive
+    assert found == pytest.approx(called[y_val == 1].mean())
     np.testing.assert_array_equal(clf.predict(X_val), called)
 
 
@@ -168,7 +168,7 @@ def test_weights_smooth_by_weight(data, request):
     np.testing.assert_allclose(clf.predict_proba(X), np.mean(members, axis=0), atol=1e-11)
 
 
-def test_sparse_missing_and_public_rows_are_smoothed_too(imbalanced, monkeypatch):
+def test_sparse_missing_and_checked_rows_are_smoothed_too(imbalanced, monkeypatch):
     X, y = imbalanced
     options = {"n_estimators": 3, "leaf_smoothing": 2, "random_state": 0}
     expected = tree_mesa(**options).fit(X, y).predict_proba(X)
@@ -178,9 +178,9 @@ def test_sparse_missing_and_public_rows_are_smoothed_too(imbalanced, monkeypatch
     holes = X.copy()
     holes[::7, 2] = np.nan
     assert tree_mesa(**options).fit(holes, y).predict_proba(holes).shape == (600, 2)
-    monkeypatch.setattr(_sklearn_compat, "FAST_TREES", False)
-    public = tree_mesa(**options).fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(public, expected)
+    monkeypatch.setattr("metasampler.growth._trees.TreeLearner", LeafLearner)
+    checked = tree_mesa(**options).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(checked, expected)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)

@@ -125,7 +125,7 @@ def frame(library):
 def with_validation_rows():
     X, X_test, y, _ = many()
     X, X_val, y, y_val = split(X, y, seed=1)
-    return result(mesa().fit(X, y, X_val, y_val), X_test)
+    return result(mesa().fit(X, y, X_val=X_val, y_val=y_val), X_test)
 
 
 def warm_start():

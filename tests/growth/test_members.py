@@ -7,9 +7,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler import _sklearn_compat
 from metasampler.growth._members import MemberLearner, _seed_parameters, make_learners
-from metasampler.growth._trees import TreeLearner
+from metasampler.growth._trees import LeafLearner, TreeLearner
 
 TREES = [
     DecisionTreeClassifier(),
@@ -38,10 +37,9 @@ def _same_tree(a, b):
     assert a.get_params() == b.get_params()
 
 
-@pytest.mark.skipif(not _sklearn_compat.FAST_TREES, reason="this scikit-learn is not known yet")
 @pytest.mark.parametrize("estimator", TREES, ids=repr)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
+def test_rows_checked_once_give_the_trees_of_a_plain_fit(estimator, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 7)).astype(np.float32)
     codes = rng.integers(0, n_classes, 300).astype(np.uint8)
@@ -49,42 +47,41 @@ def test_shortcut_gives_the_trees_of_the_public_interface(estimator, n_classes):
         estimator = clone(estimator).set_params(class_weight={0: 1, 1: 5})
     fast = make_learners(estimator, [X], n_classes).of(0)
     assert type(fast) is TreeLearner
-    public = MemberLearner(estimator, n_classes)
+    plain = MemberLearner(estimator, n_classes)
     for seed in range(3):
         rows = np.sort(rng.choice(300, 80, replace=False))
-        ours, theirs = (learner.fit(X, codes, rows, seed) for learner in (fast, public))
+        ours, theirs = (learner.fit(X, codes, rows, seed) for learner in (fast, plain))
         _same_tree(ours, theirs)
         np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
-        np.testing.assert_array_equal(fast.probabilities(ours, X), public.probabilities(theirs, X))
+        np.testing.assert_array_equal(fast.probabilities(ours, X), plain.probabilities(theirs, X))
 
 
-def test_a_fit_is_the_same_without_the_shortcut(imbalanced, monkeypatch):
+def test_a_fit_is_the_same_if_each_tree_checks_its_rows(imbalanced, monkeypatch):
     X, y = imbalanced
     fast = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     proba = fast.predict_proba(X)
-    monkeypatch.setattr(_sklearn_compat, "FAST_TREES", False)
-    public = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
-    for a, b in zip(fast.estimators_, public.estimators_, strict=True):
+    monkeypatch.setattr("metasampler.growth._trees.TreeLearner", LeafLearner)
+    plain = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
+    for a, b in zip(fast.estimators_, plain.estimators_, strict=True):
         _same_tree(a, b)
-    np.testing.assert_array_equal(proba, public.predict_proba(X))
-    np.testing.assert_array_equal(fast.scores_, public.scores_)
+    np.testing.assert_array_equal(proba, plain.predict_proba(X))
+    np.testing.assert_array_equal(fast.scores_, plain.scores_)
 
 
-def test_bad_tree_parameters_are_reported_on_the_shortcut(imbalanced):
+def test_bad_tree_parameters_are_reported(imbalanced):
     X, y = imbalanced
     with pytest.raises(ValueError, match="max_depth"):
         tree_mesa(DecisionTreeClassifier(max_depth=-3)).fit(X, y)
 
 
-@pytest.mark.skipif(not _sklearn_compat.FAST_TREES, reason="this scikit-learn is not known yet")
-def test_missing_values_take_the_public_way():
+def test_rows_with_missing_values_are_checked_by_each_tree():
     X = np.zeros((4, 2), dtype=np.float32)
     assert type(make_learners(DecisionTreeClassifier(), [X], 2).of(0)) is TreeLearner
     X[1, 1] = np.nan
     assert type(make_learners(DecisionTreeClassifier(), [X], 2).of(0)) is MemberLearner
 
 
-def test_subclasses_take_the_public_way():
+def test_subclasses_check_their_rows():
     class Tree(DecisionTreeClassifier):
         pass
 

@@ -127,13 +127,16 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
         (MesaClassifier(DecisionTreeClassifier(), 3, refit=True, random_state=0), None),
     ],
 )
-def test_validation_rows_of_their_own(clf, weight, tmp_path):
+@pytest.mark.parametrize("weighs_them", [False, True])
+def test_validation_rows_of_their_own(clf, weight, weighs_them, tmp_path):
     frame, other = make_frame(), make_frame(seed=1).drop(columns="weight").head(700)
     if weight is None:
         frame = frame.drop(columns="weight")
     rows = ParquetRows(write_parquet(frame, tmp_path, 4), "label", weight=weight)
     X = frame.drop(columns=["label", "weight"], errors="ignore")
     apart = {"X_val": other.drop(columns="label"), "y_val": other["label"]}
+    if weighs_them:
+        apart["sample_weight_val"] = np.arange(len(other)) % 4
     weights = {} if weight is None else {"sample_weight": frame["weight"]}
     in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"], **apart, **weights)
     in_files = type(clf)(**clf.get_params(deep=False)).fit(rows, **apart)
@@ -239,10 +242,10 @@ def test_errors_are_clear_and_come_first(tmp_path):
     with pytest.raises(ValueError, match="name their column"):
         clf.fit(tmp_path, "label", sample_weight=np.ones(400))
     with pytest.raises(ValueError, match="X_val and y_val must be passed together"):
-        clf.fit(tmp_path, "label", frame.drop(columns="label"))
+        clf.fit(tmp_path, "label", X_val=frame.drop(columns="label"))
     X = frame.drop(columns="label")
     with pytest.raises(ValueError, match="y_val has no row of class"):
-        clf.fit(tmp_path, "label", X, ["no"] * len(X))
+        clf.fit(tmp_path, "label", X_val=X, y_val=["no"] * len(X))
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PAR1 cut"])
@@ -284,7 +287,6 @@ def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     if failing == "member":
-        monkeypatch.setattr("metasampler._sklearn_compat.FAST_TREES", False)
         monkeypatch.setattr(DecisionTreeClassifier, "fit", fail)
     else:
         monkeypatch.setattr(f"metasampler.growth.{failing}", fail)

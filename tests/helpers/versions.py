@@ -1,12 +1,11 @@
 """Run the core of the suite with every supported scikit-learn, each in a venv of its own.
 
 ``python tests/helpers/versions.py`` makes the venvs on first use, under ``.venvs``, and prints a
-table. The last run takes no private name of scikit-learn. With ``--only`` one version is run, and
-its row takes the place of the one that ``--output`` holds: the table can be made in pieces.
+table. With ``--only`` one version is run, and its row takes the place of the one that ``--output``
+holds: the table can be made in pieces.
 """
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -27,13 +26,14 @@ ENVIRONMENTS = {
     "1.9": ["scikit-learn==1.9.*"],
     "newest": ["--pre", "scikit-learn"],
 }
-#: The public twins of private names are tried with the last version that is known to work.
-RUNS = [*ENVIRONMENTS, "1.9-public"]
+#: sklearn-compat, which imbalanced-learn needs, allows no scikit-learn that is newer than itself.
+REGARDLESS = {"newest": ["--pre", "--upgrade", "--no-deps", "scikit-learn"]}
 _SHOWN = ("scikit-learn", "numpy", "scipy", "pandas", "polars", "lightgbm")
 
-#: What touches scikit-learn most: its own checks, the growth of members, tables, files of models,
-#: the main ensemble.
-CORE = ["tests/test_common.py", "tests/growth", "tests/tables", "tests/persistence"]
+#: What touches scikit-learn most: its own checks, the stand-ins for its private names, the growth
+#: of members, tables, files of models, meta-training, the main ensemble.
+CORE = ["tests/test_common.py", "tests/test_sklearn_compat.py"]
+CORE += ["tests/growth", "tests/tables", "tests/persistence", "tests/meta"]
 CORE += [
     f"tests/ensemble/test_{name}.py" for name in ("mesa", "frames", "messages", "weight_units")
 ]
@@ -41,14 +41,14 @@ CORE += [
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", action="append", choices=RUNS, help="may be given again")
+    parser.add_argument("--only", action="append", choices=ENVIRONMENTS, help="may be given again")
     parser.add_argument("--folder", type=Path, default=ROOT / ".venvs", help="of the venvs")
     parser.add_argument("--jobs", type=int, default=2, help="processes of pytest")
     parser.add_argument("--output", type=Path, help="a Markdown file; rows are kept beside it")
     parser.add_argument("tests", nargs="*", help="what to run in the place of the core")
     options = parser.parse_args()
     rows: list[dict] = []
-    for name in options.only or RUNS:
+    for name in options.only or ENVIRONMENTS:
         row = run(name, options.folder, options.tests or CORE, options.jobs)
         rows.append(row)
         if options.output is not None:
@@ -58,29 +58,29 @@ def main() -> int:
     return int(any(row["failed"] for row in rows))
 
 
-def make_environment(folder: Path, pins: list[str]) -> Path:
-    """Return the interpreter of a venv with these packages; it is made once."""
+def make_environment(folder: Path) -> Path:
+    """Return the interpreter of a venv with the packages of its name; it is made once."""
     python = folder / "bin" / "python"
     if not (folder / ".made").exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, *pins, "-e", f"{ROOT}[test]", "-e", f"{ROOT}/bench"], check=True)
+        here = ["-e", f"{ROOT}[test]", "-e", f"{ROOT}/bench"]
+        subprocess.run([*pip, *ENVIRONMENTS[folder.name], *here], check=True)
+        if folder.name in REGARDLESS:
+            subprocess.run([*pip, *REGARDLESS[folder.name]], check=True)
         (folder / ".made").touch()
     return python
 
 
 def run(name: str, folder: Path, tests: list[str], n_jobs: int) -> dict:
     """Run tests with a version; return a row of the table."""
-    version, _, public = name.partition("-")
-    python = make_environment(folder / version, ENVIRONMENTS[version])
-    environment = {**os.environ, "METASAMPLER_PUBLIC_SKLEARN": "1" if public else "0"}
+    python = make_environment(folder / name)
     command = ["pytest", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
     # Newer packages beside an older scikit-learn warn of it: that is theirs to mend.
     command += ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]
     done = subprocess.run(
         [str(python), "-m", *command, "-n", str(n_jobs)],
         cwd=ROOT,
-        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -116,10 +116,8 @@ def page(rows: list[dict]) -> str:
         "",
         "`make test-versions` runs the tests that depend most on scikit-learn, with every "
         "supported version of it, each in its own venv. *Waived* counts checks of scikit-learn "
-        "that do not apply; the tests give a reason for each. *Public names only* uses no private "
-        "names of scikit-learn (`METASAMPLER_PUBLIC_SKLEARN=1`). It uses the functions of "
-        "`metasampler._sklearn_public` instead, and builds trees with their own `fit`. *Newest* "
-        "also accepts pre-releases (`pip install --pre`).",
+        "that do not apply; the tests give a reason for each. *Newest* also accepts pre-releases "
+        "(`pip install --pre`). The library imports no private name of scikit-learn.",
         "",
         "| scikit-learn | with | passed | skipped | waived | failed | run at |",
         "|---|---|---:|---:|---:|---:|---|",
@@ -134,13 +132,10 @@ def page(rows: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-_NOTES = {"newest": ", newest", "1.9-public": ", public names only"}
-
-
 def _line(row: dict) -> str:
     own, *others = row["versions"].items()
     cells = [
-        f"{own[1]}{_NOTES.get(row['run'], '')}",
+        own[1] + (", newest" if row["run"] == "newest" else ""),
         ", ".join(f"{name} {version}" for name, version in [*others, ("Python", row["python"])]),
         *(row[name] for name in ("passed", "skipped", "waived", "failed")),
         f"{row['commit']}, {row['date']}",

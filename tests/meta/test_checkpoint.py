@@ -179,7 +179,7 @@ def test_no_pickle_inside(imbalanced, tmp_path):
     with np.load(path, allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
         header = json.loads(str(archive["header"]))
-    assert header == {"format": "metasampler.MetaTraining", "version": 4}
+    assert header == {"format": "metasampler.MetaTraining", "version": 1}
 
 
 def test_a_full_disk_does_not_end_the_training(imbalanced, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import ParameterGrid
 
 from metasampler import MesaClassifier, MetaSampler
+from metasampler._sklearn_compat import check_parameters
 from metasampler.meta import Assignment, Episode, FitToConstants, Problem, SoftActorCritic
 from metasampler.policy import LEARNER_SETTINGS
 
@@ -15,7 +16,7 @@ from metasampler.policy import LEARNER_SETTINGS
 def test_parameters_are_those_of_the_schema(Learner):
     learner = Learner()
     assert learner.get_params().keys() == LEARNER_SETTINGS[Learner.__name__].keys()
-    learner._validate_params()
+    check_parameters(learner)
     assert clone(learner).get_params() == learner.get_params()
     assert repr(learner) == f"{Learner.__name__}()"
 
@@ -85,7 +86,7 @@ def _learner(n_tasks=1, n_actions=2, **options):
 def _learn(learner, *rewards, first=0):
     assignments = [Assignment(task, first + task, None) for task in range(len(rewards))]
     learner.learn(assignments, [_episode(r) for r in rewards])
-    memory = learner._agent.memory
+    memory = learner.agent.memory
     return memory.rows[: len(memory)]
 
 

@@ -38,7 +38,9 @@ def assert_same_policy(a, b):
 
 def test_history_has_an_entry_for_each_episode(imbalanced):
     X, y = imbalanced
-    sampler = MetaSampler(**SHORT).fit(X, y, X[:200], y[:200], X_test=X[200:], y_test=y[200:])
+    sampler = MetaSampler(**SHORT).fit(
+        X, y, X_val=X[:200], y_val=y[:200], X_test=X[200:], y_test=y[200:]
+    )
     assert [entry["episode"] for entry in sampler.history_] == list(range(8))
     assert [entry["n_random_actions"] for entry in sampler.history_] == [3] * 4 + [0] * 4
     for entry in sampler.history_:
@@ -115,7 +117,7 @@ def test_columns_of_validation_and_test_frames(imbalanced):
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     turned = frame[frame.columns[::-1]]
     with pytest.raises(ValueError, match="The columns of X_val are not those of X"):
-        MetaSampler(**SHORT).fit(frame, y, turned, y)
+        MetaSampler(**SHORT).fit(frame, y, X_val=turned, y_val=y)
     with pytest.raises(ValueError, match="The columns of X_test are not those of X"):
         MetaSampler(**SHORT).fit(frame, y, X_test=turned, y_test=y)
     with pytest.raises(ValueError, match="X_test and y_test must be passed together"):
@@ -403,7 +405,7 @@ def test_from_policy_wants_a_policy():
 
 def test_meta_training_finds_that_hard_rows_help_on_mammography(mammography):
     (X, y), (X_val, y_val) = mammography["train"], mammography["valid"]
-    sampler = MetaSampler(random_state=0).fit(X, y, X_val, y_val)
+    sampler = MetaSampler(random_state=0).fit(X, y, X_val=X_val, y_val=y_val)
     assert sampler.n_updates_ == 1000
     # Random actions score .50 on the validation rows, the best constant .60.
     assert sampler.summary_["first_valid_score"] < 0.53

@@ -6,7 +6,6 @@ import os
 import pickle
 import tracemalloc
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,9 +25,6 @@ from metasampler.policy import (
     read_archive,
     write_archive,
 )
-
-#: Samplers that the first release has written.
-FIRST_RELEASE = Path(__file__).parent / "format_1"
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +98,7 @@ def test_no_pickle_inside(path):
     with np.load(path, allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
         header = json.loads(str(archive["header"]))
-    assert header == {"format": "metasampler.MetaSampler", "version": 2, "n_layers": 3}
+    assert header == {"format": "metasampler.MetaSampler", "version": 1, "n_layers": 3}
 
 
 def test_a_failed_write_leaves_the_old_file(path, monkeypatch):
@@ -216,7 +212,7 @@ def write(path, header=None, content=CONTENT, **changes):
     for number, (weights, biases) in enumerate(policy.layers):
         arrays |= {f"weights_{number}": weights, f"biases_{number}": biases}
     arrays |= changes
-    header = {"format": _files.FORMAT, "version": 2, "n_layers": 2} | (header or {})
+    header = {"format": _files.FORMAT, "version": _files.VERSION, "n_layers": 2} | (header or {})
     arrays = {name: array for name, array in arrays.items() if array is not None}
     np.savez(path, header=json.dumps(header), content=json.dumps(content), **arrays)
 
@@ -234,8 +230,8 @@ def test_the_writer_above_writes_good_files(tmp_path):
     ("options", "words"),
     [
         ({"header": {"format": "another"}}, "its format is 'another'"),
-        ({"header": {"version": 3}}, "its version is 3; this release reads version 1 and 2"),
-        ({"header": {"version": "2"}}, "its version is '2'"),
+        ({"header": {"version": 2}}, "its version is 2; this release reads version 1"),
+        ({"header": {"version": "1"}}, "its version is '1'"),
         ({"header": {"n_layers": 3}}, "n_layers = 3 and has"),
         ({"header": {"n_layers": 10**9}}, "n_layers = 1000000000 and has"),
         ({"header": {"n_layers": "two"}}, ""),
@@ -327,18 +323,6 @@ def test_settings_that_no_sampler_has(tmp_path, change, words):
             load(path)
 
 
-def test_settings_that_are_gone_are_passed_over(tmp_path):
-    path = tmp_path / "earlier.npz"
-    learner = {"name": "FitToConstants", "params": {"constant_min": 0.2, "n_sweeps": 2}}
-    write(path, content={**CONTENT, "settings": {"warm_start": True, "learner": learner}})
-    assert repr(MetaSampler.load(path)) == "MetaSampler(learner=FitToConstants(n_sweeps=2))"
-    gone = {"alpha": "auto", "batch_size": 5, "critic_hidden_layer_sizes": [5], "tau": 0.5}
-    params = {**gone, "lr_decay_steps": 3, "n_updates": 7}
-    learner = {"name": "SoftActorCritic", "params": params}
-    write(path, content={**CONTENT, "settings": {"learner": learner}})
-    assert repr(MetaSampler.load(path)) == "MetaSampler(learner=SoftActorCritic(n_updates=7))"
-
-
 def test_settings_may_be_left_out(tmp_path):
     path = tmp_path / "plain.npz"
     write(path, content={**CONTENT, "settings": {}})
@@ -347,29 +331,10 @@ def test_settings_may_be_left_out(tmp_path):
     assert load_policy(path).sigma == 0.2
 
 
-# ---------------------------------------------------------------------- files of the first release
+# ---------------------------------------------------------------------- pretrained samplers
 
 
-def test_samplers_of_the_first_release():
-    # What the first release says of its own files.
-    sac = MetaSampler.load(FIRST_RELEASE / "sac.npz")
-    assert repr(sac.learner) == (
-        "SoftActorCritic(n_random_steps=6, n_updates=6, scale_tasks=True,\n"
-        "                tasks_per_round=2)"
-    )
-    assert (sac.hidden_layer_sizes, sac.mu_min, sac.n_estimators) == ((4, 3), 0.25, 4)
-    assert (sac.n_updates_, len(sac.history_)) == (6, 4)
-    assert sac.choose(np.linspace(0, 1, 10)) == pytest.approx(0.6858811531367384, abs=1e-6)
-    evolved = MetaSampler.load(FIRST_RELEASE / "cma-es.npz")
-    # The learner is gone; what it has learned is not.
-    assert evolved.learner is None
-    assert evolved.summary_["learner"] == "cma-es"
-    assert evolved.encoder_.kind == "majority"
-    assert evolved.sigma == 0.3
-    assert evolved.choose(np.linspace(0, 1, 8)) == pytest.approx(0.7509347920422417, abs=1e-6)
-
-
-def test_pretrained_samplers_of_the_first_release():
+def test_pretrained_samplers():
     universal = MetaSampler.load("universal")
     assert repr(universal) == (
         "MetaSampler(hidden_layer_sizes=(),\n"
@@ -387,33 +352,6 @@ def test_pretrained_samplers_of_the_first_release():
             assert repr(sampler.learner) == "SoftActorCritic()"
     mu = MetaSampler.load("mammography").choose(np.linspace(0, 0.3, 10))
     assert mu == pytest.approx(0.9716126431158869, abs=1e-6)
-
-
-def test_a_sampler_of_the_first_release_is_written_in_the_new_format(tmp_path):
-    old = MetaSampler.load(FIRST_RELEASE / "sac.npz")
-    old.save(tmp_path / "new.npz")
-    new = MetaSampler.load(tmp_path / "new.npz")
-    assert repr(new) == repr(old)
-    assert new.history_ == old.history_
-    np.testing.assert_array_equal(new.policy_.parameters, old.policy_.parameters)
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"learner": "magic"}, "its learner 'magic' is none of"),
-        ({"learner": {"name": "SoftActorCritic", "params": {}}}, ""),
-        ({"alpha": -1}, "'alpha' parameter of SoftActorCritic"),
-        ({"learner": "constants", "n_sweeps": 0}, "'n_sweeps' parameter of FitToConstants"),
-        ({"colour": "red"}, "setting 'colour'"),
-    ],
-    ids=str,
-)
-def test_bad_settings_in_the_old_format(tmp_path, settings, words):
-    path = tmp_path / "old.npz"
-    write(path, header={"version": 1}, content={**CONTENT, "settings": settings})
-    with pytest.raises(ValueError, match=f"not a usable sampler file: .*{words}"):
-        MetaSampler.load(path)
 
 
 # ---------------------------------------------------------------------- hostile files
@@ -534,7 +472,7 @@ def test_archives(tmp_path):
     arrays["columns"] = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     arrays["empty"] = np.zeros((0, 4))
     write_archive(path, {"format": "mine", "version": 7}, {"text": "ä", "number": 3}, arrays)
-    header, content, found = read_archive(path, "mine", (6, 7), "[a-z_]+")
+    header, content, found = read_archive(path, "mine", 7, "[a-z_]+")
     assert header == {"format": "mine", "version": 7}
     assert content == {"text": "ä", "number": 3}
     assert found.keys() == arrays.keys()
@@ -542,11 +480,11 @@ def test_archives(tmp_path):
         np.testing.assert_array_equal(found[name], array)
         found[name][...] = 0  # they may be written
     with pytest.raises(ValueError, match="'empty', which is no part"):
-        read_archive(path, "mine", (7,), "big_endian|columns")
+        read_archive(path, "mine", 7, "big_endian|columns")
     with pytest.raises(ValueError, match=r"not a usable archive: its version is 7; .* version 8"):
-        read_archive(path, "mine", (8,), "[a-z_]+")
+        read_archive(path, "mine", 8, "[a-z_]+")
     with pytest.raises(ValueError, match="not a usable archive: it would unpack"):
-        read_archive(path, "mine", (7,), "[a-z_]+", largest=100)
+        read_archive(path, "mine", 7, "[a-z_]+", largest=100)
 
 
 def test_a_history_that_is_too_long(sampler, tmp_path, monkeypatch):

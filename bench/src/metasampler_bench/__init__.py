@@ -1,5 +1,6 @@
 """Benchmarks around metasampler: specs, methods, what runs and reports them."""
 
+from metasampler_bench._authors_trainer import AuthorsMesaClassifier
 from metasampler_bench._controls import SelectedMuClassifier
 from metasampler_bench._method import FAMILIES, LETTERS, Method
 from metasampler_bench._methods import METHODS, find_method
@@ -15,6 +16,7 @@ __all__ = [
     "FAMILIES",
     "LETTERS",
     "METHODS",
+    "AuthorsMesaClassifier",
     "Method",
     "ResampledClassifier",
     "ResultStore",

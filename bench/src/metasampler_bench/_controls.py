@@ -8,10 +8,10 @@ from sklearn.utils.validation import validate_data
 from metasampler import MesaClassifier
 from metasampler_bench._wrapper import WrappingClassifier
 
-__all__ = ["SelectedMuClassifier"]
+__all__ = ["KEPT", "SelectedMuClassifier"]
 
 #: What is taken over of the ensemble that is kept.
-_KEPT = ("classes_", "estimators_", "estimators_samples_", "actions_", "scores_")
+KEPT = ("classes_", "estimators_", "estimators_samples_", "actions_", "scores_")
 
 
 class SelectedMuClassifier(WrappingClassifier):
@@ -107,7 +107,7 @@ class SelectedMuClassifier(WrappingClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y, X_val=None, y_val=None):
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Fit an ensemble for each mu and keep the best.
 
         Parameters
@@ -118,8 +118,14 @@ class SelectedMuClassifier(WrappingClassifier):
         y : array-like of shape (n_samples,)
             Labels of any type, of two or more classes.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see :meth:`metasampler.MesaClassifier.fit`.
+
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them a part of each class is held out from X.
+
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows.
 
         Returns
         -------
@@ -133,6 +139,7 @@ class SelectedMuClassifier(WrappingClassifier):
                 "There are no validation rows to select mu by: set validation_fraction, or pass "
                 "X_val and y_val."
             )
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         options = self.get_params(deep=False)
         mus = options.pop("mus")
         options |= {"refit": False, "leaf_smoothing": 0.0, "random_state": self._seed()}
@@ -141,13 +148,13 @@ class SelectedMuClassifier(WrappingClassifier):
         scores: list[float] = []
         for mu in mus:
             candidate = MesaClassifier(meta_sampler=float(mu), **options)
-            candidate.fit(X, y, X_val, y_val)
+            candidate.fit(X, y, sample_weight, **validation)
             score = candidate.scores_[-1]
             if not scores or score > max(scores):
                 best, self.mu_ = candidate, float(mu)
             scores.append(score)
         if self.refit:
-            best.set_params(refit=self.refit).fit(X, y, X_val, y_val)
+            best.set_params(refit=self.refit).fit(X, y, sample_weight, **validation)
         self.validation_scores_ = np.array(scores)
         validate_data(self, X, skip_check_array=True)
         self._keep(best)
@@ -155,7 +162,7 @@ class SelectedMuClassifier(WrappingClassifier):
 
     def _keep(self, fitted: MesaClassifier) -> None:
         self.estimator_ = fitted
-        for name in _KEPT:
+        for name in KEPT:
             setattr(self, name, getattr(fitted, name))
 
     def _seed(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from math import exp
 from typing import Any
@@ -22,6 +22,7 @@ from metasampler.ensemble import (
 )
 from metasampler.meta import MetaSampler
 from metasampler.policy import ConstantPolicy, Drawn
+from metasampler_bench._authors_trainer import AuthorsMesaClassifier
 from metasampler_bench._controls import SelectedMuClassifier
 from metasampler_bench._learners import make_sampler
 from metasampler_bench._method import (
@@ -372,6 +373,22 @@ def _paper_rows() -> Iterator[Method]:
         meta_sampler="fit",
         leaf_smoothing=2,
     )
+    for name, title, draws in (
+        ("mesa-authors", "MESA, authors' recipe", False),
+        ("mesa-authors-sampled", "MESA, authors' recipe, drawn actions", True),
+    ):
+        yield Method(
+            name,
+            title,
+            "IE+ML",
+            partial(_authors_mesa, draws),
+            rows_of_subsets,
+            _LIU_2020_MESA,
+            prefix=True,
+            uses_validation=True,
+            meta_trains=True,
+            trainer="authors",
+        )
     yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
     yield mesa(
         "mesa-alone", "MESA, universal sampler alone", "IE+ML", meta_sampler=_universal_alone
@@ -411,6 +428,12 @@ def _paper_rows() -> Iterator[Method]:
         # As in Algorithm 2: the mean of a policy that has learned nothing is near 0.5 everywhere.
         meta_sampler=Drawn(make_sampler("sac", {"n_random_steps": 0, "n_updates": 0})),
     )
+
+
+def _authors_mesa(
+    draws: bool, estimator: Any, k: int, seed: Any, n_jobs: int | None
+) -> AuthorsMesaClassifier:
+    return AuthorsMesaClassifier(estimator, k, draws=draws, n_jobs=n_jobs, random_state=seed)
 
 
 def _default_rows() -> Iterator[Method]:

@@ -84,19 +84,20 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
     method = METHODS[cell["method"]]
     model, facts = _build(job, cache)
     rows: tuple[Any, ...] = (parts.X_train, parts.y_train)
+    validation: Row = {}
     if cell.get("rows", "train") == "train+valid":
         rows = (
             np.concatenate([parts.X_train, parts.X_valid]),
             np.concatenate([parts.y_train, parts.y_valid]),
         )
     elif method.uses_validation:
-        rows = tuple(parts[:4])
+        validation = {"X_val": parts.X_valid, "y_val": parts.y_valid}
     TimedTree.seconds = 0.0
     wall, cpu = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         # Samplers of another kind of members are what some specs measure.
         warnings.filterwarnings("ignore", message="This sampler was meta-trained with")
-        model.fit(*rows)
+        model.fit(*rows, **validation)
     facts["cpu"] = round(time.process_time() - cpu, 4)
     facts["wall"] = round(time.perf_counter() - wall, 4)
     if "resampling" in job.keep:
@@ -204,7 +205,13 @@ def measure_history(job: Job, cache: SamplerCache) -> list[Row]:
     parts = cache.parts(job.cell)
     sampler = make_meta_sampler(job.cell, cache.seed)
     wall, cpu = time.perf_counter(), time.process_time()
-    sampler.fit(*parts[:4], X_test=parts.X_test, y_test=parts.y_test)
+    sampler.fit(
+        *parts[:2],
+        X_val=parts.X_valid,
+        y_val=parts.y_valid,
+        X_test=parts.X_test,
+        y_test=parts.y_test,
+    )
     pass_on_interrupt(sampler)
     names = ("train", "valid", "test")
     return [
@@ -239,7 +246,7 @@ def measure_joint(job: Job, cache: SamplerCache) -> list[Row]:
             # The ensembles that it is meta-trained with.
             model = MesaClassifier.from_preset(
                 "paper", meta_sampler=policy, threshold=None, random_state=seed
-            ).fit(*rows[:4])
+            ).fit(*rows[:2], X_val=rows.X_valid, y_val=rows.y_valid)
             probability = model.predict_proba(rows.X_test)[:, 1]
             curves[name].append(round(float(average_precision_score(rows.y_test, probability)), 4))
         episodes.append(len(progress.history))

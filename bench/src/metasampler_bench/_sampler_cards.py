@@ -96,7 +96,7 @@ def boosters() -> str:
 def others() -> str:
     """Name the samplers that nothing takes by itself."""
     names = [f"`{name}`" for name in pretrained_names() if name not in _USUAL]
-    return f"The package has {len(names)} more samplers: {listed(names)}."
+    return f"The package also has {listed(names)}, which nothing takes by itself."
 
 
 #: By the name of a place on the page.

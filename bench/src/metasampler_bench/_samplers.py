@@ -12,7 +12,9 @@ from typing import Any
 from sklearn.base import clone
 
 from metasampler import MetaSampler
+from metasampler_bench._authors_trainer import AuthorsTrainer, as_policy
 from metasampler_bench._learners import make_sampler
+from metasampler_bench._methods import METHODS
 from metasampler_bench._protocol import Parts, fit_seed, n_folds_of, take_parts
 from metasampler_bench._resampling import BASE_CLASSIFIERS
 from metasampler_bench._spec import AXES
@@ -45,16 +47,41 @@ def make_meta_sampler(cell: dict[str, Any], seed: int) -> MetaSampler:
         "sac",
         options,
         train_ratio=cell.get("meta_fraction", 1.0),
-        random_state=fit_seed(cell["run"], cell["fold"], seed)
-        + _SEED_STEP * cell.get("meta_seed", 0),
+        random_state=_seed_of(cell, seed),
         **settings,
     )
+
+
+def _seed_of(cell: dict[str, Any], seed: int) -> int:
+    return fit_seed(cell["run"], cell["fold"], seed) + _SEED_STEP * cell.get("meta_seed", 0)
 
 
 def pass_on_interrupt(sampler: MetaSampler) -> None:
     """Raise KeyboardInterrupt if a meta-training was cut short: half of one is no result."""
     if sampler.summary_["interrupted"]:
         raise KeyboardInterrupt
+
+
+def _train_by_text(key: dict[str, Any], seed: int, parts: Parts) -> tuple[MetaSampler, int]:
+    """Return a sampler that is meta-trained as the paper says, and its episodes."""
+    sampler = make_meta_sampler(key, seed)
+    sampler.fit(parts.X_train, parts.y_train, X_val=parts.X_valid, y_val=parts.y_valid)
+    pass_on_interrupt(sampler)
+    return sampler, len(sampler.history_)
+
+
+def _train_by_authors_recipe(
+    key: dict[str, Any], seed: int, parts: Parts
+) -> tuple[MetaSampler, int]:
+    """Return a file's form of what the authors' recipe learned, and its episodes."""
+    given = set(key) & {"hidden", "meta_base", "setting", "meta_fraction"}
+    if given:
+        raise ValueError(f"The authors' recipe has no {', '.join(sorted(given))} to choose.")
+    trainer = AuthorsTrainer(_seed_of(key, seed), **(QUICK_STEPS if key.get("quick") else {}))
+    trainer.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)
+    # Its states are not those of this sampler; `SamplerCache.get` sees to that.
+    sampler = MetaSampler.from_policy(trainer.actor_, state=trainer.encoder.kind)
+    return sampler, trainer.n_episodes_
 
 
 class SamplerCache:
@@ -123,7 +150,8 @@ class SamplerCache:
         for name in (*inherited, *of_training):
             if name in cell:
                 key[name] = cell[name]
-        return key
+        trainer = METHODS[cell["method"]].trainer if "method" in cell else "text"
+        return key if trainer == "text" else {**key, "trainer": trainer}
 
     def _path(self, key: dict[str, Any]) -> Path:
         digest = hashlib.sha256(cell_key(key).encode()).hexdigest()[:16]
@@ -134,7 +162,7 @@ class SamplerCache:
         path = self._path(self.key(cell))
         return path.is_file() and path.with_suffix(".json").is_file()
 
-    def get(self, cell: dict[str, Any]) -> tuple[MetaSampler, dict[str, Any]]:
+    def get(self, cell: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Return the sampler of a cell, meta-trained if it is not there yet.
 
         Parameters
@@ -143,7 +171,7 @@ class SamplerCache:
 
         Returns
         -------
-        sampler : MetaSampler
+        sampler : MetaSampler or policy
         facts : dict
             CPU and wall seconds of the meta-training, and of how many episodes.
         """
@@ -152,19 +180,19 @@ class SamplerCache:
         if not self.has(cell):
             self._train(key, path)
         facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        return MetaSampler.load(path), facts
+        sampler = MetaSampler.load(path)
+        return as_policy(sampler.policy_) if "trainer" in key else sampler, facts
 
     def _train(self, key: dict[str, Any], path: Path) -> None:
         parts = self.parts(key)
-        sampler = make_meta_sampler(key, self.seed)
         wall, cpu = time.perf_counter(), time.process_time()
-        sampler.fit(parts.X_train, parts.y_train, parts.X_valid, parts.y_valid)
-        pass_on_interrupt(sampler)
+        train = _train_by_authors_recipe if "trainer" in key else _train_by_text
+        sampler, n_episodes = train(key, self.seed, parts)
         facts = {
             "key": key,
             "meta_cpu": round(time.process_time() - cpu, 3),
             "meta_wall": round(time.perf_counter() - wall, 3),
-            "n_episodes": len(sampler.history_),
+            "n_episodes": n_episodes,
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         sampler.save(path)

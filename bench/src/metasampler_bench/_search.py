@@ -83,12 +83,12 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
         self.over = over
         self.n_episodes = n_episodes
 
-    def fit(self, X, y, X_val=None, y_val=None):
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Search for a policy and grow the ensemble by it.
 
         Parameters
         ----------
-        X, y, X_val, y_val
+        X, y, sample_weight, X_val, y_val, sample_weight_val
             As in :meth:`SelectedMuClassifier.fit`.
 
         Returns
@@ -100,6 +100,7 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
             raise ValueError(f"over={self.over!r} must be one of {sorted(_STAGES)}.")
         seed = self._seed()
         streams = RandomStreams(seed)
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         plain = {
             "estimator": DecisionTreeClassifier() if self.estimator is None else self.estimator,
             "validation_fraction": self.validation_fraction,
@@ -114,7 +115,7 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
             episode.set_params(
                 meta_sampler=policy, random_state=streams.integer(Stream.EPISODE, number)
             )
-            return float(episode.fit(X, y, X_val, y_val).scores_[-1])
+            return float(episode.fit(X, y, sample_weight, **validation).scores_[-1])
 
         candidates = _candidates(self.over, streams)
         stages = [
@@ -130,7 +131,7 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
             random_state=seed,
             **plain,
         )
-        self._keep(final.fit(X, y, X_val, y_val))
+        self._keep(final.fit(X, y, sample_weight, **validation))
         validate_data(self, X, skip_check_array=True)
         return self
 

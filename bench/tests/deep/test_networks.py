@@ -28,8 +28,12 @@ def test_every_rule_learns_and_repeats_itself(weighting):
     X = rng.normal(size=(600, 5)) * [1, 100, 1, 1, 1] + [0, 50, 0, 0, 0]
     y = np.where(X[:, 0] + 0.01 * X[:, 1] > 1.8, "rare", "often")
     options = {**SMALL, "n_steps": 200}
-    first = NetworkClassifier(weighting, **options).fit(X[:400], y[:400], X[400:500], y[400:500])
-    again = NetworkClassifier(weighting, **options).fit(X[:400], y[:400], X[400:500], y[400:500])
+    first = NetworkClassifier(weighting, **options).fit(
+        X[:400], y[:400], X_val=X[400:500], y_val=y[400:500]
+    )
+    again = NetworkClassifier(weighting, **options).fit(
+        X[:400], y[:400], X_val=X[400:500], y_val=y[400:500]
+    )
     proba = first.predict_proba(X[500:])
     np.testing.assert_array_equal(proba, again.predict_proba(X[500:]))
     assert average_precision_score(y[500:] == "rare", proba[:, 1]) > 0.8
@@ -85,7 +89,9 @@ def toy():
         X, y, wrong, X_val, y_val, X_test, y_test = wrong_digits(seed)
         for weighting, found in scores.items():
             if seed < N_NOISY_SETS[weighting]:
-                network = NetworkClassifier(weighting, random_state=seed).fit(X, y, X_val, y_val)
+                network = NetworkClassifier(weighting, random_state=seed).fit(
+                    X, y, X_val=X_val, y_val=y_val
+                )
                 found.append(np.mean(network.predict(X_test) == y_test))
         with torch.no_grad():
             rows = network._tensor(X), torch.as_tensor(y, dtype=torch.float32)

@@ -280,16 +280,6 @@ def test_the_seed_decides(Booster, imbalanced):
 
 
 @pytest.mark.parametrize("Booster", BOOSTERS)
-def test_quick_and_public_trees_agree(Booster, imbalanced, monkeypatch):
-    X, y = imbalanced
-    tree = DecisionTreeClassifier(max_depth=4)
-    quick = Booster(tree, 4, random_state=0).fit(X, y)
-    monkeypatch.setattr("metasampler._sklearn_compat.FAST_TREES", False)
-    public = Booster(tree, 4, random_state=0).fit(X, y)
-    np.testing.assert_allclose(quick.predict_proba(X), public.predict_proba(X))
-
-
-@pytest.mark.parametrize("Booster", BOOSTERS)
 def test_a_learner_without_weights_is_refused(Booster, imbalanced):
     with pytest.raises(ValueError, match="takes no sample_weight"):
         Booster(KNeighborsClassifier()).fit(*imbalanced)

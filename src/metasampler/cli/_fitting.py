@@ -101,7 +101,7 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
             notes.setdefault(str(warning.message))
     outcome = Outcome(
         Pipeline([("cleaner", task.cleaner), ("classifier", clf)]),
-        _promise(clf, cross_validated=folds > 0),
+        _promise(clf),
         notes=list(notes),
     )
     if folds:
@@ -183,21 +183,11 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     return drawn
 
 
-def _promise(clf: Any, *, cross_validated: bool) -> str:
-    """Say what the threshold does, and how far to believe what held-out rows say of it."""
+def _promise(clf: Any) -> str:
+    """Return what the threshold does, and what to expect of it."""
     promise = clf.summary().promise
     if not promise:
         return "predict returns the class that is most probable compared with its frequency."
-    if clf.expected_recall_ is not None:
-        rule = clf.threshold
-        chosen = isinstance(rule, tuple) or rule in ("f1", "mcc")
-        use = "chose the threshold" if chosen else "served the fit"
-        promise += f" These rows also {use}, so the figures may be a little optimistic. "
-        promise += (
-            "Expect the cross-validated ones above."
-            if cross_validated
-            else "Expect a little less of new rows."
-        )
     return f"Threshold: {promise}"
 
 

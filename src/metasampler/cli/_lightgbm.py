@@ -21,11 +21,11 @@ class PlainLightGBM(ClassifierMixin, BaseEstimator):
         Threads; None means one.
     """
 
-    def __init__(self, random_state=None, n_jobs=None):
+    def __init__(self, random_state: Any = None, n_jobs: int | None = None):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> PlainLightGBM:
         """Fit on arrays or data frames; texts become categories of LightGBM."""
         from lightgbm import LGBMClassifier
 
@@ -38,7 +38,7 @@ class PlainLightGBM(ClassifierMixin, BaseEstimator):
         self.classes_ = self.model_.classes_
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class."""
         # By the booster: scikit-learn's names of columns play no part here.
         booster = self.model_.booster_
@@ -47,7 +47,7 @@ class PlainLightGBM(ClassifierMixin, BaseEstimator):
             return proba
         return np.column_stack([1 - proba, proba])
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 

@@ -15,6 +15,7 @@ from metasampler.cli._file_options import (
     split_names,
     warnings_as_notes,
 )
+from metasampler.cli._threshold_option import parse_threshold
 
 
 def predict(
@@ -24,6 +25,14 @@ def predict(
         Path,
         typer.Option(help="Where to write: .csv, .csv.gz or .parquet.", dir_okay=False),
     ] = Path("scores.csv"),
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            help="Decide by another threshold than that of the fit: balanced, f1, mcc, a "
+            "probability (0.3), recall=0.9, precision=0.8, top=200 or top=1%, cost=50:1.",
+            show_default=False,
+        ),
+    ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,8 +45,8 @@ def predict(
 ) -> None:
     """Score the rows of a file with a stored model.
 
-    Writes for each row the probability of the class to find, the decision by the model's threshold
-    and the rank, 1 for the row to look at first. A file may be larger than the memory.
+    Writes for each row the probability of the class to find, the decision by the threshold and the
+    rank, 1 for the row to look at first. A file may be larger than the memory.
 
     Example: metasampler predict fraud.skops tomorrow.csv --output scores.csv --columns claim_id
     """
@@ -54,6 +63,9 @@ def predict(
     loaded, metadata = open_model(model)
     if not hasattr(loaded, "predict_proba") or not hasattr(loaded, "classes_"):
         raise typer.BadParameter(f"{model.name} holds no fitted classifier.", param_hint="MODEL")
+    promise = ""
+    if threshold is not None:
+        promise = _decide_by(loaded, parse_threshold(threshold), model.name)
     with blaming("FILE", ImportError, OSError, ValueError):
         table = TableFile(file)
     scorer = Scorer(loaded, metadata)
@@ -80,7 +92,24 @@ def predict(
         raise typer.Exit(code=1) from error
     label = scorer.classes.tolist()[scorer.positive]
     called = f", {n_called:,} of them called {label!r}" if len(scorer.classes) == 2 else ""
-    make_console().print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
+    console = make_console()
+    console.print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
+    if promise:
+        console.print(f"Threshold: {promise}", markup=False, soft_wrap=True)
+
+
+def _decide_by(loaded: Any, rule: Any, name: str) -> str:
+    """Let a model decide by another threshold; return what to expect of it."""
+    from metasampler._pipelines import unwrap
+
+    final = unwrap(loaded)[1]
+    if not hasattr(final, "set_threshold"):
+        raise typer.BadParameter(
+            f"the threshold of a {type(final).__name__}, as {name} holds it, cannot be changed.",
+            param_hint="--threshold",
+        )
+    with blaming("--threshold", ValueError), warnings_as_notes():
+        return str(final.set_threshold(rule).summary().promise)
 
 
 def _check_columns(scorer: Any, table: Any) -> None:

@@ -1,10 +1,12 @@
 """A table as users have them, made on the spot: text, categories, a date, gaps."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 
-def make_claims(n_rows=8000, *, random_state=0):
+def make_claims(n_rows: int = 8000, *, random_state: Any = 0) -> Any:
     """Make a table of insurance claims, of which some are fraud.
 
     The table is synthetic. Its columns are of the kinds that real tables have, so that programs and

@@ -90,7 +90,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self.timeout = timeout
 
-    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None):
+    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Fit the classifier.
 
         Parameters
@@ -103,6 +103,8 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             Weights, if X is an array.
         X_val, y_val : table and array-like, default=None
             Validation rows in memory. Without them the classifier holds out rows of X.
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows.
 
         Returns
         -------
@@ -116,7 +118,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         if self.checkpoint is not None:
             place.journal = self._journal(classifier, X)
         try:
-            classifier.fit(source, X_val=X_val, y_val=y_val)
+            classifier.fit(source, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
         finally:
             source.close()
         self.classifier_ = classifier

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.growth import GrowthData, join_arrays
 
 CALIBRATIONS = ("auto", "prior", "sigmoid")
@@ -315,45 +314,3 @@ def make_calibration(
     if method == "prior":
         return PriorCalibration(prior, drawn)
     return SigmoidCalibration(prior, proba, codes, weights, of_log_odds)
-
-
-# ---------------------------------------------------------------------- decision
-
-
-def decide(
-    data: GrowthData, drawn: np.ndarray | None, held_out: HeldOut | None, calibration, threshold
-) -> tuple[Calibration, Threshold | None]:
-    """Fit the calibration and choose the threshold, which only two classes have.
-
-    ``drawn`` is the share of each class in what members were trained on. It is None for the answers
-    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these.
-    """
-    prior = data.class_weights / data.class_weights.sum()
-    judged = {}
-    if held_out is not None:
-        weights = _to_prior(held_out.codes, held_out.weights, prior)
-        judged = {"proba": held_out.proba, "codes": held_out.codes, "weights": weights}
-    of_log_odds = drawn is None
-    drawn = np.full(data.n_classes, 1 / data.n_classes) if drawn is None else drawn
-    calibrate = make_calibration(
-        calibration, prior=prior, drawn=drawn, of_log_odds=of_log_odds, **judged
-    )
-    if data.n_classes > 2:
-        return calibrate, None
-    minority = data.minority
-    if held_out is not None:
-        scores, positive = calibrate(held_out.proba)[:, minority], held_out.codes == minority
-        judged = {"scores": scores, "positive": positive, "weights": weights}
-    prior = calibrate.prior[minority]
-    return calibrate, choose_threshold(threshold, prior=prior, n_rows=data.n_rows, **judged)
-
-
-def _to_prior(codes, weights, prior):
-    """Return weights by which the classes are as frequent as in the training rows.
-
-    The rows of a user may hold any share of the rare class; the probabilities speak of the world
-    of the training rows.
-    """
-    totals = np.bincount(codes, weights, len(prior))
-    factors = prior * totals.sum() / totals
-    return factors[codes] if weights is None else weights * factors[codes]

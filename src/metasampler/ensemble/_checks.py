@@ -9,7 +9,7 @@ import numpy as np
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import GrowthData, fingerprint, join_tables, kinds_of, weight_argument
+from metasampler.growth import GrowthData, fingerprint, join_tables
 
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
@@ -48,13 +48,11 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
 
 def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     """Refuse, before any work, what the rows or other parameters make impossible."""
-    _check_threshold(ensemble.threshold, data.n_classes)
+    check_threshold(ensemble.threshold, data.n_classes, held_out=data.has_validation)
     if not data.has_validation:
         needs = None
         if ensemble.calibration == "sigmoid":
             needs = "calibration='sigmoid' is fitted on"
-        elif needs_held_out_rows(ensemble.threshold):
-            needs = f"threshold={ensemble.threshold!r} is tuned on"
         elif ensemble.refit is True:
             needs = "refit=True gives back"
         if needs:
@@ -73,15 +71,6 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     if ensemble.refit is True and data.validation_is_apart:
         # Whether they can be put into one is seen from a row of each.
         join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
-    kinds = [] if not data.has_weights else kinds_of(plan.kinds)
-    unweighted = [repr(kind) for kind in kinds if weight_argument(kind) is None]
-    if unweighted:
-        warnings.warn(
-            f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
-            "the weights count in draws and scores, but not within these members.",
-            UserWarning,
-            stacklevel=4,
-        )
     counts = data.role_counts("all")
     if counts.min() < _FEW_ROWS:
         label = data.classes[[int(np.argmin(counts))]].tolist()[0]
@@ -94,8 +83,8 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         )
 
 
-def _check_threshold(threshold: Any, n_classes: int) -> None:
-    """Refuse a threshold that means nothing, before any work."""
+def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:
+    """Refuse a threshold that means nothing, or that needs held-out rows where there are none."""
     if threshold is None or threshold == "balanced":
         return
     if not _means_something(threshold):
@@ -104,6 +93,11 @@ def _check_threshold(threshold: Any, n_classes: int) -> None:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
             "work for any number."
+        )
+    if needs_held_out_rows(threshold) and not held_out:
+        raise ValueError(
+            f"threshold={threshold!r} is tuned on validation rows: pass X_val and y_val, or a "
+            "validation_fraction."
         )
 
 

@@ -175,16 +175,27 @@ def _promise(ensemble) -> str:
         return ""
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
     reach = f"if its probability is {ensemble.threshold_:.4f} or more"
-    n_called = rows_to_call(ensemble.threshold)
+    n_called = rows_to_call(ensemble._rule)
     if n_called is not None:
         reach = (
             f"for the {n_called:,} most probable of the rows it gets. If it gets as many rows as "
             f"fit saw, {ensemble.class_counts_.sum():,}, their probability is "
             f"{ensemble.threshold_:.4f} or more"
         )
-    text, recall = f"predict returns {label!r} {reach}.", ensemble.expected_recall_
-    if recall is None:
+    text = f"predict returns {label!r} {reach}."
+    expected = [
+        f"{_share(name, value)} ({low:.0%} to {high:.0%})"
+        for name, value, interval in (
+            ("recall", ensemble.expected_recall_, ensemble.expected_recall_interval_),
+            ("precision", ensemble.expected_precision_, ensemble.expected_precision_interval_),
+        )
+        if value is not None and interval is not None
+        for low, high in [interval]
+    ]
+    if not expected:
         return text
-    precision = ensemble.expected_precision_
-    also = "" if precision is None else f" and the precision {precision:.0%}"
-    return f"{text} On held-out rows the recall is {recall:.0%}{also}."
+    return f"{text} On new rows like these expect {' and '.join(expected)}; 95% intervals."
+
+
+def _share(name: str, value: float) -> str:
+    return f"a {name} of {value:.0%}"

@@ -78,15 +78,14 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, entropy, X, y, X_val, y_val, sample_weight) -> GrowthData:
+    def make_data(self, ensemble, entropy, X, y, sample_weight, validation) -> GrowthData:
         """Check what `fit` got and return the rows as members take them."""
         make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
         return make(
             X,
             y,
-            X_val,
-            y_val,
             sample_weight=sample_weight,
+            **validation,
             estimator=self.kinds,
             validation_fraction=self.held_out_part,
             sampling_ratio=ensemble.sampling_ratio,

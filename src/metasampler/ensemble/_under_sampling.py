@@ -1,5 +1,6 @@
 """The fit of every ensemble that grows on balanced subsets, and how it answers."""
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -13,12 +14,14 @@ from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut, decide
-from metasampler.ensemble._checks import check_fit
+from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
+from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
+from metasampler.ensemble._checks import check_fit, check_threshold
+from metasampler.ensemble._decision import Decision, World, decide
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
-from metasampler.ensemble._threshold import called_rows
+from metasampler.ensemble._threshold import Threshold, called_rows, choose_threshold
 from metasampler.ensemble.base import BaseEnsemble, FittedTeam
 from metasampler.growth import (
     SAMPLING_RATIO,
@@ -36,6 +39,12 @@ from metasampler.growth import (
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
 _N_PARTS = 4
+
+# The attributes that a threshold sets, in the order of `Threshold`.
+_OF_A_THRESHOLD = (
+    *("threshold_", "expected_precision_", "expected_recall_"),
+    *("expected_precision_interval_", "expected_recall_interval_"),
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +99,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, X_val=None, y_val=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
         """Grow the ensemble.
 
         Parameters
@@ -104,14 +113,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         y : array-like of shape (n_samples,) or str
             Labels of any type, of two or more classes. If X is a path, the name of their column.
 
-        X_val, y_val : table and array-like, default=None
-            Validation rows. Without them `validation_fraction` of each class is held out from X.
-
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. They multiply the weights of the draw, and count in states and
             scores. Members whose `fit` takes weights get them too: rows of the smallest class keep
             their own weight. Drawn rows get the mean weight of their class, because their own
             weight has already counted in the draw. A weight of zero leaves the row out.
+
+        X_val, y_val : table and array-like, default=None
+            Validation rows. Without them `validation_fraction` of each class is held out from X.
+
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows. They count in scores, calibration and threshold. A
+            weight of zero leaves the row out. As with `sample_weight`, only their ratios matter.
 
         Returns
         -------
@@ -123,7 +136,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
             plan = self._plan(counts)
-            data = plan.make_data(self, entropy, X, y, X_val, y_val, sample_weight)
+            validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+            data = plan.make_data(self, entropy, X, y, sample_weight, validation)
             refits, facts = check_fit(self, plan, data)
             self._check_features(getattr(X, "example", X), reset=not resumes)
             if X_val is not None:
@@ -147,13 +161,16 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
-            decision = decide(data, drawn, held_out, self.calibration, self.threshold)
+            prior = data.class_weights / data.class_weights.sum()
+            world = World(prior, data.n_rows, data.minority)
+            decision = decide(world, drawn, held_out, self.calibration, self.threshold)
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
             if refits:
                 final = [self._grow_again(teams[0], data.whole(), "Refitting on all rows")]
             self._become(plan, teams, final, blend, decision, refits, facts)
             self._become_more(plan, teams, final)
+            self._describe(data)
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -222,7 +239,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
         """Set the attributes that only this kind of ensemble has."""
 
-    def _become(self, plan: Plan, teams, final, blend, decision, refits, facts) -> None:
+    def _become(self, plan: Plan, teams, final, blend, decision: Decision, refits, facts) -> None:
         """Set the attributes of a fitted ensemble: what grew, and after a refit what stays."""
         growths, data = [team.growth for team in final], teams[0].growth.data
         self._entropy = teams[0].growth.streams.entropy
@@ -242,7 +259,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
-        self._rule = self.threshold
         self.estimator_ = growths[-1].learner.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
         self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
@@ -253,12 +269,128 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.held_out_scores_ = _held_out_scores(teams, blend)
         self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
         self.refit_ = refits
-        self.calibration_, threshold = decision
-        for name in ("threshold_", "expected_precision_", "expected_recall_"):
+        self.calibration_ = decision.calibration
+        self._cuts = decision.cuts
+        self._decide_by(self.threshold, decision.threshold)
+
+    def _decide_by(self, goal, chosen: Threshold | None) -> None:
+        """Set what `predict` decides by, and what to expect of it."""
+        self._rule = goal
+        for name in _OF_A_THRESHOLD:
             # Of an earlier fit with two classes.
             self.__dict__.pop(name, None)
-        if threshold is not None:
-            self.threshold_, self.expected_precision_, self.expected_recall_ = threshold
+        if chosen is not None:
+            self.__dict__.update(zip(_OF_A_THRESHOLD, chosen, strict=True))
+
+    def _describe(self, data: GrowthData) -> None:
+        """Keep what new rows are compared with."""
+        importances = None
+        if all(hasattr(member, "feature_importances_") for member in self.estimators_):
+            importances = self.feature_importances_
+        encoder = data.form.encoder
+        names = list(encoder.kinds_) if encoder else getattr(self, "feature_names_in_", None)
+        self._baseline = Baseline.of(
+            data.sample(MOST_ROWS), data.form, names, importances, self._score_of_table
+        )
+
+    def _score_of_table(self, table) -> np.ndarray:
+        """Return the probability of the smallest class, given rows in the form members take."""
+        *_, totals = self._staged_totals(table)
+        return self._proba_of(totals, len(self.estimators_))[:, self._minority]
+
+    def drift(self, X) -> DriftReport:
+        """Compare rows with those of the fit: which columns have moved, and whether scores have.
+
+        The ensemble keeps counts of each column in a few bins, and of its scores. It keeps no rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            New rows. A path, or :class:`~metasampler.datasets.ParquetRows`, is read part by part.
+
+        Returns
+        -------
+        report : DriftReport
+            Print it, or take its attributes. If the rows come as those of the fit did, it has any
+            finding in one of a hundred cases.
+
+        See Also
+        --------
+        metasampler.drift.DriftMonitor : The same for rows that come one batch after the other.
+        """
+        monitor = DriftMonitor(self)
+        for table in self._tables_of(X):
+            monitor.add(table)
+        return monitor.report()
+
+    # ------------------------------------------------------------------ other decisions
+
+    def set_threshold(self, threshold):
+        """Decide by another threshold, without a new fit.
+
+        The ensemble keeps what held-out rows showed at each threshold, so this also works for a
+        model that was stored and loaded. In a pipeline, call it on the last step:
+        ``pipeline[-1].set_threshold("f1")``.
+
+        Parameters
+        ----------
+        threshold : None, "balanced", float, str or tuple
+            Anything that the parameter `threshold` may be.
+
+        Returns
+        -------
+        self : object
+            The same ensemble. Its `threshold`, `threshold_`, `expected_precision_` and
+            `expected_recall_`, with their intervals, are those of the new goal.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MesaClassifier
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
+        >>> n_called = (clf.predict(X) == 1).sum()
+        >>> bool((clf.set_threshold(("precision", 0.9)).predict(X) == 1).sum() < n_called)
+        True
+        """
+        check_is_fitted(self)
+        check_threshold(threshold, len(self.classes_), held_out=self._cuts is not None)
+        chosen = None
+        if len(self.classes_) == 2:
+            prior = self.calibration_.prior[self._minority]
+            n_rows = int(self.class_counts_.sum())
+            chosen = choose_threshold(threshold, self._cuts, prior=prior, n_rows=n_rows)
+        self.threshold = threshold
+        self._decide_by(threshold, chosen)
+        return self
+
+    def set_params(self, **params):
+        """Set parameters; a new `threshold` of a fitted ensemble takes effect at once.
+
+        All other parameters take effect in the next `fit`.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters.
+
+        Returns
+        -------
+        self : object
+            The same ensemble.
+        """
+        super().set_params(**params)
+        if "threshold" in params and hasattr(self, "estimators_"):
+            try:
+                self.set_threshold(self.threshold)
+            except ValueError as error:
+                warnings.warn(
+                    f"predict still decides by threshold={self._rule!r}: {error} To use "
+                    f"threshold={self.threshold!r}, call fit again.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        return self
 
     # ------------------------------------------------------------------ answers
 
@@ -297,9 +429,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             return np.argmax(proba, axis=1)
         if len(self.classes_) > 2:
             return np.argmax(proba / self.calibration_.prior, axis=1)
-        minority = int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
+        minority = self._minority
         called = called_rows(self._rule, self.threshold_, proba[:, minority])
         return np.where(called, minority, 1 - minority)
+
+    @property
+    def _minority(self) -> int:
+        """The position of the smallest class in `classes_`."""
+        return int(np.flatnonzero(self.classes_ == self.minority_class_)[0])
 
     def summary(self):
         """Return what the fit did.

@@ -111,13 +111,18 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         proba : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
+        return np.concatenate([self._proba_of_table(table) for table in self._tables_of(X)])
+
+    def _tables_of(self, X) -> Iterator:
+        """Yield a table in memory, or the parts of rows in files one after the other."""
         source = resolve_source(X)
         if source is None:
-            return self._proba_of_table(X)
+            yield X
+            return
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        frames = (frame if names is None else frame[list(names)] for frame in source.frames())
-        return np.concatenate([self._proba_of_table(frame) for frame in frames])
+        for frame in source.frames():
+            yield frame if names is None else frame[list(names)]
 
     def _proba_of_table(self, X) -> np.ndarray:
         """Return the probability of each class for rows in memory."""

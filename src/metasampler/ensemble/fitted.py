@@ -8,6 +8,8 @@ from metasampler.ensemble._calibration import (
     Sigmoid,
     SigmoidCalibration,
 )
+from metasampler.ensemble._checks import check_threshold
+from metasampler.ensemble._cut_points import CutPoints
 from metasampler.ensemble._self_paced import _SelfPacedDraw as SelfPacedDraw
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.ensemble.base import FittedTeam
@@ -16,10 +18,12 @@ __all__ = [
     "BaseUnderSamplingEnsemble",
     "Blend",
     "Boosters",
+    "CutPoints",
     "FittedTeam",
     "NoCalibration",
     "PriorCalibration",
     "SelfPacedDraw",
     "Sigmoid",
     "SigmoidCalibration",
+    "check_threshold",
 ]

@@ -1,6 +1,7 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +23,10 @@ from metasampler.growth._draw import (
     find_minority,
     split_rows,
 )
-from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._kinds import kinds_of, unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._looked import LookedAt
+from metasampler.growth._members import weight_argument
 from metasampler.growth._memory import Memory
 from metasampler.growth._sources import resolve_source
 from metasampler.growth._weights import check_spread, ratios_to, total_of
@@ -131,27 +133,60 @@ def encode_labels(y, classes, name: str) -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
-def _drop_weightless_rows(X, y, sample_weight):
-    """Check the weights and leave out the rows that have none, as if they were never passed."""
+def drop_weightless_rows(X, y, sample_weight, name: str = "sample_weight"):
+    """Check the weights and leave out the rows that have none, as if they were never passed.
+
+    Returns rows, labels, weights of mean 1, and the positions of the rows that stay: None for all.
+    """
     if isinstance(sample_weight, Real) and not np.isfinite(float(sample_weight)):
-        raise ValueError(f"sample_weight must be finite, got {sample_weight}.")
+        raise ValueError(f"{name} must be finite, got {sample_weight}.")
     try:
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (TypeError, ValueError) as error:
-        if "sample_weight" in str(error) or "Sample weights" in str(error):
-            raise
-        raise ValueError(f"sample_weight must hold numbers, one a row: {error}.") from error
+        said = str(error)
+        if "sample_weight" in said or "Sample weights" in said:
+            if name == "sample_weight":
+                raise
+            raise type(error)(re.sub("sample_weight|Sample weights", name, said)) from error
+        raise ValueError(f"{name} must hold numbers, one per row: {error}.") from error
     keep, rows = weights > 0, None
     if not keep.any():  # older versions of scikit-learn let this pass
-        raise ValueError("sample_weight is zero for every row.")
+        raise ValueError(f"{name} is zero for every row.")
     if not keep.all():
         rows = np.flatnonzero(keep)
         X, y, weights = take_rows(X, rows), y[rows], weights[rows]
     least = weights.min()
-    check_spread(least, weights.max())
+    check_spread(least, weights.max(), name)
     ratios = ratios_to(weights, least)
     # Of mean 1, because learners take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
+
+
+def check_validation_rows(X, X_val, y_val, sample_weight_val) -> None:
+    """Refuse validation rows without labels or the reverse; warn of those that are trained on."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val must be passed together.")
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError("sample_weight_val needs validation rows: pass X_val and y_val too.")
+    if X_val is not None and X_val is X:
+        warnings.warn(
+            "X_val is X itself: members are trained on these rows, so the scores, the calibration "
+            "and the threshold are too optimistic. Pass other rows, or leave X_val out.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def warn_of_unweighted_members(estimator) -> None:
+    """Warn if row weights have no effect within some members."""
+    unweighted = [repr(each) for each in kinds_of(estimator) if weight_argument(each) is None]
+    if unweighted:
+        warnings.warn(
+            f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
+            "the weights count in draws and scores, but not within these members.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def make_growth_data(
@@ -163,6 +198,7 @@ def make_growth_data(
     y_test=None,
     *,
     sample_weight=None,
+    sample_weight_val=None,
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
@@ -190,6 +226,7 @@ def make_growth_data(
             learned_from = take_rows(X, np.flatnonzero(counting))
     form = unfitted_form(estimator, X).fit(learned_from)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
+    check_validation_rows(X, X_val, y_val, sample_weight_val)
     for suffix, table, labels in given.values():
         if (table is None) != (labels is None):
             raise ValueError(f"X_{suffix} and y_{suffix} must be passed together.")
@@ -202,7 +239,11 @@ def make_growth_data(
     X = form(X, owner=owner)
     original_rows, n_passed = None, X.shape[0]
     if sample_weight is not None:
-        X, y, sample_weight, original_rows = _drop_weightless_rows(X, y, sample_weight)
+        X, y, sample_weight, original_rows = drop_weightless_rows(X, y, sample_weight)
+        warn_of_unweighted_members(estimator)
+    elif sample_weight_val is not None:
+        # Tables may be joined, so all rows have weights, and numbers, or none has.
+        sample_weight, original_rows = np.ones(len(y)), np.arange(len(y))
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
     # Counted before rows are held out.
@@ -228,10 +269,18 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
-        codes = encode_labels(labels, classes, f"y_{suffix}").astype(code_type)
         start = parts[-1].start + parts[-1].n_rows
-        passed = None if original_rows is None else start + n_passed - X.shape[0]
-        part = part_apart(table, codes, start, role, sample_weight is not None, passed)
+        weights, rows = None if sample_weight is None else np.ones(len(labels)), None
+        if role == "valid" and sample_weight_val is not None:
+            table, labels, weights, rows = drop_weightless_rows(
+                table, labels, sample_weight_val, "sample_weight_val"
+            )
+        codes = encode_labels(labels, classes, f"y_{suffix}").astype(code_type)
+        passed = None
+        if original_rows is not None or rows is not None:
+            rows = np.arange(len(codes)) if rows is None else rows
+            passed = n_passed + rows
+        part = part_apart(table, codes, start, role, weights, passed)
         parts.append(replace(part, remembers=True))
     if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.

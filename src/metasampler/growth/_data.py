@@ -12,7 +12,7 @@ memory, where a cell is the thing itself, `_parted` rows in files (`_places`) or
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import joblib
@@ -420,8 +420,17 @@ class GrowthData:
             chosen = self._found(Candidates(place, parts, request).smallest(n_rows), parts)
         return place.make(_take_rows, parts, chosen)
 
+    def sample(self, n_rows: int):
+        """Return some rows that a fit may learn from, in the form that members take."""
+        tables = self.place.ask(_as_is, self.edge_rows(n_rows))
+        return reduce(join_tables, tables)
+
 
 # ---------------------------------------------------------------------- the questions
+
+
+def _as_is(cell):
+    return cell
 
 
 def _facts_of(part: Part, n_classes: int) -> tuple:
@@ -520,15 +529,12 @@ def _some_rows(part: Part, keep: np.ndarray) -> Part:
     )
 
 
-def part_apart(table, codes: np.ndarray, start: int, role: str, weighted: bool, passed) -> Part:
-    """Return rows that are a table of their own as a part; each counts one.
+def part_apart(table, codes: np.ndarray, start: int, role: str, weights, passed) -> Part:
+    """Return rows that are a table of their own as a part.
 
-    ``passed`` is the number of the first row among all that the user passed, if it is another.
+    ``passed`` are the numbers of the rows among all that the user passed, if they are others.
     """
-    weights = np.ones(len(codes)) if weighted else None
-    original = None if passed is None else passed + np.arange(len(codes))
-    roles = {role: slice(None)}
-    return Part(table, codes, start, roles=roles, weights=weights, original=original)
+    return Part(table, codes, start, roles={role: slice(None)}, weights=weights, original=passed)
 
 
 def join_below(parts: list[Part]) -> Part:

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from metasampler import _sklearn_compat as compat
 from metasampler._running import side_by_side
+from metasampler._sklearn_compat import take_rows
 from metasampler.growth._kinds import has_leaves, is_plain_booster, is_plain_tree, kinds_of
 
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
@@ -106,7 +106,7 @@ class MemberLearner:
         if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
         if rows is not None:
-            X, codes = compat.take_rows(X, rows), codes[rows]
+            X, codes = take_rows(X, rows), codes[rows]
         with np.errstate(**self._quiet):
             return member.fit(X, codes.astype(np.intp), **options)
 
@@ -146,7 +146,7 @@ class MemberLearner:
 
         def add_from(start):
             rows = slice(start, start + _CHUNK)
-            answers = self.answers(member, X if whole else compat.take_rows(X, rows), smoothings)
+            answers = self.answers(member, X if whole else take_rows(X, rows), smoothings)
             for (at, total, _), proba in zip(sums, answers, strict=True):
                 if isinstance(at, slice):
                     total[rows] += proba
@@ -217,7 +217,7 @@ def make_learners(
 
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
-    fast = compat.FAST_TREES and all(map(is_plain_tree, kinds))
+    fast = all(map(is_plain_tree, kinds))
     fast = fast and all(
         isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
         for X in tables

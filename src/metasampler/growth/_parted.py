@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._check import check_labels, encode_labels
+from metasampler.growth._check import (
+    check_labels,
+    check_validation_rows,
+    drop_weightless_rows,
+    encode_labels,
+    warn_of_unweighted_members,
+)
 from metasampler.growth._data import GrowthData, Part, join_arrays, part_apart, sum_of_parts
 from metasampler.growth._draw import (
     MAX_DEALT,
@@ -71,10 +77,15 @@ def _make_part(blocks, start, passed, sizes, path, label, weight, form, classes,
     return Part(table, codes, start, weights=weights, original=original)
 
 
-def _make_part_apart(start: int, path, table, codes, weighted: bool, passed) -> Part:
+def _make_part_apart(start: int, path, table, codes, weights, passed) -> Part:
     """Return validation rows of their own as a part."""
     table = table if path is None else write_table(path, [table])
-    return part_apart(table, codes, start, "valid", weighted, passed)
+    return part_apart(table, codes, start, "valid", weights, passed)
+
+
+def _counting_one(part: Part) -> Part:
+    rows = np.arange(part.start, part.start + part.n_rows)
+    return replace(part, weights=np.ones(part.n_rows), original=rows)
 
 
 def _as_type(part: Part, path, dtype) -> Part:
@@ -122,6 +133,7 @@ def make_parted_data(
     rotate: bool,
     max_rows: int | None,
     sample_weight=None,
+    sample_weight_val=None,
     owner=None,
     **settings,
 ) -> GrowthData:
@@ -131,8 +143,7 @@ def make_parted_data(
     in memory, and become the last part.
     """
     streams = RandomStreams.from_random_state(streams)
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val must be passed together.")
+    check_validation_rows(looked, X_val, y_val, sample_weight_val)
     form = unfitted_form(estimator)
     source, place, blocks, facts = looked.source, looked.place, looked.blocks, looked.facts
     classes, counts, columns = looked.classes, looked.counts, looked.columns
@@ -149,6 +160,7 @@ def make_parted_data(
     least, most = min(each["least"] for each in facts), max(each["most"] for each in facts)
     if source.weight is not None:
         check_spread(least, most)
+        warn_of_unweighted_members(estimator)
     groups = looked.grouped()
     starts = _starts_of(groups, [each["n_rows"] for each in facts])
     passed = _starts_of(groups, [each["n_passed"] for each in facts])
@@ -167,8 +179,16 @@ def make_parted_data(
                 f"X_val has {X_val.shape[1]} columns, but X has {looked.example.shape[1]}."
             )
         y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
+        weights, rows = np.ones(len(y_val)) if weighted else None, np.arange(len(y_val))
+        if sample_weight_val is not None:
+            X_val, y_val, weights, kept = drop_weightless_rows(
+                X_val, y_val, sample_weight_val, "sample_weight_val"
+            )
+            rows = rows if kept is None else kept
+            if not weighted:
+                parts = place.make(_counting_one, parts)
         codes = encode_labels(y_val, classes, "y_val").astype(np.min_scalar_type(len(classes) - 1))
-        arguments = (X_val, codes, weighted, passed[-1] if weighted else None)
+        arguments = (X_val, codes, weights, None if weights is None else passed[-1] + rows)
         paths = place.new_paths(1)
         parts = [*parts, *place.make(_make_part_apart, [n_train], paths, args=arguments)]
     types, widths, lacks = zip(*place.ask(_table_facts, parts), strict=True)

@@ -18,13 +18,13 @@ def check_weights(weights: np.ndarray) -> None:
         raise ValueError("Weights of rows must be finite numbers, none below zero.")
 
 
-def check_spread(least: float, most: float) -> None:
+def check_spread(least: float, most: float, name: str = "sample_weight") -> None:
     """Refuse positive weights whose sums would lose the small ones."""
     with np.errstate(over="ignore"):
         spread = np.float64(most) / least
     if not spread <= _LARGEST_SPREAD:
         raise ValueError(
-            f"sample_weight lies between {least:.3g} and {most:.3g}; the largest may be at most "
+            f"{name} lies between {least:.3g} and {most:.3g}; the largest may be at most "
             f"{_LARGEST_SPREAD:.0e} times the smallest, or sums would lose the small ones. A "
             "weight of zero leaves its row out."
         )

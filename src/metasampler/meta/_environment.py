@@ -82,7 +82,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
         if unknown:
             raise TypeError(f"EnsembleTrainingEnv has no setting {', '.join(map(repr, unknown))}.")
         self.settings = sampler = MetaSampler(**settings)
-        sampler._validate_params()
+        sampler._check_parameters()
         self.encoder = StateEncoder(sampler.state, sampler.n_bins)
         self._streams = RandomStreams.from_random_state(sampler.random_state)
         task = Task(X, y, X_val, y_val, X_test, y_test)

@@ -156,7 +156,7 @@ class SoftActorCritic(Learner):
             ceil((self.n_random_steps + self.n_updates) / problem.n_actions), problem.n_tasks
         )
         self.policy = problem.new_policy()
-        self._agent = SAC(self, self.policy, problem.rng)
+        self.agent = SAC(self, self.policy, problem.rng)
         self.n_updates_planned = self.n_updates
         # Episodes wait until the random actions are done: only then the scale of rewards is known.
         # Task, states, actions and rewards of each.
@@ -166,7 +166,7 @@ class SoftActorCritic(Learner):
     @property
     def n_updates_done(self) -> int:
         """Return how often the policy was changed."""
-        return self._agent.n_updates_
+        return self.agent.n_updates_
 
     def plan(self, number: int, tasks: list[int]) -> list[Assignment]:
         """Return one episode on each task, by the policy as it is at the start of the round."""
@@ -184,7 +184,7 @@ class SoftActorCritic(Learner):
         due = range(self.n_updates_done, min(n_acted, self.n_updates))
         if n_acted < 0:
             return
-        memory = self._agent.memory
+        memory = self.agent.memory
         if self.scale_tasks and len(memory) == 0:
             self._measure()
         for task, states, actions, rewards in self._waiting:
@@ -196,7 +196,7 @@ class SoftActorCritic(Learner):
                 memory.add(*transition)
         self._waiting.clear()
         for _ in due:
-            self._agent.update()
+            self.agent.update()
 
     def _measure(self) -> None:
         """Give every task the same root mean square of rewards, and keep their mean level."""
@@ -212,14 +212,14 @@ class SoftActorCritic(Learner):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the state of the agent and of the episodes that wait."""
-        facts, arrays = self._agent.get_state()
+        facts, arrays = self.agent.get_state()
         columns = zip(_WAITING, zip(*self._waiting, strict=True), strict=False)
         waiting = {name: np.array(column) for name, column in columns}
         return facts, {**arrays, "reward_factors": self._factors, **waiting}
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `get_state` gave."""
-        self._agent.set_state(facts, arrays)
+        self.agent.set_state(facts, arrays)
         self._factors = arrays["reward_factors"]
         columns = (arrays[name] for name in _WAITING if name in arrays)
         self._waiting = list(zip(*columns, strict=True))

@@ -15,7 +15,7 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from metasampler._sklearn_compat import fit_context
+from metasampler._sklearn_compat import check_parameters
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -188,9 +188,11 @@ class MetaSampler(BaseEstimator):
         self,
         X,
         y,
+        sample_weight=None,
+        *,
         X_val=None,
         y_val=None,
-        *,
+        sample_weight_val=None,
         X_test=None,
         y_test=None,
         callback=None,
@@ -205,8 +207,12 @@ class MetaSampler(BaseEstimator):
             Training rows.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, see :meth:`MesaClassifier.fit`.
         X_val, y_val : table and array-like, default=None
             Validation rows; without them a part of X is held out.
+        sample_weight_val : array-like of shape (n_validation_samples,), default=None
+            Weights of the validation rows: they count in the score, and so in the rewards.
         X_test, y_test : table and array-like, default=None
             Rows that are only scored, for `history_`.
         callback, checkpoint, checkpoint_every
@@ -217,7 +223,8 @@ class MetaSampler(BaseEstimator):
         self : MetaSampler
             The meta-trained sampler.
         """
-        task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0")
+        weights = {"sample_weight": sample_weight, "sample_weight_val": sample_weight_val}
+        task = Task(X, y, X_val, y_val, X_test, y_test, name="task 0", **weights)
         with unchanged_on_error(self):
             self._fit([task], callback, checkpoint, checkpoint_every)
             # `n_features_in_` is for the user; nothing of the sampler depends on it.
@@ -274,20 +281,20 @@ class MetaSampler(BaseEstimator):
                 self.__dict__.pop(name, None)  # of an earlier fit on one task
         return self
 
-    @fit_context(prefer_skip_nested_validation=False)
     def fit_growth_data(self, data: list[GrowthData]):
         """Meta-train on rows that are prepared already, as a classifier's fit has them.
 
         `sampling_ratio`, `validation_fraction` and `scoring` are those of the rows.
         """
+        self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_kinds(self.estimator)
         members = [make_learners(kinds, task.tables, task.n_classes) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
-    @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
+        self._check_parameters()
         kinds = self._kinds()
         if self.state == "signal" and not hasattr(kinds, "prepare_task"):
             raise ValueError(
@@ -321,6 +328,8 @@ class MetaSampler(BaseEstimator):
         """Return the rows of a task, and what fits members on them."""
         rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
         options = {
+            "sample_weight": task.sample_weight,
+            "sample_weight_val": task.sample_weight_val,
             "validation_fraction": self.validation_fraction,
             "sampling_ratio": self.sampling_ratio,
             "scoring": self.scoring,
@@ -415,10 +424,10 @@ class MetaSampler(BaseEstimator):
             "scoring": getattr(self.scoring, "__qualname__", None) or str(self.scoring),
         }
 
-    def _validate_params(self):
-        super()._validate_params()
+    def _check_parameters(self):
+        check_parameters(self)
         if self.learner is not None:
-            self.learner._validate_params()
+            check_parameters(self.learner)
 
     def __sklearn_tags__(self):
         tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
@@ -581,7 +590,7 @@ class MetaSampler(BaseEstimator):
             raise TypeError(f"policy must be a GaussianPolicy, got {policy!r}.")
         settings.setdefault("hidden_layer_sizes", tuple(policy.hidden))
         sampler = cls(**settings)
-        sampler._validate_params()
+        sampler._check_parameters()
         # It checks that policy and states belong together.
         learned = LearnedPolicy(policy, StateEncoder(sampler.state, sampler.n_bins))
         return sampler._become(learned.actor, learned.encoder, [], 0, {})

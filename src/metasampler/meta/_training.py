@@ -36,7 +36,7 @@ from metasampler.policy import (
 )
 
 # Name and version in each checkpoint, and its bytes: a replay memory of millions of transitions.
-_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 4, 1 << 30
+_FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 1, 1 << 30
 
 #: Names of the arrays that learners store.
 _ARRAYS = (
@@ -63,6 +63,8 @@ class Task:
         :class:`~metasampler.meta.FitToConstants` the policy may learn from them.
     name : str, default=None
         What the task is called in `MetaSampler.history_`.
+    sample_weight, sample_weight_val : array-like, default=None
+        Weights of training and of validation rows.
 
     Examples
     --------
@@ -78,6 +80,8 @@ class Task:
     X_test: Any = None
     y_test: Any = None
     name: str | None = None
+    sample_weight: Any = None
+    sample_weight_val: Any = None
 
 
 def as_tasks(tasks) -> list[Task]:
@@ -324,7 +328,7 @@ class MetaTraining:
         """Go on from a stored state of this training, and refuse one of another."""
         try:
             _, content, arrays = read_archive(
-                path, _FORMAT, (_VERSION,), _ARRAYS, what="checkpoint", largest=_LARGEST
+                path, _FORMAT, _VERSION, _ARRAYS, what="checkpoint", largest=_LARGEST
             )
             stored = content.get("origin")
             stored = stored if isinstance(stored, dict) else {}

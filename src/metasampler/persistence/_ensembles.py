@@ -1,20 +1,25 @@
 """Loaders of this package's ensembles, and of what they are made of."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from lightgbm import Booster, LGBMClassifier
 
 import metasampler.ensemble as ensembles
+from metasampler._sklearn_compat import check_parameters
+from metasampler.drift import Baseline, ColumnBins
 from metasampler.ensemble.fitted import (
     BaseUnderSamplingEnsemble,
     Blend,
+    CutPoints,
     FittedTeam,
     NoCalibration,
     PriorCalibration,
     SelfPacedDraw,
     Sigmoid,
     SigmoidCalibration,
+    check_threshold,
 )
 from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw
 from metasampler.persistence._boosters import BoosterText
@@ -29,15 +34,13 @@ from metasampler.persistence._estimators import (
 from metasampler.persistence._policies import is_policy
 from metasampler.persistence._tables import width_of
 from metasampler.persistence._values import Kind, State, attributes, is_number, is_plain, is_whole
-from metasampler.tables import TableForm, TreeTable
+from metasampler.tables import TableEncoder, TableForm, TreeTable
 
 __all__ = ["ENSEMBLES"]
 
 _MOST_TEAMS, _MOST_VOTES = 16, 1000
 
 _CALIBRATIONS = (NoCalibration, PriorCalibration, SigmoidCalibration)
-
-_GOALS = {"recall": 1, "precision": 1, "cost": 2, "top": 1}
 
 
 # ---------------------------------------------------------------------- members
@@ -109,20 +112,60 @@ def _build_sigmoid_calibration(state: State) -> SigmoidCalibration:
     return calibration
 
 
-def _is_threshold(value: Any, n_classes: int) -> bool:
-    """Return whether this is what a `threshold` may be."""
-    if value is None or value == "balanced":
-        return True
-    if n_classes > 2:
-        return False
-    if isinstance(value, str):
-        return value in ("f1", "mcc")
-    if isinstance(value, (tuple, list)):
-        name, *numbers = value or [None]
-        return _GOALS.get(name if isinstance(name, str) else "") == len(numbers) and all(
-            is_number(each, 0, 1e300) for each in numbers
-        )
-    return _is_share(value)
+def _is_interval(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, tuple) and len(value) == 2 and all(map(_is_share, value))
+    )
+
+
+def _build_cuts(state: State) -> CutPoints:
+    names = ("thresholds", "below", "hits", "alarms", "hit_rows", "alarm_rows")
+    cuts = CutPoints(**{name: state.array(name, "fi", "cuts", low=0) for name in names})
+    falls, rises = np.diff(cuts.thresholds), np.diff([cuts.hits, cuts.alarms])
+    # A negative weight would make what is expected of a threshold less than nothing.
+    if not len(cuts.thresholds) or np.any(falls > 0) or np.any(rises < 0):
+        raise state.refuse("thresholds", cuts.thresholds)
+    return cuts
+
+
+# ---------------------------------------------------------------------- drift
+
+
+def _build_bins(state: State) -> ColumnBins:
+    bins = ColumnBins(
+        state.array("edges", "f", "edges"),
+        state.array("edge_starts", "i", "*", low=0),
+        state.array("counts", "i", "counts", low=0),
+        state.array("starts", "i", "*", low=0),
+        state.array("low", "f", "columns"),
+        state.array("high", "f", "columns"),
+        state.array("is_category", "b", "columns"),
+    )
+    starts = bins.edge_starts
+    n_starts, expected = bins.n_columns + 1, starts + 2 * np.arange(len(starts))
+    if (
+        len(starts) != n_starts
+        or starts[0] != 0
+        or starts[-1] != len(bins.edges)
+        or np.any(np.diff(starts) < 0)
+        or not np.array_equal(bins.starts, expected)
+        or len(bins.counts) != bins.starts[-1]
+    ):
+        raise state.refuse("starts", bins.starts)
+    return bins
+
+
+def _build_baseline(state: State) -> Baseline:
+    columns, scores = state.made("columns", ColumnBins), state.made("scores", ColumnBins)
+    names = state.list("names", lambda each: isinstance(each, str))
+    positions = state.array("positions", "i", columns.n_columns, low=0)
+    encoder = state.made("encoder", TableEncoder, none=True)
+    if len(names) != columns.n_columns or scores.n_columns != 1:
+        raise state.refuse("names", len(names))
+    if encoder is not None and positions.max(initial=0) >= len(getattr(encoder, "kinds_", ())):
+        raise state.refuse("encoder", encoder)
+    n_rows, n_scored = (state.whole(name, 1, 2**53) for name in ("n_rows", "n_scored"))
+    return Baseline(names, positions, columns, scores, n_rows, n_scored, encoder)
 
 
 # ---------------------------------------------------------------------- growth
@@ -169,10 +212,10 @@ def _are_totals(value: Any) -> bool:
 # ---------------------------------------------------------------------- ensembles
 
 
-def _build_ensemble(kind: type):
+def _build_ensemble(kind: type) -> Callable[[State], Any]:
     def build(state: State) -> Any:
         ensemble = build_parameters(state, kind)
-        ensemble._validate_params()
+        check_parameters(ensemble)
         parts = getattr(ensemble, "meta_sampler", None)
         if parts is not None and not (is_policy(parts) or is_plain(parts)):
             raise state.refuse("meta_sampler", parts)
@@ -215,13 +258,18 @@ def _build_fitted(ensemble: Any, state: State) -> None:
     ensemble.calibration_ = calibration = state.made("calibration_", *_CALIBRATIONS)
     if len(calibration.prior) != n_classes:
         raise state.refuse("calibration_", calibration)
-    ensemble._rule = state.where_true("_rule", lambda of: _is_threshold(of, n_classes))
-    # A little above 1 no row is called.
-    names = ("threshold_", "expected_precision_", "expected_recall_")
+    ensemble._rule = rule = state.any("_rule")
+    check_threshold(rule, n_classes, held_out=True)
     if n_classes == 2:
+        # A little above 1 no row is called.
         ensemble.threshold_ = state.number("threshold_", 0, 2)
-        for name in names[1:]:
+        for name in ("expected_precision_", "expected_recall_"):
             setattr(ensemble, name, state.number(name, 0, 1, none=True))
+            setattr(ensemble, of := f"{name[:-1]}_interval_", state.where_true(of, _is_interval))
+    ensemble._cuts = state.made("_cuts", CutPoints, none=True)
+    ensemble._baseline = baseline = state.made("_baseline", Baseline, none=True)
+    if baseline is not None and baseline.positions.max(initial=0) >= width:
+        raise state.refuse("_baseline", baseline.positions)
     _take_growth(ensemble, state, n_classes)
 
 
@@ -327,6 +375,9 @@ ENSEMBLES = [
     ),
     Kind("Sigmoid", Sigmoid, attributes, _build_sigmoid),
     Kind("SigmoidCalibration", SigmoidCalibration, attributes, _build_sigmoid_calibration),
+    Kind("CutPoints", CutPoints, attributes, _build_cuts),
+    Kind("ColumnBins", ColumnBins, attributes, _build_bins),
+    Kind("Baseline", Baseline, attributes, _build_baseline),
     Kind("FittedTeam", FittedTeam, attributes, _build_team),
     Kind("GrowthStep", GrowthStep, attributes, _build_step),
     *(Kind(each.__name__, each, export_estimator, _build_ensemble(each)) for each in _CLASSIFIERS),

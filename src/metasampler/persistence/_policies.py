@@ -1,10 +1,12 @@
 """Loaders of policies and samplers: small networks, and constants."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from metasampler._sklearn_compat import check_parameters
 from metasampler.ensemble.fitted import Boosters, SelfPacedDraw
 from metasampler.growth import GaussianDraw, PowerDraw
 from metasampler.meta import FitToConstants, MetaSampler, SoftActorCritic
@@ -124,7 +126,7 @@ def _build_with_rivals(state: State) -> WithRivals:
 
 def _build_sampler(state: State) -> MetaSampler:
     sampler = build_parameters(state, MetaSampler)
-    sampler._validate_params()
+    check_parameters(sampler)
     if "policy_" not in state:
         return sampler
     sampler.policy_ = state.made("policy_", GaussianPolicy)
@@ -148,10 +150,10 @@ def _build_boosters(state: State) -> Boosters:
     return Boosters(state.text("recipe"))
 
 
-def _build_learner(kind: type):
+def _build_learner(kind: type) -> Callable[[State], Any]:
     def build(state: State) -> Any:
         learner = build_parameters(state, kind)
-        learner._validate_params()
+        check_parameters(learner)
         return learner
 
     return build

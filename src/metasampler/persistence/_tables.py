@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from metasampler._sklearn_compat import check_parameters
 from metasampler.persistence._estimators import build_parameters, export_estimator, take_columns
 from metasampler.persistence._values import Kind, State, attributes, is_plain, is_whole
 from metasampler.tables import (
@@ -45,7 +46,7 @@ def _is_text(value: Any) -> bool:
 
 def _build_encoder(state: State) -> TableEncoder:
     encoder = build_parameters(state, TableEncoder)
-    encoder._validate_params()
+    check_parameters(encoder)
     if "kinds_" not in state:
         return encoder
     encoder.kinds_ = kinds = _kinds(state)

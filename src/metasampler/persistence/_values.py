@@ -181,7 +181,9 @@ class Reader:
             found[key] = value
         return found
 
-    def _array(self, dtype, shape, where: str, depth: int, order: Any = "C") -> np.ndarray:
+    def _array(
+        self, dtype: Any, shape: Any, where: str, depth: int, order: Any = "C"
+    ) -> np.ndarray:
         kind, shape = _dtype(dtype, where), _shape(shape, where)
         # Python's whole numbers do not overflow.
         size = math.prod(shape) * kind.itemsize
@@ -293,7 +295,9 @@ class State:
             raise self.refuse(name, value)
         return value
 
-    def number(self, name: str, low=-math.inf, high=math.inf, *, none: bool = False) -> Any:
+    def number(
+        self, name: str, low: float = -math.inf, high: float = math.inf, *, none: bool = False
+    ) -> Any:
         """Return a finite number within limits, or None where this is allowed."""
         return self.where_true(
             name, lambda value: (none and value is None) or is_number(value, low, high)
@@ -336,7 +340,15 @@ class State:
             lambda value: type(value) is list and len(value) <= most and all(map(condition, value)),
         )
 
-    def array(self, name: str, kinds: str, *shape: str | int, none=False, low=None, high=None):
+    def array(
+        self,
+        name: str,
+        kinds: str,
+        *shape: str | int,
+        none: bool = False,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> Any:
         """Return an array of some kinds of numbers and a shape, finite and within limits.
 
         Without limits it may also hold NaN and infinity.

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite, prod
 from numbers import Integral, Real
@@ -103,7 +103,7 @@ def naming_the_input(path, what: str) -> Iterator[None]:
 def read_archive(
     path,
     format: str,
-    versions: Sequence[int],
+    version: int,
     names: str,
     *,
     what: str = "archive",
@@ -111,7 +111,7 @@ def read_archive(
 ) -> tuple[dict, dict, dict[str, np.ndarray]]:
     """Read header, content and arrays that `write_archive` wrote.
 
-    The header has to name the format and one of the versions; ``names`` is a regular expression for
+    The header has to name the format and the version; ``names`` is a regular expression for
     the names of the arrays, and ``largest`` says how many bytes the file may have, unpacked.
     """
     with naming_the_input(path, what):
@@ -119,10 +119,9 @@ def read_archive(
         header = _parse_text(arrays.pop("header"), "header")
         if header.get("format") != format:
             raise ValueError(f"its format is {header.get('format')!r}, not {format!r}")
-        if header.get("version") not in versions:
-            known = " and ".join(map(str, versions))
+        if header.get("version") != version:
             raise ValueError(
-                f"its version is {header.get('version')!r}; this release reads version {known}"
+                f"its version is {header.get('version')!r}; this release reads version {version}"
             )
         content = _parse_text(arrays.pop("content"), "content")
         for name in arrays:
@@ -190,7 +189,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
 
 
 def _parse_text(array: np.ndarray, name: str) -> dict[str, Any]:
-    """Return a table in JSON, which is bytes, or a text as in the first release."""
+    """Return a table in JSON, which is a text or its bytes."""
     if array.dtype.kind == "U" and array.shape == ():
         text = str(array)
     elif array.dtype == np.uint8:
@@ -248,20 +247,6 @@ LEARNER_SETTINGS: dict[str, dict[str, list]] = {
     },
 }
 
-#: Settings of earlier files that no sampler has any more.
-_GONE = {
-    *("batch_size", "constant_min", "critic_hidden_layer_sizes", "lr_decay_steps", "tau"),
-    "warm_start",
-}
-
-#: Names of the learners in the first release. CMA-ES is gone; its samplers act as they did.
-_FIRST_LEARNERS = {"sac": "SoftActorCritic", "constants": "FitToConstants", "cma-es": None}
-
-#: Settings that only the first release stored.
-_FIRST_SETTINGS = {
-    *("n_generations", "n_jobs", "policy_delay", "population_size", "step_size", "verbose")
-}
-
 #: What an entry of a history holds.
 _ENTRY: dict[str, type | tuple[type, ...]] = {
     "episode": Integral,
@@ -274,8 +259,8 @@ _ENTRY: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def check_content(content: Mapping[str, Any], version: int) -> dict[str, Any]:
-    """Return the content of a sampler file in the form of this release, or raise a ValueError.
+def check_content(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a sampler file, or raise a ValueError.
 
     Its ``settings`` then have a ``learner`` that is None or a dict of ``name`` and ``params``.
     """
@@ -288,27 +273,10 @@ def check_content(content: Mapping[str, Any], version: int) -> dict[str, Any]:
     for number, entry in enumerate(content["history"]):
         _check_entry(number, entry)
     settings = dict(content["settings"])
-    if version == 1:
-        settings = _from_first_release(settings)
     learner = settings.pop("learner", None)
     learner = None if learner is None else _check_learner(learner)
     settings = _check_settings(settings, SAMPLER_SETTINGS, "MetaSampler")
     return {**{name: content[name] for name in parts}, "settings": {**settings, "learner": learner}}
-
-
-def _from_first_release(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of format 1, where learners had no settings of their own, in format 2."""
-    settings = {name: value for name, value in settings.items() if name not in _FIRST_SETTINGS}
-    first = settings.pop("learner", "sac")
-    if first not in _FIRST_LEARNERS:
-        raise ValueError(f"its learner {first!r} is none of {sorted(_FIRST_LEARNERS)}")
-    known = {name for names in LEARNER_SETTINGS.values() for name in names}
-    params = {name: settings.pop(name) for name in sorted(known & settings.keys())}
-    name = _FIRST_LEARNERS[first]
-    if name is not None:
-        own = {key: value for key, value in params.items() if key in LEARNER_SETTINGS[name]}
-        settings["learner"] = {"name": name, "params": own}
-    return settings
 
 
 def _check_learner(learner: Any) -> dict[str, Any]:
@@ -322,9 +290,7 @@ def _check_learner(learner: Any) -> dict[str, Any]:
 
 def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str) -> dict[str, Any]:
     """Return settings with names and values that their owner takes."""
-    settings = {name: value for name, value in settings.items() if name not in _GONE}
-    if settings.get("alpha") == "auto":  # adjusted in training
-        del settings["alpha"]
+    settings = dict(settings)
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
         raise ValueError(f"its setting {unknown[0][:100]!r} is none of a {owner}")

@@ -20,10 +20,10 @@ from metasampler.policy._archive import (
 from metasampler.policy._network import GaussianPolicy
 from metasampler.policy._policies import LearnedPolicy, StateEncoder
 
-#: Name and version in each file. A change of the layout counts the version up, and
+#: Name and version in each file. A change of the layout counts the version up; once released,
 #: `read_sampler` keeps reading the older ones.
 FORMAT = "metasampler.MetaSampler"
-VERSION = 2
+VERSION = 1
 
 #: Where the samplers that come with the package lie.
 FOLDER = Path(__file__).parent / "pretrained"
@@ -87,13 +87,13 @@ def write_sampler(path, policy: GaussianPolicy, content: Mapping[str, Any]) -> N
 
 
 def read_sampler(path) -> tuple[LearnedPolicy, dict[str, Any]]:
-    """Read what `write_sampler` wrote, now or in the first release; all of it is checked.
+    """Read what `write_sampler` wrote; all of it is checked.
 
     A file that is no sampler, is damaged or was written by a later version is a ValueError.
     """
-    header, content, arrays = read_archive(path, FORMAT, (1, 2), _LAYERS, what=_SAMPLER_FILE)
+    header, content, arrays = read_archive(path, FORMAT, VERSION, _LAYERS, what=_SAMPLER_FILE)
     with naming_the_input(path, _SAMPLER_FILE):
-        content = check_content(content, header["version"])
+        content = check_content(content)
         n_layers: Any = header.get("n_layers")
         names = [f"{part}_{i}" for part in ("weights", "biases") for i in range(len(arrays) // 2)]
         if len(arrays) != 2 * n_layers or set(names) != arrays.keys():

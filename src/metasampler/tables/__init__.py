@@ -5,7 +5,7 @@ This package stands below `growth` and imports nothing of the others.
 
 from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame
-from metasampler.tables._encoder import TableEncoder
+from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 
@@ -19,4 +19,5 @@ __all__ = [
     "inspect_columns",
     "is_frame",
     "lowest_values",
+    "unseen_levels",
 ]

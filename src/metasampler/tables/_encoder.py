@@ -18,7 +18,7 @@ from metasampler.tables._columns import (
     texts_of,
 )
 
-__all__ = ["TableEncoder", "encoder_of_numbers"]
+__all__ = ["TableEncoder", "encoder_of_numbers", "unseen_levels"]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -238,6 +238,18 @@ def _count_levels(X, names: list) -> dict:
         numbers = np.bincount(codes[codes >= 0], minlength=len(levels))
         counts[name] = dict(zip(levels.tolist(), numbers.tolist(), strict=True))
     return counts
+
+
+def unseen_levels(encoder: TableEncoder, X) -> dict:
+    """Return the texts of each category that have no code of their own."""
+    unseen = {}
+    columns = columns_of(X)
+    for name, levels in encoder.levels_.items():
+        if name in columns and not is_empty(columns[name]):
+            found, codes = texts_of(columns[name])
+            used = found[np.unique(codes[codes >= 0])]
+            unseen[name] = sorted(set(used.tolist()) - set(levels))
+    return unseen
 
 
 def encoder_of_numbers(names) -> TableEncoder:

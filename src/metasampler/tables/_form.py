@@ -139,6 +139,12 @@ class TableForm:
             X, columns = self._of_numbers.transform(X), self._of_numbers.kinds_
         return self._checked(X, name, owner, columns=list(columns))
 
+    def with_missing(self, table: np.ndarray) -> np.ndarray:
+        """Return a table in this form with NaN where a value was missing."""
+        if self._fill is None:
+            return table
+        return np.where(table == self._fill.astype(table.dtype), np.nan, table)
+
     def _checked(self, X, name: str, owner, columns: list | None = None):
         """Return an array or a sparse matrix; numbers in it are finite or missing."""
         options: dict = {"accept_sparse": "csr", "input_name": name, "estimator": owner}

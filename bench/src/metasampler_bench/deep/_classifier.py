@@ -113,7 +113,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
-    def fit(self, X, y, X_val=None, y_val=None):
+    def fit(self, X, y, *, X_val=None, y_val=None):
         """Train the network.
 
         Parameters

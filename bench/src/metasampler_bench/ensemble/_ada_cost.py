@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from metasampler_bench._sklearn_compat import StrOptions
+from metasampler.ensemble.base import StrOptions
 from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler_bench.ensemble._docs import shared_docs
 

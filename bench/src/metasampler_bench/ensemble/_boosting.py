@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, softmax
 
-from metasampler.ensemble.base import BaseEnsemble
+from metasampler.ensemble.base import BaseEnsemble, Interval, StrOptions, fit_context
 from metasampler.growth import (
     GrowthData,
     MemberLearner,
@@ -19,7 +19,6 @@ from metasampler.growth import (
     resolve_estimator,
     weight_argument,
 )
-from metasampler_bench._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler_bench.ensemble._docs import shared_docs
 
 __all__ = ["BaseBoosting", "RoundMaker", "TrainingRows"]

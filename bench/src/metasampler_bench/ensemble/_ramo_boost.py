@@ -4,7 +4,7 @@ from numbers import Integral, Real
 
 from scipy.special import expit
 
-from metasampler_bench._sklearn_compat import Interval
+from metasampler.ensemble.base import Interval
 from metasampler_bench.ensemble._docs import shared_docs
 from metasampler_bench.ensemble._smote import Smote, others_nearby
 from metasampler_bench.ensemble._smote_boost import BaseSyntheticBoosting

@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from metasampler.ensemble.base import BaseEnsemble
+from metasampler.ensemble.base import BaseEnsemble, Interval, fit_context
 from metasampler.growth import (
     RandomStreams,
     Stream,
@@ -14,7 +14,6 @@ from metasampler.growth import (
     make_learners,
     resolve_estimator,
 )
-from metasampler_bench._sklearn_compat import Interval, fit_context
 from metasampler_bench.ensemble._docs import shared_docs
 from metasampler_bench.ensemble._smote import NumericRowsMixin, Smote
 

@@ -5,8 +5,8 @@ from numbers import Integral
 
 import numpy as np
 
+from metasampler.ensemble.base import Interval, StrOptions
 from metasampler.growth import Stream
-from metasampler_bench._sklearn_compat import Interval, StrOptions
 from metasampler_bench.ensemble._boosting import BaseBoosting, TrainingRows
 from metasampler_bench.ensemble._docs import shared_docs
 from metasampler_bench.ensemble._smote import NumericRowsMixin, Smote

@@ -70,7 +70,9 @@ def _measure(options: Options, names: tuple[str, ...]) -> Iterator[Row]:
     for name, number, X, y, seed in each_split(options, names, "calibration"):
         train, valid, (X_test, y_test) = split_in_three(X, y, seed)
         with few_positives():
-            whole = make_mesa(seed, max(SIZES), calibration=None).fit(*train, *valid)
+            whole = make_mesa(seed, max(SIZES), calibration=None).fit(
+                *train, X_val=valid[0], y_val=valid[1]
+            )
             raw = stages(whole, X_test)
             for k in SIZES:
                 # Sums of the same terms in another order differ by 1e-17. Such pairs have no
@@ -79,7 +81,9 @@ def _measure(options: Options, names: tuple[str, ...]) -> Iterator[Row]:
                 for method in ("raw", "prior", "sigmoid", "auto"):
                     proba, without_noise = raw[k], rounded
                     if method != "raw":
-                        fitted = make_mesa(seed, k, calibration=method).fit(*train, *valid)
+                        fitted = make_mesa(seed, k, calibration=method).fit(
+                            *train, X_val=valid[0], y_val=valid[1]
+                        )
                         proba, without_noise = map(fitted.calibration_, (raw[k], rounded))
                     change = _change(y_test, without_noise, rounded)
                     start = {"set": name, "split": number, "k": k, "method": method, "members": k}
@@ -101,9 +105,9 @@ def _on_all_rows(train: Table, valid: Table, k: int, seed: int) -> dict[str, Any
     """Fit our own ways to use the validation rows for training too."""
     return {
         "sigmoid, refitted": make_mesa(seed, k, refit=True, calibration="sigmoid").fit(
-            *train, *valid
+            *train, X_val=valid[0], y_val=valid[1]
         ),
-        _REFITTED: make_mesa(seed, k, refit=True).fit(*train, *valid),
+        _REFITTED: make_mesa(seed, k, refit=True).fit(*train, X_val=valid[0], y_val=valid[1]),
     }
 
 

@@ -51,7 +51,9 @@ def _measure(options: Options) -> Iterator[Row]:
         train, valid, (X_test, y_test) = split_in_three(X, y, seed)
         rows = join(train, valid)
         with few_positives():
-            held = make_mesa(seed, max(SIZES), calibration=None).fit(*train, *valid)
+            held = make_mesa(seed, max(SIZES), calibration=None).fit(
+                *train, X_val=valid[0], y_val=valid[1]
+            )
             whole = make_mesa(seed, max(SIZES), calibration=None, validation_fraction=None)
             valid_proba = stages(held, valid[0])
             test_proba = stages(whole.fit(*rows), X_test)
@@ -61,12 +63,16 @@ def _measure(options: Options) -> Iterator[Row]:
             for k in SIZES:
                 forms: dict[str, _Form] = {}
                 for method in ("sigmoid", "prior"):
-                    fitted = make_mesa(seed, k, calibration=method).fit(*train, *valid)
+                    fitted = make_mesa(seed, k, calibration=method).fit(
+                        *train, X_val=valid[0], y_val=valid[1]
+                    )
                     forms[method] = _of_positives(fitted.calibration_)
                 forms |= _other_forms(k, valid_proba[k][:, 1], valid[1], weights)
                 scores = test_proba[k][:, 1]
                 probas = {method: form(scores) for method, form in forms.items()}
-                refitted = make_mesa(seed, k, refit=True).fit(*train, *valid)
+                refitted = make_mesa(seed, k, refit=True).fit(
+                    *train, X_val=valid[0], y_val=valid[1]
+                )
                 probas["auto, refitted"] = refitted.predict_proba(X_test)[:, 1]
                 for method, proba in probas.items():
                     yield {

@@ -35,9 +35,10 @@ _FIXED: dict[str, Any] = {
 def _measure(options: Options) -> Iterator[Row]:
     """Yield a row for each seed, fit and policy; each seed meta-trains one sampler."""
     parts = load_mesa_mammography(options.data_home)
+    X_val, y_val = parts["valid"]
     for seed in tracked(range(options.seed, options.seed + options.runs), "mammography"):
         start = time.process_time()
-        sampler = MetaSampler(random_state=seed).fit(*parts["train"], *parts["valid"])
+        sampler = MetaSampler(random_state=seed).fit(*parts["train"], X_val=X_val, y_val=y_val)
         seconds = time.process_time() - start
         for fit in range(_N_FITS):
             for name, policy in {_LEARNED: sampler, **_FIXED}.items():
@@ -46,7 +47,7 @@ def _measure(options: Options) -> Iterator[Row]:
                     n_estimators=max(_SIZES),
                     meta_sampler=policy,
                     random_state=1000 * seed + fit,
-                ).fit(*parts["train"], *parts["valid"])
+                ).fit(*parts["train"], X_val=X_val, y_val=y_val)
                 X, y = parts["test"]
                 stages = enumerate(clf.staged_predict_proba(X), start=1)
                 yield {

@@ -42,7 +42,7 @@ def _measure(options: Options) -> Iterator[Row]:
                 calibration=None,
                 leaf_smoothing=0.0,
                 random_state=0,
-            ).fit(X, y, X_val, y_val)
+            ).fit(X, y, X_val=X_val, y_val=y_val)
             stages = enumerate(clf.staged_predict_proba(X_test), start=1)
             yield {
                 "task": number,

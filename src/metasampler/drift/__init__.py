@@ -1,0 +1,10 @@
+"""Drift: whether new rows are like those of the fit, by what a model keeps of them.
+
+A fitted ensemble describes its columns and scores by counts in a few bins. It keeps no rows.
+"""
+
+from metasampler.drift._baseline import MOST_ROWS, Baseline, ColumnBins
+from metasampler.drift._monitor import DriftMonitor
+from metasampler.drift._report import ColumnDrift, DriftReport
+
+__all__ = ["MOST_ROWS", "Baseline", "ColumnBins", "ColumnDrift", "DriftMonitor", "DriftReport"]

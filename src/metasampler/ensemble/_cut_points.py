@@ -1,0 +1,82 @@
+"""What held-out rows say of every threshold, kept without the rows.
+
+A fitted classifier keeps these numbers, so its threshold can be chosen again later, by another
+goal, and each choice comes with what to expect of new rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Cut points that are kept, half of them by hits and half by called rows. Neighbours then differ by
+# a thousandth of the recall.
+_MOST_CUTS = 2000
+
+
+@dataclass(eq=False)
+class CutPoints:
+    """Hits and false alarms among held-out rows, at each threshold that makes a difference.
+
+    All arrays have one number per cut point, in the order of falling thresholds.
+    """
+
+    #: The lowest score that is called.
+    thresholds: np.ndarray
+    #: The next lower score of a held-out row; the threshold itself at the last cut.
+    below: np.ndarray
+    #: Weights of the called rows of the class to find, and of all others.
+    hits: np.ndarray
+    alarms: np.ndarray
+    #: How many rows of equal weight tell as much as the rows between a cut and the one before it.
+    hit_rows: np.ndarray
+    alarm_rows: np.ndarray
+
+    @classmethod
+    def of(cls, scores, positive, weights=None) -> "CutPoints":
+        """Return the cut points of some rows."""
+        weights = np.ones(len(scores)) if weights is None else weights
+        order = np.argsort(-scores, kind="stable")
+        scores, positive, weights = scores[order], positive[order], weights[order]
+        last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
+        hits, alarms = (np.cumsum(weights * chosen)[last] for chosen in (positive, ~positive))
+        last, hits, alarms = _thinned(last, hits, alarms)
+        return cls(
+            scores[last],
+            scores[np.minimum(last + 1, len(scores) - 1)],
+            hits,
+            alarms,
+            *(_effective_rows(weights * chosen, last) for chosen in (positive, ~positive)),
+        )
+
+    @property
+    def n_positive(self) -> float:
+        """The weight of all rows of the class to find."""
+        return float(self.hits[-1])
+
+    def share_called(self, threshold: float) -> float:
+        """Return the share of the rows that a threshold calls."""
+        last, called = self.last_called(threshold), self.hits + self.alarms
+        return float(called[last] / called[-1]) if last >= 0 else 0.0
+
+    def last_called(self, threshold: float) -> int:
+        """Return the last cut point that a threshold calls; -1 if it calls no row."""
+        return int(np.count_nonzero(self.thresholds >= threshold)) - 1
+
+
+def _thinned(last: np.ndarray, hits: np.ndarray, alarms: np.ndarray) -> tuple:
+    """Return a subset of many cut points: even in hits, and in the logarithm of called rows."""
+    if len(last) <= _MOST_CUTS:
+        return last, hits, alarms
+    half = _MOST_CUTS // 2
+    called = np.log(hits + alarms)
+    by_hits = np.searchsorted(hits, np.linspace(0, hits[-1], half))
+    by_called = np.searchsorted(called, np.linspace(called[0], called[-1], half))
+    kept = np.unique(np.minimum(np.concatenate([by_hits, by_called]), len(last) - 1))
+    return last[kept], hits[kept], alarms[kept]
+
+
+def _effective_rows(weights: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return the number of rows of equal weight that vary as much as those of each cut."""
+    starts = np.append(0, last[:-1] + 1)
+    total, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
+    return np.divide(total**2, squares, out=np.zeros(len(starts)), where=squares > 0)
