@@ -420,3 +420,16 @@ def test_equal_models_are_equal_files(numbers, tmp_path):
         parts.append(ModelFile(tmp_path / name).parts())
     assert parts[0]["model.json"] == parts[1]["model.json"]
     assert parts[0]["numbers.bin"] == parts[1]["numbers.bin"]
+
+
+def test_splits_of_missing_values_come_back(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (600, 3)).astype(float)
+    X[rng.random(600) < 0.4, 0] = np.nan
+    y = (np.isnan(X[:, 0]) ^ (rng.random(600) < 0.1)).astype(int)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert np.isinf(tree.tree_.threshold).any()
+    comes_back(tree, X, tmp_path / "m.mesa")
+    booster = LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1, min_child_samples=1).fit(X, y)
+    assert "inf" in booster.booster_.model_to_string()
+    comes_back(booster, X, tmp_path / "m.mesa")

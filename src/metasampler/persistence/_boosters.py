@@ -43,6 +43,8 @@ _LINEAR = {
     "leaf_features": ("<i4", True),
     "leaf_coeff": ("<f8", True),
 }
+# A split of missing values from all others is at infinity.
+_INFINITE = {"threshold", "split_gain", "internal_value", "internal_weight"}
 _LINES = _SPLITS | _LEAVES | _CATEGORIES | _LINEAR
 # The order in which LightGBM writes them.
 _ORDER = (
@@ -210,7 +212,7 @@ def _trees(state: State, n_features: int) -> list[str]:
     linear = state.array("is_linear", "i", "trees", low=0, high=1)
     shrinkage = state.array("shrinkage", "f", "trees", low=-1e6, high=1e6)
     lines = {
-        name: state.array(name, kind[1], "*", low=-1e300, high=1e300)
+        name: state.array(name, kind[1], "*", infinite=name in _INFINITE, low=-1e300, high=1e300)
         for name, (kind, _) in _LINES.items()
     }
     for name, (kind, exact) in _LINES.items():

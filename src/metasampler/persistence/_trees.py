@@ -78,7 +78,8 @@ def build_tree(state: State) -> Any:
         np.any(left[~inner] != -1)
         or np.any(right[~inner] != -1)
         or np.any(numbers["feature"][inner] < 0)
-        or not np.all(np.isfinite(numbers["threshold"][inner]))
+        # A split of missing values from all others is at infinity.
+        or np.any(np.isnan(numbers["threshold"][inner]))
     ):
         raise state.refuse("left", left)
     depth = check_paths(left, right, np.array([len(left)]), state.where)

@@ -348,21 +348,23 @@ class State:
         none: bool = False,
         low: float | None = None,
         high: float | None = None,
+        infinite: bool = False,
     ) -> Any:
         """Return an array of some kinds of numbers and a shape, finite and within limits.
 
-        Without limits it may also hold NaN and infinity.
+        Without limits it may also hold NaN and infinity; ``infinite`` allows infinity beside them.
         """
         value = self.any(name)
         if none and value is None:
             return None
         good = type(value) is np.ndarray and value.dtype.kind in kinds
         good = good and value.ndim == len(shape) and all(map(self._fits, shape, value.shape))
-        # Written so that NaN is refused.
-        if good and low is not None:
-            good = bool(np.all(value >= np.float64(low))) and bool(np.all(np.isfinite(value)))
-        if good and high is not None:
-            good = bool(np.all(value <= np.float64(high)))
+        if good and (low is not None or infinite):
+            checked = value[np.isfinite(value)] if infinite else value
+            # Written so that NaN is refused.
+            good = not np.any(np.isnan(value)) and bool(np.all(np.isfinite(checked)))
+            good = good and (low is None or bool(np.all(checked >= np.float64(low))))
+            good = good and (high is None or bool(np.all(checked <= np.float64(high))))
         if not good:
             raise self.refuse(name, value)
         return value
