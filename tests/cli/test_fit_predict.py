@@ -131,7 +131,7 @@ def test_what_fit_prints_and_keeps(run, claims, tmp_path):
     n_bad = int((claims["bad"] == "yes").sum())
     assert f"'no' {900 - n_bad}, 'yes' {n_bad}" in text
     assert "Dropped, as asked: clerk" in text
-    assert "record id identifier left out" in text
+    assert "record id number identifier left out" in text
     assert "MESA" in text
     assert "LightGBM" in text
     assert "Threshold: predict returns 'yes' if its probability is" in text
@@ -337,7 +337,8 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     scores = read(f"out{output}")
     assert list(scores) == [*claims, "probability", "decision", "rank"]
     fitted = load_model(model)
-    np.testing.assert_array_equal(scores["decision"], fitted.predict(claims))
+    rows = fitted[-1].top_rows(fitted[:-1].transform(claims), 40)
+    assert scores["rank"].to_numpy()[rows].tolist() == list(range(1, 41))
     assert sorted(scores["rank"]) == list(range(1, 901))
     assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 41))
     # Texts of the input stay what they were.
@@ -345,14 +346,27 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 
 
-def test_dates_in_another_format_are_named_once(run, model, claims, tmp_path):
-    other = claims.drop(columns="bad")
-    other["entered"] = pd.to_datetime(other["entered"], format="%d.%m.%Y").dt.strftime("%Y-%m-%d")
+def test_cells_that_cannot_be_read_are_named_once(run, model, claims, tmp_path):
+    other = claims.drop(columns="bad").astype({"age": object})
+    claims.to_csv(tmp_path / "claims.csv", index=False)
+    run("predict", model, "claims.csv", "--output", "before.csv")
+    # Dates with the year first are clear in any column.
+    days = pd.to_datetime(other["entered"], format="%d.%m.%Y").dt.strftime("%Y-%m-%d")
+    other["entered"] = days
+    other.loc[[450, 451, 899], "age"] = "n. k."
     other.to_csv(tmp_path / "other.csv", index=False)
     said = run("predict", model, "other.csv", "--chunk-rows", 300)
-    assert said.count("Note: 300 of 300 texts of column 'entered' are not a date like") == 1
+    n_known = other["age"].notna().sum()
+    assert f"3 of {n_known} cells are not numbers, for instance 'n. k.' in row 451." in said
     assert said.count("Note:") == 1
     assert "UserWarning" not in said
+    before, after = pd.read_csv("before.csv"), pd.read_csv("scores.csv")
+    same = np.delete(np.arange(900), [450, 451, 899])
+    assert before["probability"][same].equals(after["probability"][same])
+    other.loc[:200, "age"] = "?"
+    other.to_csv(tmp_path / "other.csv", index=False)
+    said = run("predict", model, "other.csv", "--chunk-rows", 300, code=2)
+    assert "More than 10% cannot be read" in said
 
 
 def test_codes_with_zeros_in_front_keep_them(run, model, claims, tmp_path):
@@ -448,8 +462,10 @@ def test_predict_decides_by_another_threshold(run, model, claims):
     called = {}
     for rule in ("top=40", "recall=0.9", "0.5"):
         text = run("predict", model, "new.csv", "--threshold", rule)
-        assert re.search("Threshold: predict returns 'yes' (for the 40|if its prob)", text)
-        assert "expect a recall of" in text
+        promise = re.search(
+            "Threshold: predict returns 'yes' if its prob.*expect a recall of", text
+        )
+        assert bool(promise) == (rule != "top=40")
         scores = pd.read_csv("scores.csv")
         called[rule] = (scores["decision"] == "yes").sum()
         assert f"{called[rule]:,} of them called 'yes'" in text
@@ -467,6 +483,15 @@ def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
     claims.to_csv("new.csv", index=False)
     text = run("predict", "tree.mesa", "new.csv", "--threshold", "f1", code=2)
     assert "the threshold of a DecisionTreeClassifier" in text
+    run("predict", "tree.skops", "new.csv", "--threshold", "top=30")
+    scores = pd.read_csv("scores.csv")
+    assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 31))
+
+
+def test_more_rows_than_there_are_cannot_be_called(run, claims):
+    claims.to_csv("claims.csv", index=False)
+    text = run("fit", "claims.csv", "--target", "bad", "--threshold", "top=900", code=2)
+    assert "top=900 would call every row: there are 900" in text
 
 
 def test_fit_says_what_to_expect(run, imbalanced, claims):

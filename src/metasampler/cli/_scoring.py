@@ -16,6 +16,7 @@ from metasampler._running import progress_bar
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile
+from metasampler.tables import unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -38,8 +39,9 @@ class Scorer:
         self.before, self.final = unwrap(model)
         kinds = metadata.get("column_kinds") or {}
         #: Columns that are read as texts: some rows of them may look like numbers.
-        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date")]
+        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date", "text")]
         names = list(kinds) or metadata.get("columns")
+        self._n_called = metadata.get("n_called")
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None = names
         self.positive = int(np.argmax(self.classes == self._positive(metadata)))
@@ -52,11 +54,10 @@ class Scorer:
 
     @property
     def n_called(self) -> int | None:
-        """The number of rows to call, if the threshold is one: then the whole file decides."""
-        rule: Any = getattr(self.final, "threshold", None)
-        if not isinstance(rule, (tuple, list)) or rule[0] != "top":
-            return None
-        return None if isinstance(rule[1], float) else int(rule[1])
+        """The number of rows to call, if the fit was given one: then the whole file decides."""
+        n_called = self._n_called
+        is_number = isinstance(n_called, int) and n_called > 0 and len(self.classes) == 2
+        return n_called if is_number else None
 
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""
@@ -97,10 +98,13 @@ def score_file(
             shown = max(shown, percent)
 
         places = _Places(Path(folder), len(scorer.classes), scorer.positive)
-        for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
-            if len(frame):
-                places.add(*scorer(frame))
-            show(0.8 * file.part_read, f"{places.n_rows:,} rows")
+        # What cannot be read is judged over all chunks.
+        with unread_cells() as unread:
+            for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
+                if len(frame):
+                    places.add(*scorer(frame))
+                    unread.next_rows(len(frame))
+                show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
             raise ValueError(f"{file.name} has no rows.")
         places.rank(scorer.n_called, chunk_rows)

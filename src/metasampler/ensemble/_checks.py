@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from metasampler._sklearn_compat import take_rows
+from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import GrowthData, fingerprint, join_tables
+from metasampler.growth import GrowthData, check_labels, fingerprint, join_tables
 
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
 _FEW_ROWS = 10
 
+# Below it a new calibration would be chance.
+_FEWEST_TO_RECALIBRATE = 5
+
 # How many values a goal has, and the largest that each may be.
 _GOALS = {"recall": (1, 1), "precision": (1, 1), "cost": (2, sys.float_info.max), "top": (1, 1)}
 _ALLOWED = (
     "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p), "
-    "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
+    "('cost', fn_cost, fp_cost), or ('top', share) with a share of the rows in (0, 1)"
 )
 
 # What an error calls the rows, by the names of their facts.
@@ -83,12 +86,39 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         )
 
 
+def check_labelled(ensemble, X, y, sample_weight) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the classes of labelled rows as positions, and their weights."""
+    y = check_labels(y, X, owner=ensemble)
+    classes = ensemble.classes_.tolist()
+    places = {label: place for place, label in enumerate(classes)}
+    codes = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    if (codes < 0).any():
+        unknown = list(dict.fromkeys(np.asarray(y)[codes < 0].tolist()))[:10]
+        raise ValueError(
+            f"y has labels that fit did not see, {unknown}; its classes are {classes}."
+        )
+    counts = np.bincount(codes, minlength=len(classes))
+    if counts.min() < _FEWEST_TO_RECALIBRATE:
+        label = classes[int(np.argmin(counts))]
+        raise ValueError(
+            f"y has {counts.min()} rows of class {label!r}; recalibrate needs at least "
+            f"{_FEWEST_TO_RECALIBRATE} of each class."
+        )
+    if sample_weight is None:
+        return codes, None
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if np.bincount(codes, weights).min() <= 0:
+        raise ValueError("sample_weight is zero for all rows of a class.")
+    return codes, weights
+
+
 def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:
     """Refuse a threshold that means nothing, or that needs held-out rows where there are none."""
     if threshold is None or threshold == "balanced":
         return
     if not _means_something(threshold):
-        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
+        hint = " For a number of rows call top_rows(X, n)." if _is_number_of_rows(threshold) else ""
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.{hint}")
     if n_classes > 2:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
@@ -112,9 +142,14 @@ def _means_something(threshold: Any) -> bool:
     if not len(numbers) == len(values) == n_values:
         return False
     if name == "top":
-        return values[0] > 0 and (isinstance(values[0], Integral) or values[0] < 1)
+        return 0 < values[0] < 1
     # Compared as they are: a whole number may be too large for a float.
     return all(0 < value <= most for value in values)
+
+
+def _is_number_of_rows(threshold: Any) -> bool:
+    is_top = isinstance(threshold, (tuple, list)) and len(threshold) == 2 and threshold[0] == "top"
+    return is_top and isinstance(threshold[1], Integral) and int(threshold[1]) > 0
 
 
 def needs_held_out_rows(threshold) -> bool:

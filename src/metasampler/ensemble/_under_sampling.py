@@ -4,7 +4,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from threading import Event
 from typing import Any, ClassVar
 
@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
-from metasampler._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
-from metasampler.ensemble._checks import check_fit, check_threshold
-from metasampler.ensemble._decision import Decision, World, decide
+from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
+from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
-from metasampler.ensemble._threshold import Threshold, called_rows, choose_threshold
+from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.ensemble.base import BaseEnsemble, FittedTeam
 from metasampler.growth import (
     SAMPLING_RATIO,
@@ -162,7 +162,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             prior = data.class_weights / data.class_weights.sum()
-            world = World(prior, data.n_rows, data.minority)
+            world = World(prior, data.minority)
             decision = decide(world, drawn, held_out, self.calibration, self.threshold)
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
@@ -288,7 +288,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if all(hasattr(member, "feature_importances_") for member in self.estimators_):
             importances = self.feature_importances_
         encoder = data.form.encoder
-        names = list(encoder.kinds_) if encoder else getattr(self, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
+        if encoder is not None:
+            names = encoder.get_feature_names_out().tolist()
         self._baseline = Baseline.of(
             data.sample(MOST_ROWS), data.form, names, importances, self._score_of_table
         )
@@ -350,7 +352,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
         >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
         >>> n_called = (clf.predict(X) == 1).sum()
-        >>> bool((clf.set_threshold(("precision", 0.9)).predict(X) == 1).sum() < n_called)
+        >>> bool((clf.set_threshold(("top", 0.05)).predict(X) == 1).sum() < n_called)
         True
         """
         check_is_fitted(self)
@@ -358,11 +360,87 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         chosen = None
         if len(self.classes_) == 2:
             prior = self.calibration_.prior[self._minority]
-            n_rows = int(self.class_counts_.sum())
-            chosen = choose_threshold(threshold, self._cuts, prior=prior, n_rows=n_rows)
+            chosen = choose_threshold(threshold, self._cuts, prior=prior)
         self.threshold = threshold
         self._decide_by(threshold, chosen)
         return self
+
+    def recalibrate(self, X, y, sample_weight=None, *, fitted=None):
+        """Calibrate and decide anew by labelled rows, without new members.
+
+        For rows that came after the fit, when the classes have other shares than before, or
+        probabilities no longer match what happens. The order of the rows stays as it is. If it has
+        become worse, fit again.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows that the members were not trained on, with at least five of each class. With fewer
+            than 30 of a class, only the level of the probabilities is corrected.
+
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        fitted : iterable of (classifier, rows), default=None
+            Clones of this ensemble that were fitted without the rows of X at these positions. They
+            score these rows in its place, so X may be the rows of the fit.
+            :func:`~sklearn.model_selection.cross_validate` returns such clones and rows. Every row
+            must be in one pair. This is the most exact way to choose a threshold, because whole
+            ensembles score the rows; in a fit only the members that left a row out do.
+
+        Returns
+        -------
+        self : object
+            The same ensemble. `calibration_`, `threshold_` and what to expect of it follow from
+            these rows; `threshold` stays as it is. Scores in `drift` are compared with theirs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MesaClassifier
+        >>> X, y = make_classification(6000, weights=[0.9], random_state=0)
+        >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:2000], y[:2000])
+        >>> rows = np.flatnonzero((y == 0) | (np.arange(6000) % 4 == 0))  # now it is rarer
+        >>> rows = rows[rows >= 2000]
+        >>> before = clf.predict_proba(X[rows])[:, 1].mean()
+        >>> after = clf.recalibrate(X[rows], y[rows]).predict_proba(X[rows])[:, 1].mean()
+        >>> bool(before > 1.5 * y[rows].mean()), bool(abs(after / y[rows].mean() - 1) < 0.05)
+        (True, True)
+        """
+        check_is_fitted(self)
+        codes, weights = check_labelled(self, X, y, sample_weight)
+        if fitted is None:
+            proba = self._mean_proba(X)
+        else:
+            proba = np.full((len(codes), len(self.classes_)), np.nan)
+            for classifier, rows in fitted:
+                proba[rows] = classifier._mean_proba(take_rows(X, rows))
+            if np.isnan(proba).any():
+                raise ValueError("fitted must have a classifier for every row of X.")
+        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights)
+        decision = decide_again(
+            self.calibration_,
+            held_out,
+            self._minority,
+            self.calibration,
+            self._rule,
+            of_log_odds=self._blend is not None,
+        )
+        self.calibration_, self._cuts = decision.calibration, decision.cuts
+        self._decide_by(self._rule, decision.threshold)
+        if self._baseline is not None:
+            scores = decision.calibration(proba)[:, self._minority]
+            self._baseline = self._baseline.with_scores(scores)
+        return self
+
+    def _mean_proba(self, X) -> np.ndarray:
+        """Return the members' joint answer, before calibration."""
+        *_, totals = self._staged_totals(self._check_predict_table(X))
+        return self._mean_of(totals, len(self.estimators_))
 
     def set_params(self, **params):
         """Set parameters; a new `threshold` of a fitted ensemble takes effect at once.
@@ -393,6 +471,42 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self
 
     # ------------------------------------------------------------------ answers
+
+    def top_rows(self, X, n=None):
+        """Return the rows that are most probably of the smallest class, the most probable first.
+
+        For teams that can check a fixed number of rows. `predict` decides about each row alone;
+        this method compares the rows with each other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to compare. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
+
+        n : int, default=None
+            How many rows to return; None ranks all rows.
+
+        Returns
+        -------
+        rows : ndarray of int of shape (min(n, n_samples),)
+            Positions in X. Of rows with equal probabilities, the earlier ones come first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MesaClassifier
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> clf = MesaClassifier(threshold=("top", 0.05), random_state=0).fit(X, y)
+        >>> rows = clf.top_rows(X, 40)  # exactly 40 rows, whatever the threshold is
+        >>> len(rows), float(y[rows].mean()) > 0.9
+        (40, True)
+        """
+        check_is_fitted(self)
+        if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
+            raise ValueError(f"n={n!r} must be a number of rows, 1 or more, or None for all.")
+        scores = self.predict_proba(X)[:, self._minority]
+        return np.argsort(-scores, kind="stable")[:n]
 
     def _staged_totals(self, X, *, soft_leaves=True):
         totals: list = [None] * len(self._members_of)
@@ -430,8 +544,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if len(self.classes_) > 2:
             return np.argmax(proba / self.calibration_.prior, axis=1)
         minority = self._minority
-        called = called_rows(self._rule, self.threshold_, proba[:, minority])
-        return np.where(called, minority, 1 - minority)
+        return np.where(proba[:, minority] >= self.threshold_, minority, 1 - minority)
 
     @property
     def _minority(self) -> int:

@@ -8,6 +8,7 @@ from metasampler.growth._boosters import BoostedMember
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
+    check_labels,
     looked_at,
     make_growth_data,
     unchanged_on_error,
@@ -72,6 +73,7 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Stream",
+    "check_labels",
     "copy_input_tags",
     "draw_rows",
     "fingerprint",

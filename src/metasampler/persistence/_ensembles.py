@@ -155,6 +155,10 @@ def _build_bins(state: State) -> ColumnBins:
     return bins
 
 
+def _sources(encoder: TableEncoder) -> list:
+    return encoder.sources() if hasattr(encoder, "columns_") else []
+
+
 def _build_baseline(state: State) -> Baseline:
     columns, scores = state.made("columns", ColumnBins), state.made("scores", ColumnBins)
     names = state.list("names", lambda each: isinstance(each, str))
@@ -162,7 +166,7 @@ def _build_baseline(state: State) -> Baseline:
     encoder = state.made("encoder", TableEncoder, none=True)
     if len(names) != columns.n_columns or scores.n_columns != 1:
         raise state.refuse("names", len(names))
-    if encoder is not None and positions.max(initial=0) >= len(getattr(encoder, "kinds_", ())):
+    if encoder is not None and positions.max(initial=0) >= len(_sources(encoder)):
         raise state.refuse("encoder", encoder)
     n_rows, n_scored = (state.whole(name, 1, 2**53) for name in ("n_rows", "n_scored"))
     return Baseline(names, positions, columns, scores, n_rows, n_scored, encoder)
@@ -242,7 +246,7 @@ def _build_fitted(ensemble: Any, state: State) -> None:
     ensemble._form = form = state.made("_form", TableForm)
     width = width_of(form, n_columns)
     for encoder in (form.encoder, form._of_numbers):
-        if encoder is not None and len(encoder.kinds_) != n_columns:
+        if encoder is not None and len(encoder.columns_) != n_columns:
             raise state.refuse("_form", encoder)
     _take_members(ensemble, state, width)
     # How probabilities and labels are made.

@@ -92,9 +92,7 @@ def _inputs() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         frame.to_parquet(f"{folder}/t.parquet")
         frame.to_csv(f"{folder}/t.csv", index=False)
-        save_model(
-            MesaClassifier("fast", random_state=0).fit(X, frame["y"]), f"{folder}/kept.mesa"
-        )
+        save_model(MesaClassifier("fast", random_state=0).fit(X, frame["y"]), f"{folder}/kept.mesa")
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
