@@ -407,7 +407,7 @@ def test_models_made_in_python(run, claims, tmp_path):
     ("arguments", "message"),
     [
         (["gone.mesa", "new.csv"], "There is no file"),
-        (["new.csv", "new.csv"], "is damaged, or no model file"),
+        (["new.csv", "new.csv"], "is damaged, or not a model file"),
         (["MODEL", "gone.csv"], "no file 'gone.csv'"),
         (
             ["MODEL", "short.csv"],
@@ -483,7 +483,7 @@ def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
     claims.to_csv("new.csv", index=False)
     text = run("predict", "tree.mesa", "new.csv", "--threshold", "f1", code=2)
     assert "the threshold of a DecisionTreeClassifier" in text
-    run("predict", "tree.skops", "new.csv", "--threshold", "top=30")
+    run("predict", "tree.mesa", "new.csv", "--threshold", "top=30")
     scores = pd.read_csv("scores.csv")
     assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 31))
 
