@@ -11,7 +11,7 @@ LIBRARY = ROOT / "src" / "metasampler"
 BENCH = ROOT / "bench" / "src" / "metasampler_bench"
 
 #: Helpers of the root package, which every package may import.
-FREE = {"_docs", "_pipelines", "_running", "_sklearn_compat", "_writing"}
+FREE = {"_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_writing"}
 
 #: The packages that the code of each may import at the top of a file, and inside a function.
 ALLOWED = {

@@ -8,8 +8,9 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
+from metasampler._json import parse_json
 from metasampler.persistence._kinds import kind_named
-from metasampler.persistence._parts import FACTS, MODEL, NUMBERS, parse_json, read_part
+from metasampler.persistence._parts import FACTS, MODEL, NUMBERS, read_part
 from metasampler.persistence._values import Reader, is_plain
 from metasampler.persistence._versions import differences
 

@@ -6,28 +6,22 @@ written later, encryption. Here the parts follow each other in a fixed order fro
 each with its size before it. What comes after them is not read.
 """
 
-import json
 import struct
 import zlib
 from io import BytesIO
-from typing import IO, Any
+from typing import IO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-__all__ = ["FACTS", "MODEL", "NUMBERS", "parse_json", "read_part", "to_json", "write_parts"]
+from metasampler._json import MOST_TEXT
+
+__all__ = ["FACTS", "MODEL", "NUMBERS", "read_part", "write_parts"]
 
 #: What is said of the model; the model without its arrays; the bytes of all arrays.
 FACTS, MODEL, NUMBERS = PARTS = ("facts.json", "model.json", "numbers.bin")
 
-# Bytes of a text, and marks in it (commas, colons, brackets): Python takes up to 90 bytes for a
-# value between two of them, and 4 for a character.
-MOST_TEXT, _MOST_MARKS = 16 << 20, 1_000_000
-
 # Bytes of arrays that any file may unpack to; a larger file at most to twenty times its size.
 # Numbers of trees shrink to a fifth, zeros to a thousandth.
 _ALWAYS_FINE, _MOST_SHRINKING = 32 << 20, 20
-
-# No number that this package writes is longer.
-_LONGEST_NUMBER = 100
 
 # Signature, version, flags, method, time, date, checksum, size packed, size, lengths of two texts.
 _HEADER = struct.Struct("<4sHHHHHIIIHH")
@@ -74,62 +68,3 @@ def read_part(file: IO[bytes], name: str, max_bytes: int) -> bytearray:
         raise ValueError(f"its {name!r} is damaged.")
     # One that can be written to, as arrays are.
     return bytearray(content)
-
-
-# ---------------------------------------------------------------------- texts
-
-
-def to_json(value: Any, what: str) -> bytes:
-    """Return a value as JSON, if `parse_json` would read it."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        content = text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{what} holds a text that is not Unicode: {error.object!r:.80}") from None
-    _check_text(content, what)
-    return content
-
-
-def parse_json(content: bytes | bytearray, what: str) -> Any:
-    """Return what a text in JSON says; it takes time and memory in proportion to its length."""
-    _check_text(content, what)
-    return json.loads(
-        content.decode(),
-        parse_int=_whole_number,
-        parse_float=_number,
-        parse_constant=_no_constant,
-        object_pairs_hook=_unique,
-    )
-
-
-def _check_text(content: bytes | bytearray, what: str) -> None:
-    marks = sum(content.count(mark) for mark in (b",", b":", b"[", b"{"))
-    if len(content) > MOST_TEXT or marks > _MOST_MARKS:
-        raise ValueError(
-            f"{what} takes {len(content):,} bytes of text with {marks:,} values; allowed are "
-            f"{MOST_TEXT:,} and {_MOST_MARKS:,}."
-        )
-
-
-def _whole_number(text: str) -> int:
-    # Python reads long numbers in quadratic time.
-    if len(text) > _LONGEST_NUMBER:
-        raise ValueError(f"it holds a number of {len(text):,} digits.")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    if len(text) > _LONGEST_NUMBER or abs(float(text)) == float("inf"):
-        raise ValueError(f"it holds the number {text:.40}.")
-    return float(text)
-
-
-def _no_constant(text: str) -> Any:
-    raise ValueError(f"it holds {text}, which is not JSON.")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("it says one thing twice.")
-    return found

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from metasampler._json import to_json
 from metasampler._pipelines import unwrap
 from metasampler._writing import written_beside
 from metasampler.persistence._kinds import kind_of
 from metasampler.persistence._load import FORMAT, model_of
-from metasampler.persistence._parts import to_json, write_parts
+from metasampler.persistence._parts import write_parts
 from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
 
