@@ -126,7 +126,7 @@ def test_every_kind_of_member_comes_back(settings, numbers, tmp_path):
 
 def test_a_table_with_teams_comes_back_with_what_is_known(table, tmp_path):
     frame, y = table
-    clf = MesaClassifier.from_preset("fast", random_state=0).fit(frame, y)
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(frame, y)
     stored = save_model(clf, tmp_path / "m.mesa", target="outcome", where=tmp_path, n=np.int64(3))
     again, metadata = load_model(tmp_path / "m.mesa"), load_facts(tmp_path / "m.mesa")
     np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
@@ -145,7 +145,7 @@ def test_pipelines_and_searches_come_back(scoring, numbers, tmp_path):
     X, y = numbers
     pipe = make_pipeline(StandardScaler(), MesaClassifier(random_state=0, meta_sampler=0.9))
     search = GridSearchCV(
-        pipe, {"mesaclassifier__n_estimators": [2, 3]}, cv=2, scoring=scoring
+        pipe, {"mesaclassifier__n_estimators": [3, 4]}, cv=2, scoring=scoring
     ).fit(X, y)
     save_model(search, tmp_path / "model.mesa")
     again, metadata = load_model(tmp_path / "model.mesa"), load_facts(tmp_path / "model.mesa")
@@ -180,7 +180,7 @@ def test_models_with_any_sampler_come_back(name, numbers, tmp_path):
 def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
     X, y = table
     sampler = MetaSampler(Boosters(), state="signal", learner=CONSTANTS, **SHORT).fit(X, y)
-    clf = MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", meta_sampler=sampler, random_state=0).fit(X, y)
     save_model(clf, tmp_path / "model.mesa")
     again = load_model(tmp_path / "model.mesa")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
@@ -188,7 +188,7 @@ def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
 
 def test_a_file_is_replaced_whole_or_not_at_all(numbers, tmp_path):
     X, y = numbers
-    clf = MesaClassifier(random_state=0, n_estimators=2, meta_sampler=0.9).fit(X, y)
+    clf = MesaClassifier(random_state=0, n_estimators=3, meta_sampler=0.9).fit(X, y)
     path = tmp_path / "model.mesa"
     save_model(clf, path)
     before = path.read_bytes()
@@ -279,7 +279,7 @@ def test_members_of_scikit_learn_come_back(kind, n_classes, tmp_path):
 def test_transformers_come_back(step, numbers, tmp_path):
     X, y = numbers
     X = X[:, :6].round(1)
-    clf = MesaClassifier(random_state=0, n_estimators=2, meta_sampler=0.9)
+    clf = MesaClassifier(random_state=0, n_estimators=3, meta_sampler=0.9)
     comes_back(make_pipeline(clone(step), clf).fit(X, y), X, tmp_path / "before.mesa")
     pipe = make_pipeline(clone(step), LogisticRegression(max_iter=10_000))
     clf = MesaClassifier(pipe, 2, meta_sampler=0.9, random_state=0).fit(X, y)
@@ -293,9 +293,9 @@ def test_columns_of_frames_come_back(table, tmp_path):
         [("n", StandardScaler(), list("ac")), ("t", OneHotEncoder(), ["town"]), ("d", "drop", "d")],
         remainder="passthrough",
     )
-    pipe = make_pipeline(by_column, MesaClassifier("fast", 2, random_state=0))
+    pipe = make_pipeline(by_column, MesaClassifier(recipe="fast", random_state=0))
     comes_back(pipe.fit(frame, y), frame, tmp_path / "m.mesa")
-    cleaned = make_pipeline(TableCleaner(), MesaClassifier("fast", 2, random_state=0))
+    cleaned = make_pipeline(TableCleaner(), MesaClassifier(recipe="fast", random_state=0))
     comes_back(cleaned.fit(frame, y), frame, tmp_path / "m.mesa")
     frame = frame.assign(town=frame["town"].astype("category"))
     boosters = LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1, class_weight="balanced")
@@ -305,7 +305,7 @@ def test_columns_of_frames_come_back(table, tmp_path):
 
 def test_searches_come_back_with_their_scores(numbers, tmp_path):
     X, y = numbers
-    clf = MesaClassifier(n_estimators=2, meta_sampler=0.9, random_state=0)
+    clf = MesaClassifier(GaussianNB(), 2, meta_sampler=0.9, random_state=0)
     scoring = {"a": "roc_auc", "b": make_scorer(fbeta_score, beta=2)}
     options = {"cv": StratifiedKFold(2), "scoring": scoring, "refit": "a"}
     search = GridSearchCV(clf, {"estimator": [GaussianNB(), BernoulliNB()]}, **options).fit(X, y)
@@ -353,7 +353,7 @@ def rule(growth):
     [
         (lambda X, y: small("UnderBaggingClassifier").set_params(scoring=max).fit(X, y), "scoring"),
         (
-            lambda X, y: MesaClassifier(meta_sampler=rule, n_estimators=2).fit(X, y),
+            lambda X, y: MesaClassifier(GaussianNB(), 2, meta_sampler=rule).fit(X, y),
             "meta_sampler",
         ),
         (
@@ -375,7 +375,7 @@ def rule(growth):
             lambda X, y: small("UnderBaggingClassifier").fit(
                 pd.DataFrame(X[:, :1].astype(str), columns=[pd.Timestamp("2020-01-01")]), y
             ),
-            "_form.encoder.kinds_",
+            "_form.encoder.columns.name",
         ),
         (
             lambda X, y: LGBMClassifier(n_estimators=1, verbose=-1, objective=logistic).fit(X, y),

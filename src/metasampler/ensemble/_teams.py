@@ -17,12 +17,9 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from metasampler.growth import (
     Growth,
     GrowthData,
-    LookedAt,
     Policy,
     Stream,
-    make_growth_data,
-    make_learners,
-    make_parted_data,
+    make_adapters,
 )
 from metasampler.policy import ConstantPolicy, load_policy
 
@@ -31,8 +28,9 @@ from metasampler.policy import ConstantPolicy, load_policy
 ENOUGH_ROWS = 25
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
-# trees too blunt: sharp ones join the teams.
+# trees too blunt: sharp ones join the teams, so many for each tree.
 _ENOUGH_FOR_SIGNAL = 200
+_SHARP_TREES = 2
 
 # What takes the place of the signal where scouts have no rows to stop by.
 _UNKNOWN_SIGNAL = 60.0
@@ -61,9 +59,9 @@ class Team(NamedTuple):
 class Plan(NamedTuple):
     """What a fit is going to do, decided before any row is looked at."""
 
-    #: The base learner of the members, or several that alternate.
+    #: The base estimator of the members, or several that alternate.
     kinds: Any
-    #: How many members there are to be, over all teams that draw.
+    #: How many members there are to be, over all teams.
     n_members: int
     #: Part of each class that members do not see.
     held_out_part: float | None
@@ -78,13 +76,9 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, entropy, X, y, sample_weight, validation) -> GrowthData:
+    def make_data(self, ensemble, entropy, source, validation) -> GrowthData:
         """Check what `fit` got and return the rows as members take them."""
-        make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
-        return make(
-            X,
-            y,
-            sample_weight=sample_weight,
+        return source.make_rows(
             **validation,
             estimator=self.kinds,
             validation_fraction=self.held_out_part,
@@ -103,10 +97,10 @@ class Plan(NamedTuple):
             yield from self._teams_of_recipe(ensemble, data, smoothing, self.recipe)
             return
         categories = data.form.categorical_features
-        learner = make_learners(
+        adapter = make_adapters(
             self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
         )
-        growth = Growth(data, learner, data.streams)
+        growth = Growth(data, adapter, data.streams)
         if ensemble._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
             policy = deepcopy(getattr(ensemble, "_policies", {}).get("members"))
@@ -117,9 +111,9 @@ class Plan(NamedTuple):
     def _teams_of_recipe(self, ensemble, data: GrowthData, smoothing: float, recipe: "Recipe"):
         """Yield scouts, then boosters and trees; what scouts find sets the others."""
         ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
-        learner: Any = recipe.scout_learner(data, n_jobs)
+        adapter: Any = recipe.scout_adapter(data, n_jobs)
         rows = data.for_team(np.inf)
-        scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
+        scouts = Growth(rows, adapter, streams.child(Stream.TEAM, 0))
         # Read before the work: a sampler that is not there is found now.
         policies: dict = {"boosters": load_policy("boosters")} if self.universal else {}
         hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
@@ -129,23 +123,23 @@ class Plan(NamedTuple):
         if not self.universal:
             policies |= ensemble._policies_of_teams(self, recipe.trees(signal), data)
         rows = data.for_team(3 * ratio)
-        booster = recipe.booster(signal, rows.drawn_part)
+        booster = recipe.booster(signal, rows.sampled_share)
         # Sharp trees are asked where the others may be wrong, and have as many votes.
-        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
+        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees, 3)
         of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
         for name, assumed, *_ in of_trees:
             policies.setdefault(name, None if recipe.mu_of_trees(assumed) is None else hard_rows)
-        learner = learner.alike(booster)
-        learner.signal = signal
-        growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
+        adapter = adapter.alike(booster)
+        adapter.signal = signal
+        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
         teams = [Team("boosters", growth, policies["boosters"], recipe.n_boosters)]
         if recipe.n_trees:
             rows = data.for_team(ratio, trees=True)
         for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
             if n_trees:
                 kinds = recipe.trees(assumed)
-                learner = make_learners(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
-                growth = Growth(rows, learner, streams.child(Stream.TEAM, number))
+                adapter = make_adapters(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
+                growth = Growth(rows, adapter, streams.child(Stream.TEAM, number))
                 teams.append(Team(name, growth, policies[name], n_trees, n_votes))
         yield teams
 
@@ -157,6 +151,8 @@ class Recipe:
     n_scouts: int = 2
     n_boosters: int = 4
     n_trees: int = 24
+    #: Set by the size of the smallest class, see `sized`.
+    n_sharp_trees: int = 0
     #: That of the scouts. After a number of rounds it doubles: by then there is much to learn.
     learning_rate: float = 0.2
     doubles_after: int = 40
@@ -176,16 +172,35 @@ class Recipe:
     #: Trees that take the place of the teams where the smallest class has few rows.
     n_few: int = 50
 
-    def scaled(self, n_estimators: int | None) -> "Recipe":
-        """Return the recipe for a number of boosters and trees together."""
+    @property
+    def n_members(self) -> int:
+        """How many members the ensemble will have."""
+        return self.n_scouts + self.n_boosters + self.n_trees + self.n_sharp_trees
+
+    def sized(self, n_smallest: float, n_estimators: int | None = None) -> "Recipe":
+        """Return the recipe for a table, with ``n_estimators`` members in all.
+
+        ``n_smallest`` is the number of rows of the smallest class. Scouts stay as many as they are.
+        """
+        sharp = _SHARP_TREES if n_smallest < _ENOUGH_FOR_SIGNAL else 0
         if n_estimators is None:
-            return self
-        share = self.n_boosters / (self.n_boosters + self.n_trees)
-        n_boosters = max(1, round(share * n_estimators))
-        return replace(self, n_boosters=n_boosters, n_trees=n_estimators - n_boosters)
+            return replace(self, n_sharp_trees=sharp * self.n_trees)
+        n_others = n_estimators - self.n_scouts
+        if n_others < 1:
+            raise ValueError(
+                f"n_estimators={n_estimators} is too small: this recipe has {self.n_scouts} "
+                f"scouts, and at least one booster follows. Set {self.n_scouts + 1} or more."
+            )
+        share = self.n_boosters / (self.n_boosters + (1 + sharp) * self.n_trees)
+        n_boosters = max(1, round(share * n_others))
+        n_of_trees = n_others - n_boosters
+        n_trees = -(-n_of_trees // (1 + sharp))
+        return replace(
+            self, n_boosters=n_boosters, n_trees=n_trees, n_sharp_trees=n_of_trees - n_trees
+        )
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
-        """Return the base learner of the scouts."""
+        """Return the base estimator of the scouts."""
         # The unknown signal, as rounds of these scouts.
         unknown = _UNKNOWN_SIGNAL / self.round_counts * 0.1 / self.learning_rate
         n_rounds = self.max_scout_rounds if can_stop else unknown
@@ -212,18 +227,18 @@ class Recipe:
         rounds += np.maximum(rounds - self.doubles_after, 0)
         return float(np.exp(np.mean(np.log(rounds)))) * self.round_counts * self.learning_rate / 0.1
 
-    def scout_learner(self, data: GrowthData, n_jobs):
+    def scout_adapter(self, data: GrowthData, n_jobs):
         """Return what fits scouts."""
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
         categories = data.form.categorical_features
-        members = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
-        learner: Any = members.of(0)
-        learner.doubles_after = self.doubles_after
-        return learner
+        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        adapter: Any = members.of(0)
+        adapter.doubles_after = self.doubles_after
+        return adapter
 
     def booster(self, signal: float, part: float = 1.0):
-        """Return the base learner of the boosters, each of which gets a part of all rows."""
+        """Return the base estimator of the boosters, each of which gets a part of all rows."""
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
         least = min(20, self.max_rounds)
         most = max(least, min(self.max_rounds, self.max_passes / part))
@@ -231,10 +246,6 @@ class Recipe:
         return _booster(
             n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
         )
-
-    def n_sharp_trees(self, data: GrowthData) -> int:
-        """Return how many sharp trees join the teams."""
-        return 2 * self.n_trees if data.counts[data.minority] < _ENOUGH_FOR_SIGNAL else 0
 
     @staticmethod
     def trees(signal: float) -> list:
@@ -278,7 +289,7 @@ RECIPES = {
 
 
 def _booster(**settings):
-    """Return a LightGBM base learner; what all have in common is chosen for drawn rows."""
+    """Return a LightGBM base estimator; what all have in common is chosen for drawn rows."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(cat_smooth=20, verbose=-1, **settings)
