@@ -9,7 +9,9 @@ from metasampler.ensemble._calibration import (
     SigmoidCalibration,
 )
 from metasampler.ensemble._checks import check_threshold
+from metasampler.ensemble._class_decision import ClassEvidence
 from metasampler.ensemble._cut_points import CutPoints
+from metasampler.ensemble._pool import Pool, SoftmaxCalibration
 from metasampler.ensemble._self_paced import _SelfPacedDraw as SelfPacedDraw
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.ensemble.base import FittedTeam
@@ -18,12 +20,15 @@ __all__ = [
     "BaseUnderSamplingEnsemble",
     "Blend",
     "Boosters",
+    "ClassEvidence",
     "CutPoints",
     "FittedTeam",
     "NoCalibration",
+    "Pool",
     "PriorCalibration",
     "SelfPacedDraw",
     "Sigmoid",
     "SigmoidCalibration",
+    "SoftmaxCalibration",
     "check_threshold",
 ]

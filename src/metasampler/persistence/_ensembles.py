@@ -12,13 +12,16 @@ from metasampler.drift import Baseline, ColumnBins
 from metasampler.ensemble.fitted import (
     BaseUnderSamplingEnsemble,
     Blend,
+    ClassEvidence,
     CutPoints,
     FittedTeam,
     NoCalibration,
+    Pool,
     PriorCalibration,
     SelfPacedDraw,
     Sigmoid,
     SigmoidCalibration,
+    SoftmaxCalibration,
     check_threshold,
 )
 from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw
@@ -40,7 +43,7 @@ __all__ = ["ENSEMBLES"]
 
 _MOST_TEAMS, _MOST_VOTES = 16, 1000
 
-_CALIBRATIONS = (NoCalibration, PriorCalibration, SigmoidCalibration)
+_CALIBRATIONS = (NoCalibration, PriorCalibration, SigmoidCalibration, SoftmaxCalibration)
 
 
 # ---------------------------------------------------------------------- members
@@ -84,17 +87,35 @@ def _build_blend(state: State) -> Blend:
     blend = Blend.__new__(Blend)
     blend.votes = state.list("votes", lambda each: is_whole(each, 1, _MOST_VOTES), _MOST_TEAMS)
     blend.scales = state.list("scales", lambda each: is_number(each, 0, 1e12), len(blend.votes))
-    blend.centres = state.list("centres", _is_centre, len(blend.votes))
+    blend.centres = state.list("centres", is_number, len(blend.votes))
     blend.scores = state.list("scores", is_number, len(blend.votes) + 1)
     if not len(blend.votes) == len(blend.scales) == len(blend.centres):
         raise state.refuse("votes", blend.votes)
     return blend
 
 
-def _is_centre(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.ndim == 1 and value.dtype.kind == "f" and bool(np.all(np.isfinite(value)))
-    return is_number(value)
+def _build_pool(state: State) -> Pool:
+    pool = Pool.__new__(Pool)
+    pool.prior = _shares(state, "prior")
+    pool.shares = state.list("shares", lambda each: _are_shares(each, len(pool.prior)), _MOST_TEAMS)
+    pool.weights = state.array("weights", "f", len(pool.shares), low=1e-9, high=1e9)
+    pool.scores = state.list("scores", is_number, len(pool.shares) + 1)
+    return pool
+
+
+def _are_shares(value: Any, n_classes: int) -> bool:
+    good = isinstance(value, np.ndarray) and value.shape == (n_classes,) and value.dtype.kind == "f"
+    return good and bool(np.all((value > 0) & (value <= 1)))
+
+
+def _build_softmax_calibration(state: State) -> SoftmaxCalibration:
+    calibration = SoftmaxCalibration.__new__(SoftmaxCalibration)
+    calibration.prior = _shares(state, "prior")
+    calibration.drawn = _shares(state, "drawn")
+    calibration.floor = state.number("floor", 1e-300, 1)
+    calibration.slope = state.number("slope", 0, 1e6)
+    calibration.intercepts = state.array("intercepts", "f", "c", low=-1e9, high=1e9)
+    return calibration
 
 
 def _build_sigmoid(state: State) -> Sigmoid:
@@ -126,6 +147,12 @@ def _build_cuts(state: State) -> CutPoints:
     if not len(cuts.thresholds) or np.any(falls > 0) or np.any(rises < 0):
         raise state.refuse("thresholds", cuts.thresholds)
     return cuts
+
+
+def _build_evidence(state: State) -> ClassEvidence:
+    proba = state.array("proba", "f", "rows", "c", low=0, high=1 + 1e-6)
+    codes = state.array("codes", "i", "rows", low=0, high=proba.shape[1] - 1)
+    return ClassEvidence(proba, codes, state.array("weights", "f", "rows", low=0, high=1e300))
 
 
 # ---------------------------------------------------------------------- drift
@@ -250,27 +277,36 @@ def _build_fitted(ensemble: Any, state: State) -> None:
             raise state.refuse("_form", encoder)
     _take_members(ensemble, state, width)
     # How probabilities and labels are made.
-    ensemble._blend = blend = state.made("_blend", Blend, none=True)
-    n_teams = len(ensemble._members_of)
-    if (n_teams if blend is None else len(blend.votes)) != (1 if blend is None else n_teams):
+    ensemble._blend = blend = state.made("_blend", Blend, Pool, none=True)
+    n_teams, n_blended = len(ensemble._members_of), 1
+    if isinstance(blend, Blend):
+        n_blended = len(blend.votes) if n_classes == 2 else 0
+    elif isinstance(blend, Pool):
+        n_blended = len(blend.shares) if n_classes == len(blend.prior) > 2 else 0
+    if n_blended != n_teams:
         raise state.refuse("_blend", blend)
-    for centre in [] if blend is None else blend.centres:
-        if (len(centre) if isinstance(centre, np.ndarray) else 2) != n_classes or (
-            isinstance(centre, np.ndarray) and n_classes == 2
-        ):
-            raise state.refuse("_blend", centre)
     ensemble.calibration_ = calibration = state.made("calibration_", *_CALIBRATIONS)
     if len(calibration.prior) != n_classes:
         raise state.refuse("calibration_", calibration)
     ensemble._rule = rule = state.any("_rule")
-    check_threshold(rule, n_classes, held_out=True)
+    check_threshold(rule, classes, held_out=True)
     if n_classes == 2:
         # A little above 1 no row is called.
         ensemble.threshold_ = state.number("threshold_", 0, 2)
         for name in ("expected_precision_", "expected_recall_"):
             setattr(ensemble, name, state.number(name, 0, 1, none=True))
             setattr(ensemble, of := f"{name[:-1]}_interval_", state.where_true(of, _is_interval))
-    ensemble._cuts = state.made("_cuts", CutPoints, none=True)
+        ensemble._cuts = state.made("_cuts", CutPoints, none=True)
+    else:
+        limits: Any = {"low": 1e-300, "high": 1e300}
+        ensemble.class_thresholds_ = state.array("class_thresholds_", "f", "c", **limits)
+        costs = state.array("class_costs_", "f", "c", "c", none=True, low=-1e300, high=1e300)
+        ensemble.class_costs_ = costs
+        for name in ("expected_precision_", "expected_recall_"):
+            setattr(ensemble, name, state.array(name, "f", "c", none=True))
+        ensemble._cuts = evidence = state.made("_cuts", ClassEvidence, none=True)
+        if evidence is not None and evidence.proba.shape[1] != n_classes:
+            raise state.refuse("_cuts", evidence.proba)
     ensemble._baseline = baseline = state.made("_baseline", Baseline, none=True)
     if baseline is not None and baseline.positions.max(initial=0) >= width:
         raise state.refuse("_baseline", baseline.positions)
@@ -379,6 +415,9 @@ ENSEMBLES = [
     ),
     Kind("Sigmoid", Sigmoid, attributes, _build_sigmoid),
     Kind("SigmoidCalibration", SigmoidCalibration, attributes, _build_sigmoid_calibration),
+    Kind("Pool", Pool, attributes, _build_pool),
+    Kind("SoftmaxCalibration", SoftmaxCalibration, attributes, _build_softmax_calibration),
+    Kind("ClassEvidence", ClassEvidence, attributes, _build_evidence),
     Kind("CutPoints", CutPoints, attributes, _build_cuts),
     Kind("ColumnBins", ColumnBins, attributes, _build_bins),
     Kind("Baseline", Baseline, attributes, _build_baseline),

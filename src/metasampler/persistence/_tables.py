@@ -19,6 +19,7 @@ from metasampler.tables import (
 )
 from metasampler.tables.fitted import (
     DATE_FORMATS,
+    N_TEXT_FOLDS,
     NUMBER_FORMATS,
     PARTS,
     CategoryColumn,
@@ -30,6 +31,7 @@ from metasampler.tables.fitted import (
     IgnoredColumn,
     NumberColumn,
     TextColumn,
+    TextModel,
 )
 
 __all__ = ["TABLES", "width_of"]
@@ -82,13 +84,27 @@ def _build_date(state: State) -> DateColumn:
 
 
 def _build_text(state: State) -> TextColumn:
-    name = state.where_true("name", _is_name)
+    return TextColumn(state.where_true("name", _is_name), state.made("model", TextModel))
+
+
+def _build_text_model(state: State) -> TextModel:
     words = _different_texts(state, "words", _MOST_WORDS)
-    weights = state.array("weights", "f", len(words), low=-1e30, high=1e30)
-    topics = state.array("topics", "f", len(words), "topics", low=-1e30, high=1e30)
-    if not words or not 1 <= topics.shape[1] <= _MOST_TOPICS:
+    classes = state.list("classes", _is_text, _MOST_TOPICS)
+    n_words, n_classes = len(words), len(classes)
+    limits: Any = {"low": -1e30, "high": 1e30}
+    topics = state.array("topics", "f", n_words, "topics", **limits)
+    if not words or topics.shape[1] > _MOST_TOPICS:
         raise state.refuse("topics", topics.shape)
-    return TextColumn(name, words, weights, topics)
+    # Without classes no word has a score.
+    shape = (n_words if classes else 0, n_classes, N_TEXT_FOLDS)
+    return TextModel(
+        words,
+        state.array("weights", "f", n_words, **limits),
+        topics,
+        classes,
+        state.array("scores", "f", *shape, **limits),
+        state.array("offsets", "f", *shape[1:], **limits),
+    )
 
 
 def _build_difference(state: State) -> DateDifference:
@@ -143,6 +159,7 @@ def _build_form(state: State) -> TableForm:
         state.text("wants", "float32", "numbers", "as it is"),
         allow_nan=state.flag("allow_nan"),
         fill_missing=state.flag("fill_missing"),
+        text=state.text("text", "topics", "ignore"),
     )
     form.encoder = encoder = state.made("encoder", TableEncoder, none=True)
     form._of_numbers = state.made("_of_numbers", TableEncoder, none=True)
@@ -228,6 +245,7 @@ def _build_facts(state: State) -> ColumnFacts:
 #: The kinds of this module.
 TABLES = [
     *(Kind(kind.__name__, kind, attributes, build) for kind, build in _COLUMNS.items()),
+    Kind("TextModel", TextModel, attributes, _build_text_model),
     Kind("DateDifference", DateDifference, attributes, _build_difference),
     Kind("TableEncoder", TableEncoder, _export_encoder, _build_encoder),
     Kind("TableForm", TableForm, attributes, _build_form),

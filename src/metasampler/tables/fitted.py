@@ -13,6 +13,8 @@ from metasampler.tables._encodings import (
     TextColumn,
 )
 from metasampler.tables._numbers import _MIXED, _STYLES
+from metasampler.tables._text import _N_FOLDS as N_TEXT_FOLDS
+from metasampler.tables._text import TextModel
 
 #: How dates and numbers may be written.
 DATE_FORMATS, NUMBER_FORMATS = tuple(_FORMATS), (*_STYLES, _MIXED)
@@ -20,6 +22,7 @@ DATE_FORMATS, NUMBER_FORMATS = tuple(_FORMATS), (*_STYLES, _MIXED)
 __all__ = [
     "DATE_FORMATS",
     "NUMBER_FORMATS",
+    "N_TEXT_FOLDS",
     "PARTS",
     "CategoryColumn",
     "Column",
@@ -30,4 +33,5 @@ __all__ = [
     "IgnoredColumn",
     "NumberColumn",
     "TextColumn",
+    "TextModel",
 ]
