@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from metasampler.growth import Growth, GrowthData, make_adapters
+from metasampler.ensemble._teams import Growing, Plan, Team
+from metasampler.growth import (
+    Growth,
+    GrowthData,
+    Policy,
+    Stream,
+    make_adapters,
+    resolve_leaf_smoothing,
+)
+from metasampler.policy import ConstantPolicy
 
 __all__ = ["ENOUGH_ROWS", "RECIPES", "Recipe"]
 
@@ -36,6 +45,12 @@ _NOISY = 45.0
 
 # The mu of trees where hard rows teach.
 _MU_OF_TREES = 0.9
+
+# Boosters get this many rows of a larger class for each row that trees get.
+_ROWS_OF_BOOSTERS = 3
+
+# Sharp trees are asked where the others may be wrong, and have as many votes.
+_VOTES_OF_SHARP_TREES = 3
 
 
 @dataclass(frozen=True)
@@ -63,8 +78,62 @@ class Recipe:
     #: What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
     #: penalty need fewer.
     round_counts: float = 1.0
+    #: The fewest rows in a leaf of a scout.
+    min_child_samples: int = 20
     #: Trees that take the place of the teams where the smallest class has few rows.
     n_few: int = 50
+
+    # ------------------------------------------------------------------ teams
+
+    def scouts(self, data: GrowthData, growing: Growing) -> Team:
+        """Return the team that goes first: each member sees all rows but a fold."""
+        adapter = self.scout_adapter(data, growing.n_jobs)
+        growth = Growth(data.for_team(np.inf), adapter, data.streams.child(Stream.TEAM, 0))
+        return Team("scouts", growth, None, self.n_scouts)
+
+    def policies(self, signal: float) -> dict[str, Policy | None]:
+        """Return what draws the rows of trees, by the names of their teams."""
+        found: dict[str, Any] = {}
+        for name, assumed in (("trees", signal), ("sharp trees", np.inf)):
+            mu = self.mu_of_trees(assumed)
+            found[name] = None if mu is None else ConstantPolicy(mu, encoder=None)
+        return found
+
+    def trees_to_train_with(self, data: GrowthData, signal: float) -> list:
+        """Return the base estimators that a sampler is meta-trained with."""
+        return self.trees(signal)
+
+    def followers(
+        self, plan: Plan, scouts: Team, data: GrowthData, policies: dict, growing: Growing
+    ) -> list[Team]:
+        """Return boosters and trees; the signal that scouts have found sets them."""
+        signal, streams = self.signal(scouts.growth), data.streams
+        rows = data.for_team(_ROWS_OF_BOOSTERS * growing.sampling_ratio)
+        scout_adapter: Any = scouts.growth.adapters
+        adapter = scout_adapter.alike(self.booster(signal, rows.sampled_share))
+        adapter.signal = signal
+        boosters = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
+        teams = [Team("boosters", boosters, policies["boosters"], self.n_boosters)]
+        if not self.n_trees:
+            return teams
+        rows = data.for_team(growing.sampling_ratio, trees=True)
+        of_trees = [
+            ("trees", signal, self.n_trees, 1),
+            # Sharp as if there were no end to what can be learned.
+            ("sharp trees", np.inf, self.n_sharp_trees, _VOTES_OF_SHARP_TREES),
+        ]
+        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
+            if n_trees:
+                adapters = growing.adapters(self.trees(assumed), rows)
+                growth = Growth(rows, adapters, streams.child(Stream.TEAM, number))
+                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
+        return teams
+
+    def smoothing(self, leaf_smoothing, plan: Plan, n_classes: int) -> float:
+        """Return by how much leaves of trees are smoothed."""
+        return resolve_leaf_smoothing(leaf_smoothing, plan.estimators)
+
+    # ------------------------------------------------------------------ sizes and members
 
     @property
     def n_members(self) -> int:
@@ -102,7 +171,7 @@ class Recipe:
             n_estimators=round(n_rounds),
             learning_rate=self.learning_rate,
             reg_lambda=self.penalty,
-            min_child_samples=20,
+            min_child_samples=self.min_child_samples,
             colsample_bytree=0.6 if n_columns >= _MANY_COLUMNS else 0.9,
             early_stopping_round=self.patience,
         )

@@ -1,19 +1,20 @@
-"""The teams of a fit: what grows, how, and how far."""
+"""What a fit is going to do, and the teams that it grows."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+from metasampler.growth import (
+    Adapters,
+    Growth,
+    GrowthData,
+    Policy,
+    make_adapters,
+    resolve_leaf_smoothing,
+)
 
-from metasampler.ensemble._recipes import Recipe
-from metasampler.growth import Growth, GrowthData, Policy, Stream, make_adapters
+if TYPE_CHECKING:
+    from metasampler.ensemble._recipes import Recipe
 
-__all__ = ["Plan", "Team", "make_followers", "make_own_team", "make_scouts"]
-
-# Boosters get this many rows of a larger class for each row that trees get.
-_ROWS_OF_BOOSTERS = 3
-
-# Sharp trees are asked where the others may be wrong, and have as many votes.
-_VOTES_OF_SHARP_TREES = 3
+__all__ = ["Growing", "Plan", "Team", "make_own_team"]
 
 
 class Plan(NamedTuple):
@@ -26,7 +27,7 @@ class Plan(NamedTuple):
     #: The fraction of each class that members do not see.
     held_out_fraction: float | None
     #: What the teams are made of; None for one team of the base estimators.
-    recipe: Recipe | None = None
+    recipe: "Recipe | None" = None
     #: Whether rows are drawn by the samplers that come with the package, which also work where a
     #: class has a single row, which cannot be held out.
     universal: bool = False
@@ -37,6 +38,12 @@ class Plan(NamedTuple):
     def rotates(self) -> bool:
         """Whether members leave out folds in rotation, instead of the same rows."""
         return self.recipe is not None
+
+    def smoothing(self, leaf_smoothing, n_classes: int) -> float:
+        """Return by how much leaves of trees are smoothed."""
+        if self.recipe is None:
+            return resolve_leaf_smoothing(leaf_smoothing, self.estimators)
+        return self.recipe.smoothing(leaf_smoothing, self, n_classes)
 
 
 class Team(NamedTuple):
@@ -50,51 +57,21 @@ class Team(NamedTuple):
     n_votes: int = 1
 
 
-def make_own_team(plan: Plan, data: GrowthData, policy, n_jobs, smoothing: float) -> Team:
+class Growing(NamedTuple):
+    """The settings that all teams of a fit have in common."""
+
+    n_jobs: Any
+    smoothing: float
+    sampling_ratio: float
+
+    def adapters(self, estimators, rows: GrowthData, categories=()) -> Adapters:
+        """Return the adapters of members on some rows."""
+        return make_adapters(
+            estimators, rows.tables, rows.n_classes, self.n_jobs, self.smoothing, categories
+        )
+
+
+def make_own_team(plan: Plan, data: GrowthData, policy: Policy | None, growing: Growing) -> Team:
     """Return the one team of an ensemble without a recipe."""
-    categories = data.form.categorical_features
-    estimators = plan.estimators
-    adapters = make_adapters(estimators, data.tables, data.n_classes, n_jobs, smoothing, categories)
+    adapters = growing.adapters(plan.estimators, data, data.form.categorical_features)
     return Team("members", Growth(data, adapters, data.streams), policy, plan.n_members)
-
-
-def make_scouts(recipe: Recipe, data: GrowthData, n_jobs) -> Team:
-    """Return the team that goes first: each member sees all rows but a fold."""
-    adapter = recipe.scout_adapter(data, n_jobs)
-    growth = Growth(data.for_team(np.inf), adapter, data.streams.child(Stream.TEAM, 0))
-    return Team("scouts", growth, None, recipe.n_scouts)
-
-
-def make_followers(
-    recipe: Recipe,
-    scouts: Team,
-    data: GrowthData,
-    policies: dict[str, Policy | None],
-    *,
-    sampling_ratio: float,
-    n_jobs,
-    smoothing: float,
-) -> list[Team]:
-    """Return boosters and trees; the signal that scouts have found sets them."""
-    signal, streams = recipe.signal(scouts.growth), data.streams
-    rows = data.for_team(_ROWS_OF_BOOSTERS * sampling_ratio)
-    scout_adapter: Any = scouts.growth.adapters
-    adapter = scout_adapter.alike(recipe.booster(signal, rows.sampled_share))
-    adapter.signal = signal
-    boosters = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
-    teams = [Team("boosters", boosters, policies["boosters"], recipe.n_boosters)]
-    if not recipe.n_trees:
-        return teams
-    rows = data.for_team(sampling_ratio, trees=True)
-    of_trees = [
-        ("trees", signal, recipe.n_trees, 1),
-        # Sharp as if there were no end to what can be learned.
-        ("sharp trees", np.inf, recipe.n_sharp_trees, _VOTES_OF_SHARP_TREES),
-    ]
-    for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
-        if n_trees:
-            trees = recipe.trees(assumed)
-            adapters = make_adapters(trees, rows.tables, data.n_classes, n_jobs, smoothing)
-            growth = Growth(rows, adapters, streams.child(Stream.TEAM, number))
-            teams.append(Team(name, growth, policies[name], n_trees, n_votes))
-    return teams

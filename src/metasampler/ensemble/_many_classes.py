@@ -1,0 +1,153 @@
+"""What teams are like for more than two classes.
+
+With a long tail of rare classes no sample may be drawn down to the smallest class: a member would
+see a dozen rows of each. Here members learn from all rows, or from as many as a limit allows, and
+classes count by the square root of their frequency. Three teams make up the ensemble: scouts,
+decision trees and extra trees. Samples that are drawn by errors gain nothing on top of these, and
+boosters gain nothing besides scouts (`metasampler study class-draws`).
+"""
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from metasampler.ensemble._pool import largest_within
+from metasampler.ensemble._recipes import Recipe
+from metasampler.ensemble._teams import Growing, Plan, Team
+from metasampler.growth import Growth, GrowthData, Policy, Stream
+
+# The weight of a class in a member is that of its rows to the power of 1 - this.
+_BALANCE = 0.5
+
+#: Each member leaves out a fifth of the rows: a held-out row is judged by a fifth of all trees.
+HELD_OUT = 0.2
+
+# The most rows of one tree: trees on more are slow, and no better.
+_MOST_ROWS_OF_A_TREE = 50_000
+
+# With more rows than this, a few scouts leave out enough of them.
+_MANY_ROWS, _SCOUTS_OF_MANY_ROWS = 30_000, 3
+
+# The most bytes of what trees say in their leaves, which have a number for each class.
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class ManyClassRecipe(Recipe):
+    """How many members of each team there are for many classes."""
+
+    n_scouts: int = 5
+    n_boosters: int = 0
+    #: Half of them decision trees, half extra trees.
+    n_trees: int = 100
+    min_child_samples: int = 5
+
+    def sized(self, n_rows: float, n_estimators: int | None = None) -> "ManyClassRecipe":
+        """Return the recipe for a table of ``n_rows``, with ``n_estimators`` members in all."""
+        n_scouts = (
+            min(self.n_scouts, _SCOUTS_OF_MANY_ROWS) if n_rows > _MANY_ROWS else self.n_scouts
+        )
+        if n_estimators is None:
+            return replace(self, n_scouts=n_scouts)
+        if n_estimators <= n_scouts:
+            raise ValueError(
+                f"n_estimators={n_estimators} is too small: this recipe has {n_scouts} scouts, and "
+                f"at least one tree follows. Set {n_scouts + 1} or more."
+            )
+        return replace(self, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
+
+    def smoothing(self, leaf_smoothing, plan: Plan, n_classes: int) -> float:
+        """Return by how much leaves of trees are smoothed."""
+        if leaf_smoothing == "auto":
+            # One row in all, not one of each class: leaves of few rows must be able to tell.
+            return 1 / n_classes
+        return super().smoothing(leaf_smoothing, plan, n_classes)
+
+    def scouts(self, data: GrowthData, growing: Growing) -> Team:
+        """Return the team that goes first: each member sees all rows but a fold."""
+        factors = class_factors(data.counts, data.class_weights, data.counts)
+        rows = data.for_team(np.inf, class_factors=factors)
+        adapter, streams = self.scout_adapter(rows, growing.n_jobs), data.streams
+        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 0), score_steps=False)
+        return Team("scouts", growth, None, self.n_scouts)
+
+    def policies(self, signal: float) -> dict[str, Policy | None]:
+        """Return what draws the rows of trees, by the names of their teams: nothing."""
+        return {"trees": None, "extra trees": None}
+
+    def trees_to_train_with(self, data: GrowthData, signal: float) -> list:
+        """Return the base estimators that a sampler is meta-trained with."""
+        sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
+        return many_class_trees(int(sizes.sum()), data.n_classes, self.n_trees)
+
+    def followers(
+        self, plan: Plan, scouts: Team, data: GrowthData, policies: dict, growing: Growing
+    ) -> list[Team]:
+        """Return decision trees and extra trees."""
+        decision_tree, extra_tree = self.trees_to_train_with(data, 0.0)
+        if plan.universal:
+            sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
+            factors = class_factors(data.counts, data.class_weights, sizes)
+            most = int(sizes.max())
+            rows = data.for_team(np.inf, trees=True, max_rows=most, class_factors=factors)
+        else:
+            # A sampler of the user's own has rows to choose only in balanced samples.
+            rows = data.for_team(growing.sampling_ratio, trees=True)
+        n_extra = self.n_trees // 2
+        teams = []
+        for number, name, tree, n_trees in (
+            (1, "trees", decision_tree, self.n_trees - n_extra),
+            (2, "extra trees", extra_tree, n_extra),
+        ):
+            if n_trees:
+                adapters, streams = growing.adapters(tree, rows), data.streams
+                growth = Growth(
+                    rows, adapters, streams.child(Stream.TEAM, number), score_steps=False
+                )
+                teams.append(Team(name, growth, policies[name], n_trees))
+        return teams
+
+
+def class_factors(counts: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return what the weights of the rows of each class are multiplied by in a member.
+
+    Parameters
+    ----------
+    counts, weights : ndarray of shape (n_classes,)
+        Training rows of each class, and their total weights.
+    sizes : ndarray of shape (n_classes,)
+        How many of them a member gets.
+    """
+    in_member = sizes * weights / counts
+    factors = weights ** (1 - _BALANCE) / in_member
+    return factors * (sizes.sum() / (factors * in_member).sum())
+
+
+def many_class_trees(n_rows: int, n_classes: int, n_trees: int) -> list:
+    """Return the base estimators of trees on so many rows.
+
+    Leaves are larger where they would take too much memory.
+    """
+    # A tree has two nodes per leaf; three quarters of the rows are leaves, over both kinds.
+    n_bytes = 8.0 * n_classes * n_trees * 2 * n_rows * 0.75
+    scale = ceil(n_bytes / _MOST_BYTES)
+    return [
+        DecisionTreeClassifier(max_features="sqrt", min_samples_leaf=2 * scale),
+        ExtraTreeClassifier(criterion="entropy", max_features=0.5, min_samples_leaf=scale),
+    ]
+
+
+MANY_CLASS_RECIPES = {
+    "default": ManyClassRecipe(),
+    "fast": ManyClassRecipe(n_scouts=3, n_trees=40, max_scout_rounds=60),
+    "best": ManyClassRecipe(
+        n_scouts=10,
+        n_trees=300,
+        learning_rate=0.1,
+        doubles_after=80,
+        max_scout_rounds=200,
+        patience=20,
+    ),
+}
