@@ -127,7 +127,7 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
 
     clf = Spy(n_estimators=14, random_state=0).fit(X, y)
     judged = [team.growth.judged() for team in grown["teams"]]
-    shares = [team.growth.drawn_shares() for team in grown["teams"]]
+    shares = [team.growth.sampled_shares() for team in grown["teams"]]
     blend, held_out = Blend.of(grown["teams"][0].growth.data, judged, shares)
     assert blend.scales == grown["blend"].scales
     rows, proba, codes, weights = held_out
@@ -144,7 +144,7 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
         table = X if team.growth.data.table_maker is None else TreeTable(lowest_values(X))(X)
         total = np.zeros(len(X))
         for number, member in enumerate(of_team):
-            team.growth.learner.of(number).add_scores(member, table, total)
+            team.growth.adapters.of(number).add_scores(member, table, total)
         parts.append(total / len(of_team))
     assert_allclose(clf.predict_proba(X), clf.calibration_(grown["blend"](parts)), atol=1e-9)
 

@@ -19,6 +19,7 @@ from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._repr import fit_html
+from metasampler.ensemble._sources import opened_source
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
 from metasampler.ensemble._threshold import Threshold, choose_threshold
@@ -28,7 +29,6 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
-    looked_at,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -134,12 +134,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
-        with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
-            plan = self._plan(counts)
+        with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
+            plan = self._plan(source.class_counts)
             validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-            data = plan.make_data(self, entropy, X, y, sample_weight, validation)
+            data = plan.make_data(self, entropy, source, validation)
             refits, facts = check_fit(self, plan, data)
-            self._check_features(getattr(X, "example", X), reset=not resumes)
+            self._check_features(source.example, reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
@@ -151,7 +151,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
                 teams += ready
             # Rows that members have not seen decide about probabilities and labels.
-            shares = [team.growth.drawn_shares() for team in teams]
+            shares = [team.growth.sampled_shares() for team in teams]
             if len(teams) > 1:
                 judged = [team.growth.judged() for team in teams]
                 votes, drawn = [team.n_votes for team in teams], None
@@ -207,7 +207,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         n_missing = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
-        limits = any(team.growth.learner.starts_threads for team in teams)
+        limits = any(team.growth.adapters.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
             progress_bar(title, n_missing, enabled=self.verbose > 0) as advance,
@@ -249,9 +249,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._blend = blend
         self._members_of = [
             FittedTeam(
-                growth.learner.estimator,
+                growth.adapters.estimator,
                 len(growth.members),
-                growth.learner.leaf_smoothing,
+                growth.adapters.leaf_smoothing,
                 growth.data.table_maker,
                 team.n_votes,
             )
@@ -259,15 +259,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
-        self.estimator_ = growths[-1].learner.estimator
+        self.estimator_ = growths[-1].adapters.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
+        self.estimators_samples_ = [rows for growth in growths for rows in growth.samples]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.held_out_scores_ = _held_out_scores(teams, blend)
-        self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
+        self.leaf_smoothing_ = growths[-1].adapters.leaf_smoothing
         self.refit_ = refits
         self.calibration_ = decision.calibration
         self._cuts = decision.cuts

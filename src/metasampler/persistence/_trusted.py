@@ -6,7 +6,7 @@ a file could reach whatever a module of the package imports.
 
 #: Types that hold LightGBM's text of a model, and under which names. The text is checked first.
 BOOSTERS = {
-    "metasampler.growth._boosters.BoostedMember": ("model",),
+    "metasampler.growth._lightgbm_adapter.BoostedMember": ("model",),
     "lightgbm.basic.Booster": ("handle", "_handle"),
 }
 
@@ -31,7 +31,7 @@ _OWN = {
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
     "ensemble.base": ("FittedTeam",),
-    "growth._boosters": ("BoostedMember",),
+    "growth._lightgbm_adapter": ("BoostedMember",),
     "growth._loop": ("GrowthStep",),
     "growth._rules": ("GaussianDraw", "PowerDraw"),
     "meta._constants": ("FitToConstants",),
