@@ -10,17 +10,22 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Dates,
     Drop,
+    Encoding,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
+    Text,
+    check_choice,
     check_jobs,
     check_output,
     naming_output,
+    warnings_as_notes,
 )
-from metasampler.cli._threshold_option import parse_threshold, rows_to_call
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
 
 PRESETS = ("default", "fast", "best", "paper")
 
@@ -29,7 +34,8 @@ def fit(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV or Parquet file, also packed by gzip, or a folder of Parquet files."
+            help="CSV or Parquet file (CSV also packed: gz, bz2, xz, zip, zst), or a folder of "
+            "Parquet files."
         ),
     ],
     target: Target = None,
@@ -39,13 +45,17 @@ def fit(
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
+    encoding: Encoding = None,
+    dates: Dates = "auto",
+    text: Text = "topics",
     preset: Annotated[str, typer.Option(help=f"One of {', '.join(PRESETS)}.")] = "default",
     threshold: Annotated[
         str,
         typer.Option(
             help="How to decide: balanced, f1, mcc, a probability (0.3), recall=0.9, "
             "precision=0.8, top=200 or top=1% (rows that your team can check), cost=50:1 (what a "
-            "miss costs : what a false alarm costs).",
+            "miss costs : what a false alarm costs). For many classes: balanced, macro_f1, "
+            "recall:CLASS=0.9, or cost:CLASS=5 (what a miss of this class costs; 1 for others).",
         ),
     ] = "balanced",
     folds: Annotated[
@@ -83,6 +93,8 @@ def fit(
     if folds == 1:
         raise typer.BadParameter("must be 0, or 2 or more.", param_hint="--folds")
     check_jobs(jobs)
+    check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
+    check_choice(text, ("topics", "ignore"), "--text")
     check_output(output, [".skops"], source=file)
 
     in_parts = memory is not None or file.is_dir()
@@ -96,14 +108,17 @@ def fit(
     from metasampler.cli import _fitting, _table_input
 
     options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
-    if in_parts:
-        task = _read_in_parts(file, target, memory or "2 GB", options)
-    else:
-        task = _table_input.read(file, target, **options)
+    options |= {"dates": dates, "text": text}
+    with warnings_as_notes():
+        if in_parts:
+            task = _read_in_parts(file, target, memory or "2 GB", options)
+        else:
+            task = _table_input.read(file, target, encoding=encoding, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))
     _check_rule(task, rule, positive)
+    rule = with_classes(rule, task.classes.tolist())
     rule, n_called = _as_share(rule, len(task.y))
 
     if in_parts:
@@ -164,9 +179,12 @@ def _check_rule(task: Any, rule: Any, positive: str | None) -> None:
             f"{len(task.y):,} rows: --positive must be the smaller one.",
             param_hint="--positive",
         )
-    if len(task.labels) > 2 and rule != "balanced":
+    of_classes = rule == "macro_f1" or (isinstance(rule, tuple) and isinstance(rule[1], dict))
+    if len(task.labels) > 2 and rule != "balanced" and not of_classes:
         raise typer.BadParameter(
             f"is for two classes, and there are {len(task.labels)}: name the one to find by "
-            "--positive.",
+            "--positive, or take balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
             param_hint="--threshold",
         )
+    if len(task.labels) == 2 and of_classes:
+        raise typer.BadParameter("is for more than two classes.", param_hint="--threshold")

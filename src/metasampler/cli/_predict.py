@@ -9,13 +9,15 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Encoding,
+    MissingColumns,
     blaming,
     check_output,
     open_model,
     split_names,
     warnings_as_notes,
 )
-from metasampler.cli._threshold_option import parse_threshold, rows_to_call
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
 
 
 def predict(
@@ -29,7 +31,8 @@ def predict(
         str | None,
         typer.Option(
             help="Decide by another threshold than that of the fit: balanced, f1, mcc, a "
-            "probability (0.3), recall=0.9, precision=0.8, top=200 or top=1%, cost=50:1.",
+            "probability (0.3), recall=0.9, precision=0.8, top=200 or top=1%, cost=50:1; for many "
+            "classes balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
             show_default=False,
         ),
     ] = None,
@@ -41,6 +44,15 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    missing: MissingColumns = "error",
+    encoding: Encoding = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            help="Put an apostrophe before copied texts that a spreadsheet would take for "
+            "formulas, such as =HYPERLINK(...)."
+        ),
+    ] = False,
     chunk_rows: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 100_000,
 ) -> None:
     """Score the rows of a file with a stored model.
@@ -70,14 +82,16 @@ def predict(
         metadata["n_called"] = rows_to_call(rule)
         if metadata["n_called"] is None:
             promise = _decide_by(loaded, rule, model.name)
-    with blaming("FILE", ImportError, OSError, ValueError):
-        table = TableFile(file)
+    with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
+        table = TableFile(file, encoding=encoding)
     scorer = Scorer(loaded, metadata)
-    check_columns(scorer, table)
+    check_columns(scorer, table, missing)
     kept = _kept_columns(columns, table, scorer)
     try:
         with warnings_as_notes():
-            n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
+            n_rows, n_called = score_file(
+                scorer, table, output, kept=kept, chunk_rows=chunk_rows, escape=escape_formulas
+            )
     except (ValueError, TypeError) as error:
         said = str(error)
         said = said if said.startswith(table.name) else f"{table.name}: {said}"
@@ -114,6 +128,7 @@ def _decide_by(loaded: Any, rule: Any, name: str) -> str:
             f"the threshold of a {type(final).__name__}, as {name} holds it, cannot be changed.",
             param_hint="--threshold",
         )
+    rule = with_classes(rule, final.classes_.tolist())
     with blaming("--threshold", ValueError), warnings_as_notes():
         return str(final.set_threshold(rule).summary().promise)
 

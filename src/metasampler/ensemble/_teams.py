@@ -94,7 +94,7 @@ class Plan(NamedTuple):
     def teams(self, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
         """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
         if self.recipe is not None:
-            yield from self._teams_of_recipe(ensemble, data, smoothing, self.recipe)
+            yield from self.recipe.teams(self, ensemble, data, smoothing)
             return
         categories = data.form.categorical_features
         adapter = make_adapters(
@@ -107,41 +107,6 @@ class Plan(NamedTuple):
         else:
             policy = ensemble._make_policy(self, data)
         yield [Team("members", growth, policy, self.n_members)]
-
-    def _teams_of_recipe(self, ensemble, data: GrowthData, smoothing: float, recipe: "Recipe"):
-        """Yield scouts, then boosters and trees; what scouts find sets the others."""
-        ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
-        adapter: Any = recipe.scout_adapter(data, n_jobs)
-        rows = data.for_team(np.inf)
-        scouts = Growth(rows, adapter, streams.child(Stream.TEAM, 0))
-        # Read before the work: a sampler that is not there is found now.
-        policies: dict = {"boosters": load_policy("boosters")} if self.universal else {}
-        hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
-        yield [Team("scouts", scouts, None, recipe.n_scouts)]
-        # The signal says what the others are like.
-        signal = recipe.signal(scouts)
-        if not self.universal:
-            policies |= ensemble._policies_of_teams(self, recipe.trees(signal), data)
-        rows = data.for_team(3 * ratio)
-        booster = recipe.booster(signal, rows.sampled_share)
-        # Sharp trees are asked where the others may be wrong, and have as many votes.
-        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees, 3)
-        of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
-        for name, assumed, *_ in of_trees:
-            policies.setdefault(name, None if recipe.mu_of_trees(assumed) is None else hard_rows)
-        adapter = adapter.alike(booster)
-        adapter.signal = signal
-        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
-        teams = [Team("boosters", growth, policies["boosters"], recipe.n_boosters)]
-        if recipe.n_trees:
-            rows = data.for_team(ratio, trees=True)
-        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
-            if n_trees:
-                kinds = recipe.trees(assumed)
-                adapter = make_adapters(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
-                growth = Growth(rows, adapter, streams.child(Stream.TEAM, number))
-                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
-        yield teams
 
 
 @dataclass(frozen=True)
@@ -169,8 +134,45 @@ class Recipe:
     #: What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
     #: penalty need fewer.
     round_counts: float = 1.0
+    #: The fewest rows in a leaf of a scout.
+    min_child_samples: int = 20
     #: Trees that take the place of the teams where the smallest class has few rows.
     n_few: int = 50
+
+    def teams(self, plan, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
+        ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
+        adapter: Any = self.scout_adapter(data, n_jobs)
+        rows = data.for_team(np.inf)
+        scouts = Growth(rows, adapter, streams.child(Stream.TEAM, 0))
+        # Read before the work: a sampler that is not there is found now.
+        policies: dict = {"boosters": load_policy("boosters")} if plan.universal else {}
+        hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
+        yield [Team("scouts", scouts, None, self.n_scouts)]
+        # The signal says what the others are like.
+        signal = self.signal(scouts)
+        if not plan.universal:
+            policies |= ensemble._policies_of_teams(plan, self.trees(signal), data)
+        rows = data.for_team(3 * ratio)
+        booster = self.booster(signal, rows.sampled_share)
+        # Sharp trees are asked where the others may be wrong, and have as many votes.
+        sharp = ("sharp trees", np.inf, self.n_sharp_trees, 3)
+        of_trees = [("trees", signal, self.n_trees, 1), sharp]
+        for name, assumed, *_ in of_trees:
+            policies.setdefault(name, None if self.mu_of_trees(assumed) is None else hard_rows)
+        adapter = adapter.alike(booster)
+        adapter.signal = signal
+        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
+        teams = [Team("boosters", growth, policies["boosters"], self.n_boosters)]
+        if self.n_trees:
+            rows = data.for_team(ratio, trees=True)
+        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
+            if n_trees:
+                kinds = self.trees(assumed)
+                adapter = make_adapters(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
+                growth = Growth(rows, adapter, streams.child(Stream.TEAM, number))
+                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
+        yield teams
 
     @property
     def n_members(self) -> int:
@@ -208,7 +210,7 @@ class Recipe:
             n_estimators=round(n_rounds),
             learning_rate=self.learning_rate,
             reg_lambda=self.penalty,
-            min_child_samples=20,
+            min_child_samples=self.min_child_samples,
             colsample_bytree=0.6 if n_columns >= _MANY_COLUMNS else 0.9,
             early_stopping_round=self.patience,
         )

@@ -42,6 +42,7 @@ from metasampler.growth._hold_out import (
     fold_by_key,
     folds_by_rank,
     hold_out_size,
+    is_alone,
 )
 from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._kinds import (
@@ -72,6 +73,7 @@ from metasampler.growth._weights import (
     exact_sum,
     member_weights,
     ratios_to,
+    weigh_classes,
 )
 
 __all__ = [
@@ -117,6 +119,7 @@ __all__ = [
     "folds_by_rank",
     "hardest_rows",
     "hold_out_size",
+    "is_alone",
     "is_plain_tree",
     "join_arrays",
     "join_frames",
@@ -138,5 +141,6 @@ __all__ = [
     "unchanged_on_error",
     "unfitted_form",
     "warn_of_unweighted_members",
+    "weigh_classes",
     "weight_argument",
 ]

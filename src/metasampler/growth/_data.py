@@ -80,6 +80,8 @@ class GrowthData(ABC):
     table_maker: Any = None
     #: The most rows of a class that a member gets; None sets no limit.
     max_rows: int | None = None
+    #: What the weights of the rows of each class are multiplied by in a member.
+    class_factors: Any = None
 
     # ------------------------------------------------------------------ facts, set by subclasses
 
@@ -122,6 +124,16 @@ class GrowthData(ABC):
         for role in self.roles:
             if role != "train":
                 self.scorer(role)
+
+    def _set_draw(self, sampling_ratio: float, max_rows: int | None, class_factors) -> None:
+        """Set how the members of another team draw rows; these are in the form of the first."""
+        self.sampling_ratio, self.class_factors, self.table_maker = (
+            sampling_ratio,
+            class_factors,
+            None,
+        )
+        if max_rows is not None:
+            self.max_rows = max_rows if self.max_rows is None else min(max_rows, self.max_rows)
 
     def _sample_sizes(self, counts: np.ndarray) -> np.ndarray:
         return sample_sizes(counts, self.minority, self.sampling_ratio, self.max_rows)
@@ -230,8 +242,19 @@ class GrowthData(ABC):
         """Return the same task with one fold held out from all members, instead of rotation."""
 
     @abstractmethod
-    def for_team(self, sampling_ratio: float, *, trees: bool = False) -> "GrowthData":
-        """Return the same rows with other draws and, for trees, in the form they take fastest."""
+    def for_team(
+        self,
+        sampling_ratio: float,
+        *,
+        trees: bool = False,
+        max_rows: int | None = None,
+        class_factors: np.ndarray | None = None,
+    ) -> "GrowthData":
+        """Return the same rows with other draws and, for trees, in the form they take fastest.
+
+        ``max_rows`` is another limit on the rows of a class, and ``class_factors`` are what the
+        weights of the rows of each class are multiplied by in a member.
+        """
 
     def thinned(self, ratio: float, streams: RandomStreams) -> "GrowthData":
         """Return the same task with a fraction of the training rows of each class.

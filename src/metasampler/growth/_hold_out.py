@@ -16,6 +16,7 @@ __all__ = [
     "folds_by_rank",
     "hold_out",
     "hold_out_size",
+    "is_alone",
 ]
 
 #: Up to this many rows of a class are assigned to folds by rank, so that folds are equally large.
@@ -34,12 +35,15 @@ def find_minority(classes: np.ndarray, counts: np.ndarray) -> int:
     return len(classes) - 1 - int(np.argmin(counts[::-1]))
 
 
-def can_hold_out(classes: np.ndarray, counts: np.ndarray, must_hold_out: bool) -> bool:
+def can_hold_out(
+    classes: np.ndarray, counts: np.ndarray, must_hold_out: bool, *, rotate: bool = False
+) -> bool:
     """Return whether validation rows can be held out: not if a class has a single row.
 
-    Then there is an error, or without ``must_hold_out`` a warning.
+    Then there is an error, or without ``must_hold_out`` a warning. With ``rotate`` and many classes
+    the lone rows stay with all members, and only the others are held out.
     """
-    if counts.min() >= 2:
+    if counts.min() >= 2 or (rotate and len(counts) > 2 and counts.max() >= 2):
         return True
     rare = repr(classes.tolist()[int(np.argmin(counts))])
     lone = f"Class {rare} has n_samples = 1 row; at least 2 are needed to hold out validation rows"
@@ -72,13 +76,24 @@ def hold_out_size(n_rows: int, fraction: float) -> int:
 def assign_folds(
     class_rows: Sequence[np.ndarray], n_rows: int, n_folds: int, key: np.ndarray, number: int = 0
 ) -> np.ndarray:
-    """Return the fold of every row; rows that are in no class get a number that no fold has."""
+    """Return the fold of every row.
+
+    Rows that no class holds, and the lone row of one of many classes, get a number that no fold
+    has: every member may see them.
+    """
     folds = np.full(n_rows, n_folds, dtype=np.min_scalar_type(n_folds))
     for rows in class_rows:
+        if is_alone(len(rows), len(class_rows)):
+            continue
         keys = race_keys_of(key, number, rows)
         by_rank = len(rows) <= MAX_DEALT
         folds[rows] = folds_by_rank(keys, n_folds) if by_rank else fold_by_key(keys, n_folds)
     return folds
+
+
+def is_alone(n_rows: int, n_classes: int) -> bool:
+    """Return whether the rows of a class are never left out: the only row of one of many."""
+    return n_rows == 1 and n_classes > 2
 
 
 def folds_by_rank(keys: np.ndarray, n_folds: int) -> np.ndarray:

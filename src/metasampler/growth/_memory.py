@@ -21,7 +21,7 @@ from metasampler.growth._draw import draw_rows, draw_sample, race_keys, race_key
 from metasampler.growth._hold_out import assign_folds
 from metasampler.growth._join import join_tables
 from metasampler.growth._streams import Stream
-from metasampler.growth._weights import member_weights, total_of
+from metasampler.growth._weights import member_weights, total_of, weigh_classes
 from metasampler.tables import TreeTable, lowest_values
 
 __all__ = ["MemoryRows", "Sums", "errors_of_class"]
@@ -96,8 +96,9 @@ class MemoryRows(GrowthData):
         self.n_folds, self.fold_counts = 0, None
         self._visible: dict[int, list[np.ndarray]] = {}
         if self.folds is not None:
-            self.n_folds = n_folds = int(self.folds.max(initial=0)) + 1
-            pairs = first.astype(np.intp) * n_folds + self.folds
+            in_folds = self.rows["valid"]
+            self.n_folds = n_folds = int(self.folds[in_folds].max(initial=0)) + 1
+            pairs = first[in_folds].astype(np.intp) * n_folds + self.folds[in_folds]
             found = np.bincount(pairs, minlength=n_classes * n_folds)
             self.fold_counts = found.reshape(n_classes, n_folds)
         self._set_sizes()
@@ -146,9 +147,8 @@ class MemoryRows(GrowthData):
 
     def weights_in_member(self, sample: np.ndarray) -> np.ndarray | None:
         """Return the weights with which some rows of the first table enter a member."""
-        if self.weights is None:
-            return None
-        return member_weights(self.weights[sample], self.codes[sample], self.mean_weights)
+        weights = None if self.weights is None else self.weights[sample]
+        return member_weights(weights, self.codes[sample], self.mean_weights, self.class_factors)
 
     def _rows_to_stop_by(self, number: int) -> dict[str, Any]:
         """Return the rows by which a member stops early: those it does not see."""
@@ -157,6 +157,7 @@ class MemoryRows(GrowthData):
         valid = self.evaluation_rows("valid")
         unseen: Any = slice(None) if valid.folds is None else valid.folds == number % self.n_folds
         weights = None if valid.weights is None else valid.weights[unseen]
+        weights = weigh_classes(weights, valid.codes[unseen], self.class_factors)
         return {"unseen": valid.rows[unseen], "unseen_weight": weights}
 
     def to_original(self, rows: np.ndarray) -> np.ndarray:
@@ -289,11 +290,13 @@ class MemoryRows(GrowthData):
         taken = {"codes": self.codes[which], "weights": weights, "original": original}
         return replace(self, tables=[table], **taken, **changes)
 
-    def for_team(self, sampling_ratio, *, trees=False) -> "MemoryRows":
+    def for_team(
+        self, sampling_ratio, *, trees=False, max_rows=None, class_factors=None
+    ) -> "MemoryRows":
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
         # A copy: what is known of rows, roles and folds stays as it is.
         twin = copy(self)
-        twin.sampling_ratio, twin.table_maker = sampling_ratio, None
+        twin._set_draw(sampling_ratio, max_rows, class_factors)
         if trees:
             twin.table_maker = make = TreeTable(lowest_values(self.tables[0]))
             twin.tables = [make(table) for table in self.tables]

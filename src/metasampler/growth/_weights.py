@@ -12,6 +12,7 @@ __all__ = [
     "member_weights",
     "ratios_to",
     "total_of",
+    "weigh_classes",
 ]
 
 #: Up to this many numbers NumPy adds up in the order of rows. For more numbers the sum is exact, so
@@ -51,16 +52,32 @@ def ratios_to(weights: np.ndarray, least: float) -> np.ndarray:
     return np.ldexp(np.round(np.ldexp(mantissas, 30)), exponents - 30)
 
 
-def member_weights(weights: np.ndarray, codes: np.ndarray, means: dict[int, float]) -> np.ndarray:
-    """Return the weights of sampled rows in a member.
+def member_weights(
+    weights: np.ndarray | None,
+    codes: np.ndarray,
+    means: dict[int, float],
+    class_factors: np.ndarray | None = None,
+) -> np.ndarray | None:
+    """Return the weights of sampled rows in a member; None if all count the same.
 
     ``means`` are the mean weights of the classes that are drawn from. There the rows' own weights
     have counted in the draw: each sampled row stands for rows of the mean weight of its class.
     """
-    weights = weights.astype(float)
-    for k, mean in means.items():
-        weights[codes == k] = mean
-    return weights
+    if weights is not None:
+        weights = weights.astype(float)
+        for k, mean in means.items():
+            weights[codes == k] = mean
+    return weigh_classes(weights, codes, class_factors)
+
+
+def weigh_classes(
+    weights: np.ndarray | None, codes: np.ndarray, class_factors: np.ndarray | None
+) -> np.ndarray | None:
+    """Return weights of rows times a factor for each class; None stands for ones."""
+    if class_factors is None:
+        return weights
+    factors = class_factors[codes]
+    return factors if weights is None else weights * factors
 
 
 def total_of(numbers: np.ndarray) -> float:

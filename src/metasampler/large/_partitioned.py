@@ -23,6 +23,7 @@ from metasampler.growth import (
     Stream,
     evaluation_scales,
     folds_by_rank,
+    is_alone,
     join_arrays,
     join_tables,
 )
@@ -195,7 +196,10 @@ class PartitionedRows(GrowthData):
         stops = adapter.stops_early and self.has_validation and not self.validation_is_apart
         scales = self.evaluation_rows("valid").scales if stops else None
         fold = self._left_out(number)
-        order = SampleOrder(self.mean_weights, stops, fold, scales, self.backend.collects_rows)
+        order = SampleOrder(
+            *(self.mean_weights, self.class_factors, stops, fold, scales),
+            self.backend.collects_rows,
+        )
         evaluation = self.evaluation[: self.n_drawn_from]
         cells, finders = _cells_and_finders(sample.found_by, len(self.drawn_from))
         given = (self.drawn_from, evaluation, *cells)
@@ -335,11 +339,13 @@ class PartitionedRows(GrowthData):
     def _all_drawn_from(self, partitions: list) -> "PartitionedRows":
         return replace(self, partitions=partitions, n_drawn_from=len(partitions))
 
-    def for_team(self, sampling_ratio, *, trees=False) -> "PartitionedRows":
+    def for_team(
+        self, sampling_ratio, *, trees=False, max_rows=None, class_factors=None
+    ) -> "PartitionedRows":
         """Return the same rows with other draws and, for trees, in the form they take fastest."""
         # A copy: what is known of rows, roles and folds stays as it is.
         twin = copy(self)
-        twin.sampling_ratio, twin.table_maker = sampling_ratio, None
+        twin._set_draw(sampling_ratio, max_rows, class_factors)
         if trees:
             lowest = np.min(self.backend.ask(functions.lowest_values_of, self.drawn_from), axis=0)
             twin.table_maker = make = TreeTable(lowest)
@@ -430,5 +436,9 @@ def assign_folds_to_partitions(
             continue
         answers = backend.ask(functions.training_keys, partitions, args=(k, key, number))
         rows, keys = map(np.concatenate, zip(*answers, strict=True))
-        by_rank.append((rows, folds_by_rank(keys, n_folds).astype(np.min_scalar_type(n_folds))))
+        if is_alone(count, len(counts)):
+            folds = np.array([n_folds])
+        else:
+            folds = folds_by_rank(keys, n_folds)
+        by_rank.append((rows, folds.astype(np.min_scalar_type(n_folds))))
     return backend.make(functions.folds_in, partitions, args=(by_rank, key, number, n_folds))

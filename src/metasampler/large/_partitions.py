@@ -22,6 +22,7 @@ from metasampler.growth import (
     member_weights,
     race_keys,
     race_keys_of,
+    weigh_classes,
 )
 from metasampler.large._file_tables import lowest_in, remake_table
 from metasampler.large._fingerprint import fingerprint_rows
@@ -89,7 +90,9 @@ class Partition:
 def facts_of(partition: Partition, n_classes: int) -> tuple:
     """Return rows, training rows of each class, roles, whether there are weights, and folds."""
     folds = partition.folds
-    n_folds = 0 if folds is None else int(folds.max(initial=0)) + 1
+    n_folds = 0
+    if folds is not None:
+        n_folds = int(folds[partition.rows_of(None, None, "valid")].max(initial=0)) + 1
     counts = count_classes(partition, n_classes, "train")
     weighted = partition.weights is not None
     return partition.n_rows, counts, tuple(partition.roles), weighted, n_folds
@@ -104,7 +107,8 @@ def count_classes(partition: Partition, n_classes: int, role: str) -> np.ndarray
 def count_folds(partition: Partition, n_classes: int, n_folds: int) -> np.ndarray:
     """Return the number of rows of each class and fold."""
     assert partition.folds is not None
-    pairs = partition.codes.astype(np.intp) * n_folds + partition.folds
+    in_folds = partition.folds < n_folds
+    pairs = partition.codes[in_folds].astype(np.intp) * n_folds + partition.folds[in_folds]
     return np.bincount(pairs, minlength=n_classes * n_folds).reshape(n_classes, n_folds)
 
 
@@ -250,6 +254,8 @@ class SampleOrder(NamedTuple):
 
     #: The mean weights of the classes that are drawn from.
     means: dict
+    #: What the weights of the rows of each class are multiplied by.
+    class_factors: np.ndarray | None
     #: Whether the member stops early, by the validation rows in this fold, or in none.
     stops_early: bool
     fold: int | None
@@ -282,9 +288,9 @@ def take_for_member(partition: Partition, evaluation: dict, *given) -> TakenForM
         numbers = partition.numbers_of(rows)
         if partition.original is not None:
             numbers = partition.original[rows]
-    weights = unseen = unseen_weights = None
-    if partition.weights is not None:
-        weights = member_weights(partition.weights[rows], partition.codes[rows], order.means)
+    unseen = unseen_weights = None
+    weights = None if partition.weights is None else partition.weights[rows]
+    weights = member_weights(weights, partition.codes[rows], order.means, order.class_factors)
     n_trained = len(rows)
     if order.stops_early:
         unseen = np.arange(partition.n_rows)[evaluation.get("valid", slice(0))]
@@ -295,6 +301,7 @@ def take_for_member(partition: Partition, evaluation: dict, *given) -> TakenForM
         if order.scales is not None:
             factors = order.scales[partition.codes[unseen]]
             unseen_weights = factors if unseen_weights is None else unseen_weights * factors
+        unseen_weights = weigh_classes(unseen_weights, partition.codes[unseen], order.class_factors)
         rows = np.concatenate([rows, unseen])
         unseen = np.arange(n_trained, len(rows))
     # A file can be read wherever the member is fitted.
@@ -430,10 +437,15 @@ def all_for_training(partition: Partition) -> Partition:
     return replace(partition, roles=None, folds=None)
 
 
-def with_folds(partition: Partition, folds: np.ndarray) -> Partition:
+def with_folds(partition: Partition, folds: np.ndarray, n_folds: int) -> Partition:
     """Return the same rows in folds that members leave out in rotation."""
-    valid = partition.roles["train"]
-    return replace(partition, folds=folds, roles={"train": valid, "valid": valid})
+    train = valid = partition.roles["train"]
+    in_folds = folds < n_folds
+    if not in_folds.all():
+        valid = np.zeros(partition.n_rows, dtype=bool)
+        valid[train] = True
+        valid &= in_folds
+    return replace(partition, folds=folds, roles={"train": train, "valid": valid})
 
 
 def holding_out_fold(partition: Partition, folds: np.ndarray | None, number: int) -> Partition:

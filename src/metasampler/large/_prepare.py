@@ -152,9 +152,9 @@ def make_partitioned_rows(
     _check_memory(opened, max_rows)
     if weighted:
         warn_of_unweighted_members(estimator)
-    form = unfitted_form(estimator)
+    form = unfitted_form(estimator, text=getattr(owner, "text", "topics"))
     if is_frame(opened.example):
-        form.fit_blocks(opened.ask, source.plain_names())
+        form.fit_blocks(opened.ask, opened.ask_labelled, source.plain_names())
     form = form.settled()
     partitions, n_train, n_passed = _make_partitions(opened, form)
     if X_val is not None:
@@ -182,12 +182,12 @@ def make_partitioned_rows(
         mean = total_weight(backend, partitions, None, n_train) / n_train
         partitions = backend.make(_of_mean_one, partitions, args=(mean,))
     fraction = validation_fraction if X_val is None else None
-    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out, rotate=rotate):
         key = streams.row_key(Stream.SPLIT)
         if rotate:
             n_folds = max(2, round(min(1 / fraction, n_train)))
             folds = assign_folds_to_partitions(backend, partitions, counts, n_folds, key)
-            partitions = backend.make(with_folds, partitions, folds)
+            partitions = backend.make(with_folds, partitions, folds, args=(n_folds,))
         else:
             held_out = []
             for k, count in enumerate(counts.tolist()):

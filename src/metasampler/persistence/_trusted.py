@@ -25,9 +25,11 @@ _OWN = {
         "Sigmoid",
         "SigmoidCalibration",
     ),
+    "ensemble._class_decision": ("ClassEvidence",),
     "ensemble._cut_points": ("CutPoints",),
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
+    "ensemble._pool": ("Pool", "SoftmaxCalibration"),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
     "ensemble.base": ("FittedTeam",),
@@ -58,6 +60,7 @@ _OWN = {
         "TextColumn",
     ),
     "tables._form": ("TableForm", "TreeTable"),
+    "tables._text": ("TextModel",),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 
