@@ -1,13 +1,24 @@
 """Rows in the order of time: older rows train, newer rows judge."""
 
+import os
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
+from sklearn.base import clone
 
-from metasampler.growth import count_groups, folds_of_groups, folds_of_rows, group_keys
+from metasampler._sklearn_compat import take_rows
+from metasampler.growth import (
+    check_labels,
+    count_groups,
+    folds_of_groups,
+    folds_of_rows,
+    group_keys,
+    unchanged_on_error,
+)
 from metasampler.tables import time_numbers
 
-__all__ = ["forward_splits"]
+__all__ = ["fit_forward", "forward_splits"]
 
 # The newest rows that judge: a fifth, or more where a class would have too few rows among them.
 _SHARES = (0.2, 0.3, 0.4, 0.5)
@@ -17,6 +28,47 @@ _ENOUGH_ROWS, _FEWEST_ROWS = 30, 5
 
 # Groups are judged by so many ensembles, each of which has not seen some of the groups.
 _N_FOLDS = 3
+
+
+def fit_forward(ensemble, X, y, sample_weight, groups, time):
+    """Fit an ensemble to all rows; the newest decide, as ensembles of older rows score them."""
+    if isinstance(X, (str, os.PathLike)) or hasattr(X, "opened"):
+        raise ValueError("time is for rows in memory; read the rows into a data frame.")
+    if ensemble.warm_start:
+        raise ValueError("time does not go with warm_start=True: set one of them only.")
+    y = check_labels(y, X, owner=ensemble)
+    seed = ensemble.random_state if isinstance(ensemble.random_state, Integral) else 0
+    pairs = forward_splits(time, y, groups, int(seed))
+
+    def some(values, rows):
+        return None if values is None else take_rows(np.asarray(values), rows)
+
+    def fit(classifier, rows):
+        options = {"sample_weight": some(sample_weight, rows), "groups": some(groups, rows)}
+        return classifier.fit(take_rows(X, rows), y[rows], **options)
+
+    newer = np.concatenate([judged for _, judged in pairs])
+    with unchanged_on_error(ensemble):
+        fitted = None
+        if ensemble.refit is False:
+            older = np.unique(np.concatenate([train for train, _ in pairs]))
+            if groups is not None:
+                newer = newer[~np.isin(np.asarray(groups)[newer], np.asarray(groups)[older])]
+            fit(ensemble, older)
+        else:
+            # What the clones decide is not used.
+            clones = [fit(clone(ensemble).set_params(threshold=None), train) for train, _ in pairs]
+            ends = np.cumsum([len(judged) for _, judged in pairs])
+            fitted = zip(clones, np.split(np.arange(len(newer)), ends[:-1]), strict=True)
+            fit(ensemble, np.arange(len(y)))
+        ensemble.recalibrate(
+            take_rows(X, newer),
+            y[newer],
+            some(sample_weight, newer),
+            groups=some(groups, newer),
+            fitted=fitted,
+        )
+    return ensemble
 
 
 def forward_splits(

@@ -64,7 +64,8 @@ from metasampler.growth._kinds import (
     resolve_leaf_smoothing,
     unfitted_form,
 )
-from metasampler.growth._loop import Growth, Policy, replay
+from metasampler.growth._lightgbm_adapter import BoostedMember
+from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._rules import (
     DEFAULT_SIGMA,
@@ -96,12 +97,14 @@ __all__ = [
     "SAMPLING_RATIO",
     "Adapter",
     "Adapters",
+    "BoostedMember",
     "Candidates",
     "EvaluationRows",
     "GaussianDraw",
     "GroupCounts",
     "Growth",
     "GrowthData",
+    "GrowthStep",
     "MemoryRows",
     "Policy",
     "PowerDraw",
