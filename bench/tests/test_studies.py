@@ -243,6 +243,23 @@ def test_teams_are_measured(name, n_tables, data_home):
     assert "nan" not in "".join(table.markdown() for table in made)
 
 
+def test_promises_are_kept_by_groups():
+    study = STUDIES["promises"]
+    rows = list(study.measure(Options(runs=1, datasets=("made, groups",))))
+    assert len(rows) == 8
+    wrong = {
+        option: max(
+            abs(row["kept recall"] - row["expected recall"])
+            for row in rows
+            if row["option"] == option
+        )
+        for option in ("without", "with")
+    }
+    assert wrong["without"] > 0.3 > wrong["with"]
+    (table,) = study.tables(rows)
+    assert "made, groups" in table.markdown()
+
+
 def test_thinned_tables_keep_their_test_rows(data_home):
     whole, thin = (cut("iranian_churn", 0, str(data_home), few) for few in (None, 50))
     assert thin[1].sum() == 50

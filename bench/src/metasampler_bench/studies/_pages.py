@@ -12,6 +12,7 @@ from metasampler_bench.studies._few_rows import FEW_ROWS
 from metasampler_bench.studies._hold_out import HOLD_OUT
 from metasampler_bench.studies._mammography import MAMMOGRAPHY
 from metasampler_bench.studies._members import MEMBERS
+from metasampler_bench.studies._promises import PROMISES
 from metasampler_bench.studies._recall import RECALL
 from metasampler_bench.studies._rivals import RIVALS
 from metasampler_bench.studies._study import Study, write_page
@@ -28,6 +29,7 @@ STUDIES: dict[str, Study] = {
         FEW_ROWS,
         HOLD_OUT,
         RECALL,
+        PROMISES,
         MEMBERS,
         RIVALS,
         TEAMS,

@@ -1,0 +1,196 @@
+"""Ask whether precision and recall on tomorrow's rows are what the fit said to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_validate
+
+from metasampler import MesaClassifier
+from metasampler_bench._progress import tracked
+from metasampler_bench._tables import ResultTable
+from metasampler_bench.datasets import load
+from metasampler_bench.studies._decisions import few_positives, values_of
+from metasampler_bench.studies._study import Options, Row, Study
+
+__all__ = ["PROMISES"]
+
+_GOALS = ("balanced", ("recall", 0.8), ("precision", 0.5), ("cost", 10, 1))
+
+# Rows of made tables that train, and new rows that tell what is kept.
+_N_TRAIN, _N_NEW = 3000, 20_000
+
+# Rows of a panel that train.
+_MOST_ROWS = 6000
+
+
+class _Task(NamedTuple):
+    """Rows to fit, with the option that they need, and new rows."""
+
+    X: Any
+    y: Any
+    X_new: Any
+    y_new: Any
+    option: dict[str, Any]
+
+
+def _independent(seed: int) -> _Task:
+    """Make rows that are independent of each other."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(_N_TRAIN + _N_NEW, 6))
+    y = X[:, :3].sum(axis=1) + 1.5 * rng.normal(size=len(X)) > 3.6
+    return _cut(X, y.astype(int), {})
+
+
+def _groups(seed: int) -> _Task:
+    """Make rows of patients: those of one patient are alike; new rows are of new patients."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange((_N_TRAIN + _N_NEW) // 10), 10)
+    base = rng.normal(size=(patient[-1] + 1, 6))
+    risk = base[:, :2].sum(axis=1) + 2 * rng.normal(size=len(base))
+    X = base[patient] + 0.3 * rng.normal(size=(len(patient), 6))
+    y = (risk > np.quantile(risk, 0.9))[patient].astype(int)
+    return _cut(X, y, {"groups": patient[:_N_TRAIN]})
+
+
+def _drift(seed: int) -> _Task:
+    """Make rows over time: what decides the class changes, and the class becomes rarer."""
+    rng = np.random.default_rng(seed)
+    old, new = np.sort(rng.uniform(0, 1, _N_TRAIN)), rng.uniform(1, 1.1, _N_NEW)
+    time = np.append(old, new)
+    X = rng.normal(size=(len(time), 6))
+    score = (1 - time) * X[:, 0] + time * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=len(time))
+    return _cut(X, (score > 1.6 + time).astype(int), {"time": old})
+
+
+def _cut(X, y, option: dict[str, Any]) -> _Task:
+    return _Task(X[:_N_TRAIN], y[:_N_TRAIN], X[_N_TRAIN:], y[_N_TRAIN:], option)
+
+
+def _weather(seed: int, home) -> _Task:
+    """Take the weather of some places to train on, and that of others as new rows."""
+    data = load("weather_aus_heavy_rain", data_home=home)
+    place = data.data["Location"].astype(str).to_numpy()
+    rng = np.random.default_rng(seed)
+    names = rng.permutation(np.unique(place))
+    is_new = np.isin(place, names[: len(names) // 4])
+    X, y = data.data.drop(columns="Location"), (data.target == 1).astype(int)
+    old = rng.permutation(np.flatnonzero(~is_new))[:_MOST_ROWS]
+    new = rng.permutation(np.flatnonzero(is_new))[:_N_NEW]
+    return _Task(X.iloc[old], y[old], X.iloc[new], y[new], {"groups": place[old]})
+
+
+def _by_year(name: str, column: str, seed: int, home) -> _Task:
+    """Take older years to train on, and the last ones as new rows."""
+    data = load(name, data_home=home)
+    time = data.data[column].astype(str).astype(float).to_numpy()
+    X, y = data.data.drop(columns=column), (data.target == 1).astype(int)
+    is_new = time > np.quantile(time, 0.75)
+    rng = np.random.default_rng(seed)
+    old = rng.permutation(np.flatnonzero(~is_new))[:_MOST_ROWS]
+    new = np.flatnonzero(is_new)
+    return _Task(X.iloc[old], y[old], X.iloc[new], y[new], {"time": time[old]})
+
+
+_TASKS = {
+    "made, independent": lambda seed, home: _independent(seed),
+    "made, groups": lambda seed, home: _groups(seed),
+    "made, drift": lambda seed, home: _drift(seed),
+    "weather, new places": _weather,
+    "tornadoes, later years": lambda seed, home: _by_year("tornado_injury", "yr", seed, home),
+    "bird strikes, later years": lambda seed, home: _by_year(
+        "bird_strikes_effect", "year", seed, home
+    ),
+}
+
+
+def _measure(options: Options) -> Iterator[Row]:
+    """Fit with and without the option that the rows need, and count on new rows."""
+    names = options.datasets or tuple(_TASKS)
+    pairs = [(name, number) for name in names for number in range(options.runs)]
+    for name, number in tracked(iter(pairs), "promises"):
+        task = _TASKS[name](options.seed + number, options.data_home)
+        clf = MesaClassifier(random_state=options.seed + number)
+        with few_positives():
+            fits = {"without": clone(clf).fit(task.X, task.y)}
+            fits["with"] = _fit_with(clone(clf), task)
+        positive = np.asarray(task.y_new) == 1
+        for option, fitted in fits.items():
+            scores = fitted.predict_proba(task.X_new)[:, 1]
+            for goal in _GOALS:
+                with few_positives():
+                    fitted.set_threshold(goal)
+                called = scores >= fitted.threshold_
+                kept = {
+                    "precision": float(positive[called].mean()) if called.any() else np.nan,
+                    "recall": float(called[positive].mean()),
+                }
+                row: Row = {"table": name, "run": number, "option": option, "goal": str(goal)}
+                for key, value in kept.items():
+                    low, high = getattr(fitted, f"expected_{key}_interval_") or (0.0, 1.0)
+                    row[f"expected {key}"] = getattr(fitted, f"expected_{key}_")
+                    row[f"kept {key}"] = value
+                    row[f"{key} inside"] = bool(low <= value <= high)
+                yield row
+
+
+def _fit_with(clf, task: _Task):
+    """Return a fit by groups or by time; of independent rows one that is cross-validated."""
+    clf.fit(task.X, task.y, **task.option)
+    if task.option:
+        return clf
+    splits = StratifiedKFold(5, shuffle=True, random_state=0)
+    made = cross_validate(
+        clone(clf), task.X, task.y, cv=splits, return_estimator=True, return_indices=True
+    )
+    pairs = zip(made["estimator"], made["indices"]["test"], strict=True)
+    return clf.recalibrate(task.X, task.y, fitted=pairs)
+
+
+def _tables(rows: list[Row]) -> list[ResultTable]:
+    """Make a table of what was expected and what was kept."""
+    header = ["table", "option", "expected precision", "kept", "inside"]
+    header += ["expected recall", "kept", "inside"]
+    lines = []
+    for name in values_of(rows, "table"):
+        for option in ("without", "with"):
+            chosen = [row for row in rows if row["table"] == name and row["option"] == option]
+            line = [name, option]
+            for key in ("precision", "recall"):
+                # Without alarms there is no precision, neither expected nor kept.
+                pairs = [(row[f"expected {key}"], row[f"kept {key}"]) for row in chosen]
+                known = [
+                    row
+                    for row, (expected, kept) in zip(chosen, pairs, strict=True)
+                    if expected is not None and kept == kept
+                ]
+                line += [
+                    f"{np.mean([row[f'expected {key}'] for row in known]):.3f}",
+                    f"{np.mean([row[f'kept {key}'] for row in known]):.3f}",
+                    f"{np.mean([row[f'{key} inside'] for row in known]):.0%}",
+                ]
+            lines.append(line)
+    goals = ", ".join(values_of(rows, "goal"))
+    note = (
+        f"Means over {len({row['run'] for row in rows})} runs and the goals {goals}. Inside: share "
+        "of the 95% intervals that hold what new rows show."
+    )
+    return [ResultTable.from_texts("Expected and kept", header, lines, note)]
+
+
+PROMISES = Study(
+    name="promises",
+    title="What a fit expects, and what new rows keep",
+    about=(
+        "Each table is fitted without and with the option that its rows need: `groups` where new "
+        "rows are of new patients or places, `time` where they are later. For independent rows the "
+        "option is `recalibrate` with the classifiers of a cross-validation. New rows are 20,000 "
+        "of the same making, or the places and years of a real table that were left out."
+    ),
+    measure=_measure,
+    tables=_tables,
+    runs=3,
+)
