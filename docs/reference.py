@@ -10,6 +10,7 @@ TITLES = {
     "metasampler": "metasampler",
     "metasampler.ensemble": "Ensembles",
     "metasampler.tables": "Tables",
+    "metasampler.drift": "Drift",
     "metasampler.policy": "Policies",
     "metasampler.meta": "Meta-training",
     "metasampler.plotting": "Pictures",
@@ -27,6 +28,7 @@ FOR_USERS = {
         "TableEncoder",
         "inspect_columns",
     ),
+    "metasampler.drift": ("ColumnDrift", "DriftMonitor", "DriftReport"),
     "metasampler.policy": (
         "ConstantPolicy",
         "Drawn",
