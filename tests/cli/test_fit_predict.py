@@ -337,7 +337,8 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     scores = read(f"out{output}")
     assert list(scores) == [*claims, "probability", "decision", "rank"]
     fitted = load_model(model)
-    np.testing.assert_array_equal(scores["decision"], fitted.predict(claims))
+    rows = fitted[-1].top_rows(fitted[:-1].transform(claims), 40)
+    assert scores["rank"].to_numpy()[rows].tolist() == list(range(1, 41))
     assert sorted(scores["rank"]) == list(range(1, 901))
     assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 41))
     # Texts of the input stay what they were.
@@ -448,8 +449,10 @@ def test_predict_decides_by_another_threshold(run, model, claims):
     called = {}
     for rule in ("top=40", "recall=0.9", "0.5"):
         text = run("predict", model, "new.csv", "--threshold", rule)
-        assert re.search("Threshold: predict returns 'yes' (for the 40|if its prob)", text)
-        assert "expect a recall of" in text
+        promise = re.search(
+            "Threshold: predict returns 'yes' if its prob.*expect a recall of", text
+        )
+        assert bool(promise) == (rule != "top=40")
         scores = pd.read_csv("scores.csv")
         called[rule] = (scores["decision"] == "yes").sum()
         assert f"{called[rule]:,} of them called 'yes'" in text
@@ -467,6 +470,15 @@ def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
     claims.to_csv("new.csv", index=False)
     text = run("predict", "tree.skops", "new.csv", "--threshold", "f1", code=2)
     assert "the threshold of a DecisionTreeClassifier" in text
+    run("predict", "tree.skops", "new.csv", "--threshold", "top=30")
+    scores = pd.read_csv("scores.csv")
+    assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 31))
+
+
+def test_more_rows_than_there_are_cannot_be_called(run, claims):
+    claims.to_csv("claims.csv", index=False)
+    text = run("fit", "claims.csv", "--target", "bad", "--threshold", "top=900", code=2)
+    assert "top=900 would call every row: there are 900" in text
 
 
 def test_fit_says_what_to_expect(run, imbalanced, claims):

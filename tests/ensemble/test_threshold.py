@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
@@ -295,31 +296,41 @@ def test_a_share_learned_from_held_out_rows_holds_on_new_ones(for_teams):
     assert 0.04 < np.mean(clf.predict(X_test) == clf.minority_class_) < 0.2
 
 
-@pytest.mark.parametrize("n", [1, 7, 10_000])
-def test_a_number_of_rows_is_called_exactly(n, imbalanced):
-    X, y = imbalanced
-    clf = tree_mesa(threshold=("top", n), random_state=0).fit(X, y)
-    proba = clf.predict_proba(X)
-    called = clf.predict(X) == clf.minority_class_
-    assert called.sum() == min(n, len(X))
-    if n < len(X):
-        assert proba[called, 1].min() >= proba[~called, 1].max()
-    np.testing.assert_array_equal(clf.decide(proba), clf.predict(X))
-    # What is expected speaks of a table of the size of the training table.
-    share = min(1, n / len(X))
-    assert clf.expected_recall_ <= 1
-    if n == 7:
-        assert abs(np.mean(proba[:, 1] >= clf.threshold_) - share) < 0.03
-        assert "for the 7 most probable of the rows it gets" in str(clf.summary())
+@pytest.mark.parametrize("n", [1, 7, np.int64(40), 10_000, None])
+@pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
+def test_the_most_probable_rows_are_named_in_order(data, n, request):
+    X, y = request.getfixturevalue(data)
+    clf = tree_mesa(DecisionTreeClassifier(max_depth=2), 3, meta_sampler=0.8, random_state=0)
+    clf.fit(X, y)
+    rows = clf.top_rows(X, n)
+    assert len(rows) == min(n or len(X), len(X))
+    scores = clf.predict_proba(X)[:, clf.classes_ == clf.minority_class_].ravel()
+    # A few leaves: many rows have the same score.
+    assert len(np.unique(scores)) < len(X) / 4
+    assert rows.tolist() == sorted(range(len(X)), key=lambda i: (-scores[i], i))[: len(rows)]
 
 
-@pytest.mark.parametrize("n", [0, -3, 0.0, 1.0, 1.5, True, "many", None, np.nan])
+@pytest.mark.parametrize("n", [0, -3, 0.5, True, "many", np.nan])
 def test_a_number_of_rows_that_means_nothing_is_refused(n, imbalanced):
-    with pytest.raises(ValueError, match="or \\('top', n\\) with a number of rows or a share"):
-        tree_mesa(threshold=("top", n)).fit(*imbalanced)
+    clf = tree_mesa(n_estimators=2, meta_sampler=0.8, random_state=0).fit(*imbalanced)
+    with pytest.raises(ValueError, match=r"n=.* must be a number of rows"):
+        clf.top_rows(imbalanced[0], n)
 
 
-def test_the_number_of_rows_survives_numpy(imbalanced):
+@pytest.mark.parametrize("share", [0, -3, 0.0, 1.0, 1.5, True, "many", None, np.nan, 200])
+def test_a_share_that_means_nothing_is_refused(share, imbalanced):
+    hint = r"For a number of rows call top_rows\(X, n\)" if share == 200 else ""
+    with pytest.raises(ValueError, match=rf"or \('top', share\) with a share.*{hint}"):
+        tree_mesa(threshold=("top", share)).fit(*imbalanced)
+
+
+GOALS = [None, "balanced", 0.2, "f1", ("recall", 0.8), ("precision", 0.5), ("top", 0.05)]
+
+
+@pytest.mark.parametrize("threshold", GOALS)
+def test_a_row_is_decided_alone(threshold, imbalanced):
     X, y = imbalanced
-    clf = tree_mesa(threshold=("top", np.int64(5)), random_state=0).fit(X, y)
-    assert (clf.predict(X) == 1).sum() == 5
+    clf = tree_mesa(n_estimators=3, threshold=threshold, random_state=0).fit(X, y)
+    together, rng = clf.predict(X), np.random.default_rng(0)
+    for rows in (rng.choice(len(X), 50, replace=False), *np.arange(30)[:, np.newaxis]):
+        np.testing.assert_array_equal(clf.predict(X[rows]), together[rows])

@@ -89,15 +89,6 @@ def test_the_slider_begins_where_predict_decides(numbers, build):
     assert "does not decide by a threshold" not in report.html
 
 
-def test_a_number_of_rows_to_call_is_not_taken_for_a_threshold(rows):
-    X, y = rows
-    clf = MesaClassifier.from_preset("fast", threshold=("top", 40), random_state=0)
-    clf.fit(X[:1000], y[:1000])
-    report = make_report(clf, X[1000:], y[1000:], **QUICK)
-    assert alarms(report) == (clf.predict(X[1000:]) == "yes").sum() == 40
-    assert "does not decide by a threshold" in report.html
-
-
 def test_an_ensemble_of_ours_with_many_classes(numbers):
     _, X, y = numbers
     labels = np.where(X[:, 2] > 1, 2, y)

@@ -20,7 +20,7 @@ from metasampler.cli._file_options import (
     check_output,
     naming_output,
 )
-from metasampler.cli._threshold_option import parse_threshold
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call
 
 PRESETS = ("default", "fast", "best", "paper")
 
@@ -104,6 +104,7 @@ def fit(
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))
     _check_rule(task, rule, positive)
+    rule, n_called = _as_share(rule, len(task.y))
 
     if in_parts:
         from metasampler.cli._parts_input import with_source
@@ -112,7 +113,7 @@ def fit(
     console = make_console()
     _fitting.print_findings(console, task, str(target))
     settings = {"threshold": rule, "random_state": seed, "n_jobs": jobs}
-    outcome = _fitting.fit_model(task, preset, settings, folds=folds)
+    outcome = _fitting.fit_model(task, preset, settings, folds=folds, n_called=n_called)
     for note in outcome.notes:
         typer.echo(f"Note: {note}", err=True)
     if outcome.scores is not None:
@@ -140,6 +141,19 @@ def _read_in_parts(file: Path, target: str | None, memory: str, options: dict[st
             param_hint="FILE",
         ) from error
     return read_in_parts(file, target, memory, **options)
+
+
+def _as_share(rule: Any, n_rows: int) -> tuple[Any, int | None]:
+    """Return the threshold of the classifier, and how many rows of each file to call, if any."""
+    n_called = rows_to_call(rule)
+    if n_called is None:
+        return rule, None
+    if n_called >= n_rows:
+        raise typer.BadParameter(
+            f"top={n_called:,} would call every row: there are {n_rows:,}.",
+            param_hint="--threshold",
+        )
+    return ("top", n_called / n_rows), n_called
 
 
 def _check_rule(task: Any, rule: Any, positive: str | None) -> None:

@@ -42,6 +42,8 @@ class Outcome:
         The same as numbers, by method.
     notes : list of str
         Warnings of the fit.
+    n_called : int or None
+        The number of rows of each file to call, if it was asked for.
     """
 
     model: Any
@@ -49,6 +51,7 @@ class Outcome:
     scores: Any = None
     figures: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    n_called: int | None = None
 
 
 def print_findings(console: Any, task: Task, target: str) -> None:
@@ -66,8 +69,18 @@ def print_findings(console: Any, task: Task, target: str) -> None:
     console.print()
 
 
-def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) -> Outcome:
-    """Cross-validate beside LightGBM, if there are ``folds``, then fit on all rows."""
+def fit_model(
+    task: Task,
+    preset: str,
+    settings: dict[str, Any],
+    *,
+    folds: int,
+    n_called: int | None = None,
+) -> Outcome:
+    """Cross-validate beside LightGBM, if there are ``folds``, then fit on all rows.
+
+    ``n_called`` is the number of rows of each file that `metasampler predict` will call.
+    """
     y = task.classes[task.y]
     n_jobs, seed = settings["n_jobs"], settings["random_state"]
     results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}
@@ -91,7 +104,7 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
                 rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
                 rival.fit(task.X.iloc[train], task.y[train])
                 advance()
-                _judge(results, task, test, clf, rival)
+                _judge(results, task, test, clf, rival, n_called)
         advance("all rows", steps=0)
         clf = _classifier(preset, settings)
         clf.fit(*((task.X, y) if task.source is None else (task.source,)))
@@ -101,8 +114,9 @@ def fit_model(task: Task, preset: str, settings: dict[str, Any], *, folds: int) 
             notes.setdefault(str(warning.message))
     outcome = Outcome(
         Pipeline([("cleaner", task.cleaner), ("classifier", clf)]),
-        _promise(clf),
+        _promise(clf, n_called),
         notes=list(notes),
+        n_called=n_called,
     )
     if folds:
         outcome.scores = _table(task, results, folds)
@@ -117,7 +131,9 @@ def _classifier(preset: str, settings: dict[str, Any]) -> Any:
     return MesaClassifier.from_preset(preset, **settings)
 
 
-def _judge(results: dict[str, list], task: Task, test: Any, clf: Any, rival: Any) -> None:
+def _judge(
+    results: dict[str, list], task: Task, test: Any, clf: Any, rival: Any, n_of_all: int | None
+) -> None:
     """Add the scores of one fold; LightGBM calls as many rows as MESA does."""
     rows, truth = task.X.iloc[test], task.y[test]
     proba, other = clf.predict_proba(rows), rival.predict_proba(rows)
@@ -136,10 +152,9 @@ def _judge(results: dict[str, list], task: Task, test: Any, clf: Any, rival: Any
             )
         return
     found = truth == task.positive
-    rule = clf.threshold
-    if isinstance(rule, tuple) and rule[0] == "top" and isinstance(rule[1], int):
-        # So many of a table as large as this one.
-        n_called = max(1, round(rule[1] * len(test) / len(task.y)))
+    if n_of_all is not None:
+        # The number is for a file as large as this one.
+        n_called = max(1, round(n_of_all * len(test) / len(task.y)))
     else:
         n_called = int((clf.decide(proba) == clf.minority_class_).sum())
     for name, scores in (("MESA", proba), ("LightGBM", other)):
@@ -183,11 +198,16 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     return drawn
 
 
-def _promise(clf: Any) -> str:
+def _promise(clf: Any, n_called: int | None) -> str:
     """Return what the threshold does, and what to expect of it."""
     promise = clf.summary().promise
     if not promise:
         return "predict returns the class that is most probable compared with its frequency."
+    if n_called is not None:
+        promise = (
+            f"`metasampler predict` calls the {n_called:,} most probable rows of each file. "
+            f"In Python {promise}"
+        )
     return f"Threshold: {promise}"
 
 
@@ -213,6 +233,7 @@ def store(
         left_out={str(name): why for name, why in task.cleaner.left_out_.items()},
         warned={str(name): why for name, why in task.cleaner.report_.warned.items()},
         promise=outcome.promise,
+        n_called=outcome.n_called,
         cross_validation=outcome.figures,
         command=command,
     )

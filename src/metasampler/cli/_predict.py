@@ -15,7 +15,7 @@ from metasampler.cli._file_options import (
     split_names,
     warnings_as_notes,
 )
-from metasampler.cli._threshold_option import parse_threshold
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call
 
 
 def predict(
@@ -65,7 +65,11 @@ def predict(
         raise typer.BadParameter(f"{model.name} holds no fitted classifier.", param_hint="MODEL")
     promise = ""
     if threshold is not None:
-        promise = _decide_by(loaded, parse_threshold(threshold), model.name)
+        rule = parse_threshold(threshold)
+        # A number of rows is called by their ranks in the file, by any model.
+        metadata["n_called"] = rows_to_call(rule)
+        if metadata["n_called"] is None:
+            promise = _decide_by(loaded, rule, model.name)
     with blaming("FILE", ImportError, OSError, ValueError):
         table = TableFile(file)
     scorer = Scorer(loaded, metadata)

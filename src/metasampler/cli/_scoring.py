@@ -40,6 +40,7 @@ class Scorer:
         #: Columns that are read as texts: some rows of them may look like numbers.
         self.texts = [name for name, kind in kinds.items() if kind in ("category", "date")]
         names = list(kinds) or metadata.get("columns")
+        self._n_called = metadata.get("n_called")
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None = names
         self.positive = int(np.argmax(self.classes == self._positive(metadata)))
@@ -52,11 +53,10 @@ class Scorer:
 
     @property
     def n_called(self) -> int | None:
-        """The number of rows to call, if the threshold is one: then the whole file decides."""
-        rule: Any = getattr(self.final, "threshold", None)
-        if not isinstance(rule, (tuple, list)) or rule[0] != "top":
-            return None
-        return None if isinstance(rule[1], float) else int(rule[1])
+        """The number of rows to call, if the fit was given one: then the whole file decides."""
+        n_called = self._n_called
+        is_number = isinstance(n_called, int) and n_called > 0 and len(self.classes) == 2
+        return n_called if is_number else None
 
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""

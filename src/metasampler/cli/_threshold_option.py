@@ -18,7 +18,10 @@ _PARTS = ("recall", "precision")
 
 
 def parse_threshold(text: str) -> Any:
-    """Return a threshold as `MesaClassifier` takes it, given a text as ``recall=0.9``."""
+    """Return a threshold as `MesaClassifier` takes it, given a text as ``recall=0.9``.
+
+    A number of rows, as in ``top=200``, is for the command line only: ``("top", 200)``.
+    """
     name, equals, value = text.strip().partition("=")
     name = name.strip().casefold()
     try:
@@ -40,6 +43,12 @@ def parse_threshold(text: str) -> Any:
     except ValueError:
         raise _wrong(text, name) from None
     raise _wrong(text, name)
+
+
+def rows_to_call(rule: Any) -> int | None:
+    """Return the number of rows that a threshold as ``top=200`` asks for; None for others."""
+    is_number = isinstance(rule, tuple) and rule[0] == "top" and isinstance(rule[1], int)
+    return rule[1] if is_number else None
 
 
 def _probability(text: str) -> float:

@@ -19,7 +19,7 @@ _FEW_ROWS = 10
 _GOALS = {"recall": (1, 1), "precision": (1, 1), "cost": (2, sys.float_info.max), "top": (1, 1)}
 _ALLOWED = (
     "None, 'balanced', a number in (0, 1), 'f1', 'mcc', ('recall', r), ('precision', p), "
-    "('cost', fn_cost, fp_cost), or ('top', n) with a number of rows or a share in (0, 1)"
+    "('cost', fn_cost, fp_cost), or ('top', share) with a share of the rows in (0, 1)"
 )
 
 # What an error calls the rows, by the names of their facts.
@@ -88,7 +88,8 @@ def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:
     if threshold is None or threshold == "balanced":
         return
     if not _means_something(threshold):
-        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.")
+        hint = " For a number of rows call top_rows(X, n)." if _is_number_of_rows(threshold) else ""
+        raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.{hint}")
     if n_classes > 2:
         raise ValueError(
             f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
@@ -112,9 +113,14 @@ def _means_something(threshold: Any) -> bool:
     if not len(numbers) == len(values) == n_values:
         return False
     if name == "top":
-        return values[0] > 0 and (isinstance(values[0], Integral) or values[0] < 1)
+        return 0 < values[0] < 1
     # Compared as they are: a whole number may be too large for a float.
     return all(0 < value <= most for value in values)
+
+
+def _is_number_of_rows(threshold: Any) -> bool:
+    is_top = isinstance(threshold, (tuple, list)) and len(threshold) == 2 and threshold[0] == "top"
+    return is_top and isinstance(threshold[1], Integral) and int(threshold[1]) > 0
 
 
 def needs_held_out_rows(threshold) -> bool:

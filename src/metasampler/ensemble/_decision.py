@@ -13,12 +13,10 @@ from metasampler.ensemble._threshold import Threshold, choose_threshold
 class World:
     """The rows that probabilities and decisions are about.
 
-    ``prior`` is the share of each class, ``n_rows`` the number of rows, and ``minority`` the
-    position of the class to find.
+    ``prior`` is the share of each class, ``minority`` the position of the class to find.
     """
 
     prior: np.ndarray
-    n_rows: int
     minority: int
 
 
@@ -59,7 +57,7 @@ def decide(
         scores = calibrate(held_out.proba)[:, world.minority]
         cuts = CutPoints.of(scores, held_out.codes == world.minority, weights)
     prior = calibrate.prior[world.minority]
-    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior, n_rows=world.n_rows))
+    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior))
 
 
 def _to_prior(codes, weights, prior):

@@ -130,11 +130,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           rows;
         - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation
           rows;
-        - ``("top", n)``: for as many rows as your team can check. A share such as 0.01 gives
-          the threshold that this share of the validation rows reaches. With a number such as 200,
-          `predict` returns the minority class for the 200 most probable of the rows that it gets.
-          `threshold_` and the expected precision and recall then assume that `predict` gets as many
-          rows as `fit` did.
+        - ``("top", share)``: the threshold that this share of the validation rows reaches, such as
+          0.01. For exactly so many rows of a table as your team can check, see `top_rows`.
 
     leaf_smoothing : float or "auto", default="auto"
         How many rows of each class are added to every leaf of tree members. A leaf with n training

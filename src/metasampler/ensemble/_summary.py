@@ -6,8 +6,6 @@ from io import StringIO
 from numbers import Integral
 from typing import Any
 
-from metasampler.ensemble._threshold import rows_to_call
-
 # A screen has 24 lines; title, head and notes take the rest.
 _MOST_ROWS = 12
 
@@ -175,13 +173,6 @@ def _promise(ensemble) -> str:
         return ""
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
     reach = f"if its probability is {ensemble.threshold_:.4f} or more"
-    n_called = rows_to_call(ensemble._rule)
-    if n_called is not None:
-        reach = (
-            f"for the {n_called:,} most probable of the rows it gets. If it gets as many rows as "
-            f"fit saw, {ensemble.class_counts_.sum():,}, their probability is "
-            f"{ensemble.threshold_:.4f} or more"
-        )
     text = f"predict returns {label!r} {reach}."
     expected = [
         f"{_share(name, value)} ({low:.0%} to {high:.0%})"

@@ -1,7 +1,7 @@
 """From probabilities to decisions: the threshold, and what to expect of it on new rows."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -26,12 +26,11 @@ class Threshold(NamedTuple):
     recall_interval: Interval | None = None
 
 
-def choose_threshold(goal, cuts: CutPoints | None, *, prior: float, n_rows: int = 0) -> Threshold:
+def choose_threshold(goal, cuts: CutPoints | None, *, prior: float) -> Threshold:
     """Return the threshold on the probability of the minority class for a goal.
 
     ``cuts`` are those of held-out rows, if there are any; a goal that is tuned needs them.
-    ``prior`` is the frequency of the class in the world that the probabilities describe. A number
-    of rows to call is taken as a share of a table of ``n_rows``.
+    ``prior`` is the frequency of the class in the world that the probabilities describe.
     """
     if goal is None:
         value = 0.5
@@ -42,8 +41,6 @@ def choose_threshold(goal, cuts: CutPoints | None, *, prior: float, n_rows: int 
     else:
         assert cuts is not None
         name, *numbers = (goal,) if isinstance(goal, str) else goal
-        if rows_to_call(goal) is not None:
-            numbers = [min(1.0, numbers[0] / n_rows)]
         rule = _Rule(name, numbers, cuts)
         last = int(rule.choose(cuts.hits, cuts.alarms))
         rule.warn(last)
@@ -52,24 +49,6 @@ def choose_threshold(goal, cuts: CutPoints | None, *, prior: float, n_rows: int 
     if cuts is None:
         return Threshold(value)
     return Threshold(value, *_promise(cuts, cuts.last_called(value), None))
-
-
-def called_rows(threshold, value: float, scores: np.ndarray) -> np.ndarray:
-    """Return which rows are called minority, by a threshold and what was chosen for it."""
-    n_called = rows_to_call(threshold)
-    if n_called is None:
-        return scores >= value
-    # Exactly so many, also where scores are equal: a team's day has no more hours.
-    called = np.zeros(len(scores), dtype=bool)
-    called[np.argsort(-scores, kind="stable")[:n_called]] = True
-    return called
-
-
-def rows_to_call(threshold) -> int | None:
-    """Return how many rows a threshold asks for; None if it does not say so."""
-    if isinstance(threshold, (tuple, list)) and threshold[0] == "top":
-        return int(threshold[1]) if isinstance(threshold[1], Integral) else None
-    return None
 
 
 class _Rule:

@@ -4,7 +4,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from threading import Event
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from metasampler.ensemble._decision import Decision, World, decide
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
-from metasampler.ensemble._threshold import Threshold, called_rows, choose_threshold
+from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.ensemble.base import BaseEnsemble, FittedTeam
 from metasampler.growth import (
     SAMPLING_RATIO,
@@ -162,7 +162,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             prior = data.class_weights / data.class_weights.sum()
-            world = World(prior, data.n_rows, data.minority)
+            world = World(prior, data.minority)
             decision = decide(world, drawn, held_out, self.calibration, self.threshold)
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
@@ -350,7 +350,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
         >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
         >>> n_called = (clf.predict(X) == 1).sum()
-        >>> bool((clf.set_threshold(("precision", 0.9)).predict(X) == 1).sum() < n_called)
+        >>> bool((clf.set_threshold(("top", 0.05)).predict(X) == 1).sum() < n_called)
         True
         """
         check_is_fitted(self)
@@ -358,8 +358,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         chosen = None
         if len(self.classes_) == 2:
             prior = self.calibration_.prior[self._minority]
-            n_rows = int(self.class_counts_.sum())
-            chosen = choose_threshold(threshold, self._cuts, prior=prior, n_rows=n_rows)
+            chosen = choose_threshold(threshold, self._cuts, prior=prior)
         self.threshold = threshold
         self._decide_by(threshold, chosen)
         return self
@@ -393,6 +392,42 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self
 
     # ------------------------------------------------------------------ answers
+
+    def top_rows(self, X, n=None):
+        """Return the rows that are most probably of the smallest class, the most probable first.
+
+        For teams that can check a fixed number of rows. `predict` decides about each row alone;
+        this method compares the rows with each other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows to compare. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
+            part by part.
+
+        n : int, default=None
+            How many rows to return; None ranks all rows.
+
+        Returns
+        -------
+        rows : ndarray of int of shape (min(n, n_samples),)
+            Positions in X. Of rows with equal probabilities, the earlier ones come first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MesaClassifier
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> clf = MesaClassifier(threshold=("top", 0.05), random_state=0).fit(X, y)
+        >>> rows = clf.top_rows(X, 40)  # exactly 40 rows, whatever the threshold is
+        >>> len(rows), float(y[rows].mean()) > 0.9
+        (40, True)
+        """
+        check_is_fitted(self)
+        if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
+            raise ValueError(f"n={n!r} must be a number of rows, 1 or more, or None for all.")
+        scores = self.predict_proba(X)[:, self._minority]
+        return np.argsort(-scores, kind="stable")[:n]
 
     def _staged_totals(self, X, *, soft_leaves=True):
         totals: list = [None] * len(self._members_of)
@@ -430,8 +465,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if len(self.classes_) > 2:
             return np.argmax(proba / self.calibration_.prior, axis=1)
         minority = self._minority
-        called = called_rows(self._rule, self.threshold_, proba[:, minority])
-        return np.where(called, minority, 1 - minority)
+        return np.where(proba[:, minority] >= self.threshold_, minority, 1 - minority)
 
     @property
     def _minority(self) -> int:
