@@ -25,6 +25,9 @@ from metasampler.cli._lightgbm import PlainLightGBM
 from metasampler.cli._table_input import Task
 from metasampler.persistence import save_model
 
+# With fewer rows of a class the folds decide by chance.
+_ENOUGH_ROWS = 25
+
 
 @dataclass
 class Outcome:
@@ -85,6 +88,7 @@ def fit_model(
     n_jobs, seed = settings["n_jobs"], settings["random_state"]
     results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}
     notes: dict[str, None] = {}
+    fitted: list[tuple[Any, Any]] = []
     steps = 2 * folds + 1
     # Threads, not processes: the table is in memory once.
     with (
@@ -100,6 +104,7 @@ def fit_model(
                 clf = _classifier(preset, settings)
                 advance(f"fold {number} of {folds}", steps=0)
                 clf.fit(task.X.iloc[train], y[train])
+                fitted.append((clf, test))
                 advance()
                 rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
                 rival.fit(task.X.iloc[train], task.y[train])
@@ -108,6 +113,9 @@ def fit_model(
         advance("all rows", steps=0)
         clf = _classifier(preset, settings)
         clf.fit(*((task.X, y) if task.source is None else (task.source,)))
+        if fitted and task.counts.min() >= _ENOUGH_ROWS:
+            # In a fit few members score a held-out row. Here whole ensembles do.
+            clf.recalibrate(task.X, y, fitted=fitted)
         advance()
     for warning in caught:
         if issubclass(warning.category, UserWarning):

@@ -1,6 +1,6 @@
 """What a model keeps of the rows of its fit: counts in bins, per column and of the scores."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,6 +160,13 @@ class Baseline:
             len(numbers),
             len(scores),
             encoder,
+        )
+
+    def with_scores(self, scores: np.ndarray) -> "Baseline":
+        """Return the same with the scores of other rows."""
+        scores = scores[_spread(len(scores), MOST_ROWS), np.newaxis]
+        return replace(
+            self, scores=ColumnBins.of(scores, np.zeros(1, dtype=bool)), n_scored=len(scores)
         )
 
     def numbers(self, table: Any, form: TableForm) -> np.ndarray:

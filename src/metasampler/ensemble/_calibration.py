@@ -6,12 +6,13 @@ to probabilities of the real world and keeps their order. Teams are joined first
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit, softmax
 
 from metasampler.growth import GrowthData, join_arrays
@@ -253,6 +254,18 @@ class SigmoidCalibration:
             return np.column_stack([1 - columns[0], columns[0]])
         return _normalise(np.column_stack(columns))
 
+    def shifted(self, prior, proba, codes, weights=None) -> "SigmoidCalibration":
+        """Return the same for two classes with the level of some rows, and the slope as it is."""
+        weights = np.ones(len(codes)) if weights is None else weights / weights.mean()
+        added = _ADDED_ROWS_TO_BLENDS if self.of_log_odds else _ADDED_ROWS
+        old = self.functions[0]
+        logits = old.slope * self._scores(proba)[:, 1] + old.intercept
+        targets = _targets(codes == 1, weights, added)
+        shift = brentq(lambda by: _dot(weights, expit(logits + by) - targets), -50, 50)
+        new = copy(self)
+        new.prior, new.functions = prior, [Sigmoid(old.slope, old.intercept + shift)]
+        return new
+
     def _scores(self, proba: np.ndarray) -> np.ndarray:
         if not self.of_log_odds:
             return proba
@@ -261,14 +274,20 @@ class SigmoidCalibration:
         return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
 
+def _targets(is_class, weights, added: float) -> np.ndarray:
+    """Return Platt's targets: the classes, as far as some more rows of each leave them certain."""
+    n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
+    n_more = 2 * added
+    return np.where(is_class, (n_in + added) / (n_in + n_more), added / (n_out + n_more))
+
+
 def fit_sigmoid(scores, is_class, weights=None, added: float = _ADDED_ROWS) -> Sigmoid:
     """Fit Platt's sigmoid to the scores of some rows, with ``added`` rows more of each class."""
     # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
     # their weights.
     weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
     n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
-    n_more = 2 * added
-    targets = np.where(is_class, (n_in + added) / (n_in + n_more), added / (n_out + n_more))
+    targets = _targets(is_class, weights, added)
 
     def loss(parameters):
         logits = parameters[0] * scores + parameters[1]

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from metasampler._sklearn_compat import take_rows
+from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import GrowthData, fingerprint, join_tables
+from metasampler.growth import GrowthData, check_labels, fingerprint, join_tables
 
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
 _FEW_ROWS = 10
+
+# Below it a new calibration would be chance.
+_FEWEST_TO_RECALIBRATE = 5
 
 # How many values a goal has, and the largest that each may be.
 _GOALS = {"recall": (1, 1), "precision": (1, 1), "cost": (2, sys.float_info.max), "top": (1, 1)}
@@ -81,6 +84,32 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def check_labelled(ensemble, X, y, sample_weight) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the classes of labelled rows as positions, and their weights."""
+    y = check_labels(y, X, owner=ensemble)
+    classes = ensemble.classes_.tolist()
+    places = {label: place for place, label in enumerate(classes)}
+    codes = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    if (codes < 0).any():
+        unknown = list(dict.fromkeys(np.asarray(y)[codes < 0].tolist()))[:10]
+        raise ValueError(
+            f"y has labels that fit did not see, {unknown}; its classes are {classes}."
+        )
+    counts = np.bincount(codes, minlength=len(classes))
+    if counts.min() < _FEWEST_TO_RECALIBRATE:
+        label = classes[int(np.argmin(counts))]
+        raise ValueError(
+            f"y has {counts.min()} rows of class {label!r}; recalibrate needs at least "
+            f"{_FEWEST_TO_RECALIBRATE} of each class."
+        )
+    if sample_weight is None:
+        return codes, None
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if np.bincount(codes, weights).min() <= 0:
+        raise ValueError("sample_weight is zero for all rows of a class.")
+    return codes, weights
 
 
 def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:

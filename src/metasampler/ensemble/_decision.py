@@ -4,7 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metasampler.ensemble._calibration import Calibration, HeldOut, make_calibration
+from metasampler.ensemble._calibration import (
+    Calibration,
+    HeldOut,
+    NoCalibration,
+    SigmoidCalibration,
+    make_calibration,
+)
 from metasampler.ensemble._cut_points import CutPoints
 from metasampler.ensemble._threshold import Threshold, choose_threshold
 
@@ -54,10 +60,41 @@ def decide(
         return Decision(calibrate)
     cuts = None
     if held_out is not None:
-        scores = calibrate(held_out.proba)[:, world.minority]
-        cuts = CutPoints.of(scores, held_out.codes == world.minority, weights)
+        cuts = _cut_points(calibrate, held_out._replace(weights=weights), world.minority)
     prior = calibrate.prior[world.minority]
     return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=prior))
+
+
+def decide_again(
+    old: Calibration, rows: HeldOut, minority: int, method, goal, *, of_log_odds: bool
+) -> Decision:
+    """Fit the calibration and choose the threshold by labelled rows that came after the fit."""
+    totals = np.bincount(rows.codes, rows.weights)
+    prior = totals / totals.sum()
+    calibrate: Calibration
+    if isinstance(old, NoCalibration):
+        calibrate = old
+    elif isinstance(old, SigmoidCalibration) and len(prior) == 2 and rows.are_few(2):
+        calibrate = old.shifted(prior, rows.proba, rows.codes, rows.weights)
+    else:
+        calibrate = make_calibration(
+            method,
+            prior=prior,
+            drawn=getattr(old, "drawn", np.full(len(prior), 1 / len(prior))),
+            proba=rows.proba,
+            codes=rows.codes,
+            weights=rows.weights,
+            of_log_odds=of_log_odds,
+        )
+    if len(prior) > 2:
+        return Decision(calibrate)
+    cuts = _cut_points(calibrate, rows, minority)
+    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=calibrate.prior[minority]))
+
+
+def _cut_points(calibrate: Calibration, rows: HeldOut, minority: int) -> CutPoints:
+    scores = calibrate(rows.proba)[:, minority]
+    return CutPoints.of(scores, rows.codes == minority, rows.weights)
 
 
 def _to_prior(codes, weights, prior):

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
-from metasampler._sklearn_compat import Interval, StrOptions, fit_context
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
-from metasampler.ensemble._checks import check_fit, check_threshold
-from metasampler.ensemble._decision import Decision, World, decide
+from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
+from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
@@ -362,6 +362,83 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.threshold = threshold
         self._decide_by(threshold, chosen)
         return self
+
+    def recalibrate(self, X, y, sample_weight=None, *, fitted=None):
+        """Calibrate and decide anew by labelled rows, without new members.
+
+        For rows that came after the fit, when the classes have other shares than before, or
+        probabilities no longer match what happens. The order of the rows stays as it is. If it has
+        become worse, fit again.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows that the members were not trained on, with at least five of each class. With fewer
+            than 30 of a class, only the level of the probabilities is corrected.
+
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        fitted : iterable of (classifier, rows), default=None
+            Clones of this ensemble that were fitted without the rows of X at these positions. They
+            score these rows in its place, so X may be the rows of the fit.
+            :func:`~sklearn.model_selection.cross_validate` returns such clones and rows. Every row
+            must be in one pair. This is the most exact way to choose a threshold, because whole
+            ensembles score the rows; in a fit only the members that left a row out do.
+
+        Returns
+        -------
+        self : object
+            The same ensemble. `calibration_`, `threshold_` and what to expect of it follow from
+            these rows; `threshold` stays as it is. Scores in `drift` are compared with theirs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MesaClassifier
+        >>> X, y = make_classification(6000, weights=[0.9], random_state=0)
+        >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:2000], y[:2000])
+        >>> rows = np.flatnonzero((y == 0) | (np.arange(6000) % 4 == 0))  # now it is rarer
+        >>> rows = rows[rows >= 2000]
+        >>> before = clf.predict_proba(X[rows])[:, 1].mean()
+        >>> after = clf.recalibrate(X[rows], y[rows]).predict_proba(X[rows])[:, 1].mean()
+        >>> bool(before > 1.5 * y[rows].mean()), bool(abs(after / y[rows].mean() - 1) < 0.05)
+        (True, True)
+        """
+        check_is_fitted(self)
+        codes, weights = check_labelled(self, X, y, sample_weight)
+        if fitted is None:
+            proba = self._mean_proba(X)
+        else:
+            proba = np.full((len(codes), len(self.classes_)), np.nan)
+            for classifier, rows in fitted:
+                proba[rows] = classifier._mean_proba(take_rows(X, rows))
+            if np.isnan(proba).any():
+                raise ValueError("fitted must have a classifier for every row of X.")
+        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights)
+        decision = decide_again(
+            self.calibration_,
+            held_out,
+            self._minority,
+            self.calibration,
+            self._rule,
+            of_log_odds=self._blend is not None,
+        )
+        self.calibration_, self._cuts = decision.calibration, decision.cuts
+        self._decide_by(self._rule, decision.threshold)
+        if self._baseline is not None:
+            scores = decision.calibration(proba)[:, self._minority]
+            self._baseline = self._baseline.with_scores(scores)
+        return self
+
+    def _mean_proba(self, X) -> np.ndarray:
+        """Return the members' joint answer, before calibration."""
+        *_, totals = self._staged_totals(self._check_predict_table(X))
+        return self._mean_of(totals, len(self.estimators_))
 
     def set_params(self, **params):
         """Set parameters; a new `threshold` of a fitted ensemble takes effect at once.

@@ -7,6 +7,7 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
+    check_labels,
     looked_at,
     make_growth_data,
     unchanged_on_error,
@@ -69,6 +70,7 @@ __all__ = [
     "PowerDraw",
     "RandomStreams",
     "Stream",
+    "check_labels",
     "copy_input_tags",
     "draw_rows",
     "fingerprint",
