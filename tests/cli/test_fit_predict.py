@@ -131,7 +131,7 @@ def test_what_fit_prints_and_keeps(run, claims, tmp_path):
     n_bad = int((claims["bad"] == "yes").sum())
     assert f"'no' {900 - n_bad}, 'yes' {n_bad}" in text
     assert "Dropped, as asked: clerk" in text
-    assert "record id identifier left out" in text
+    assert "record id number identifier left out" in text
     assert "MESA" in text
     assert "LightGBM" in text
     assert "Threshold: predict returns 'yes' if its probability is" in text
@@ -346,14 +346,27 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 
 
-def test_dates_in_another_format_are_named_once(run, model, claims, tmp_path):
-    other = claims.drop(columns="bad")
-    other["entered"] = pd.to_datetime(other["entered"], format="%d.%m.%Y").dt.strftime("%Y-%m-%d")
+def test_cells_that_cannot_be_read_are_named_once(run, model, claims, tmp_path):
+    other = claims.drop(columns="bad").astype({"age": object})
+    claims.to_csv(tmp_path / "claims.csv", index=False)
+    run("predict", model, "claims.csv", "--output", "before.csv")
+    # Dates with the year first are clear in any column.
+    days = pd.to_datetime(other["entered"], format="%d.%m.%Y").dt.strftime("%Y-%m-%d")
+    other["entered"] = days
+    other.loc[[450, 451, 899], "age"] = "n. k."
     other.to_csv(tmp_path / "other.csv", index=False)
     said = run("predict", model, "other.csv", "--chunk-rows", 300)
-    assert said.count("Note: 300 of 300 texts of column 'entered' are not a date like") == 1
+    n_known = other["age"].notna().sum()
+    assert f"3 of {n_known} cells are not numbers, for instance 'n. k.' in row 451." in said
     assert said.count("Note:") == 1
     assert "UserWarning" not in said
+    before, after = pd.read_csv("before.csv"), pd.read_csv("scores.csv")
+    same = np.delete(np.arange(900), [450, 451, 899])
+    assert before["probability"][same].equals(after["probability"][same])
+    other.loc[:200, "age"] = "?"
+    other.to_csv(tmp_path / "other.csv", index=False)
+    said = run("predict", model, "other.csv", "--chunk-rows", 300, code=2)
+    assert "More than 10% cannot be read" in said
 
 
 def test_codes_with_zeros_in_front_keep_them(run, model, claims, tmp_path):

@@ -3,6 +3,7 @@
 import pickle
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 
-from metasampler.tables import TableEncoder
+from metasampler.tables import TableEncoder, unread_cells
 
 NAN = np.nan
 
@@ -173,13 +174,13 @@ COLUMNS = {
     "durations": (
         pandas_column([timedelta(hours=36), None]),
         polars_column([timedelta(hours=36), None]),
-        "date",
+        "duration",
         [1.5, NAN],
     ),
     "durations as objects": (
         pandas_column([timedelta(hours=36), None], object),
         polars_column([timedelta(hours=36), None], pl.Duration("ms")),
-        "date",
+        "duration",
         [1.5, NAN],
     ),
     "periods": (
@@ -191,7 +192,7 @@ COLUMNS = {
     "times of day": (
         pandas_column([time(18), None]),
         polars_column([time(18), None]),
-        "date",
+        "duration",
         [0.75, NAN],
     ),
     "nothing": (
@@ -368,12 +369,13 @@ def test_columns_that_become_empty_or_full(library):
 def test_columns_of_another_kind():
     encoder = TableEncoder().fit(pd.DataFrame({"n": [1, 2], "day": [date(2020, 1, 1)] * 2}))
     fine = pd.DataFrame({"n": [1], "day": [date(2020, 1, 1)]})
-    with pytest.raises(ValueError, match=r"'n' held a number in every row .* now holds a category"):
-        encoder.transform(fine.assign(n=["many"]))
+    with pytest.raises(ValueError, match=r"'n' held a number in every row .* now holds a date"):
+        encoder.transform(fine.assign(n=[date(2020, 1, 1)]))
     with pytest.raises(ValueError, match=r"'day' held a date in every row .* now holds a number"):
         encoder.transform(fine.assign(day=[3]))
-    with pytest.raises(ValueError, match=r"'day' held a date .* '2020-01-02'\. Convert texts"):
-        encoder.transform(fine.assign(day=["2020-01-02"]))
+    with pytest.raises(ValueError, match=r"'day' held a date .* '1/2/2020'\. Convert texts"):
+        encoder.transform(fine.assign(day=["1/2/2020"]))
+    assert_array_equal(encoder.transform(fine.assign(day=["2020-01-01"])), encoder.transform(fine))
 
 
 def test_only_what_fit_saw_counts():
@@ -401,7 +403,7 @@ def test_what_it_refuses():
 def test_copies_and_pickles():
     frame = pd.DataFrame({"a": ["x", "x", "y"], "b": [1, None, 3]})
     encoder = TableEncoder(min_count=1).fit(frame)
-    assert clone(encoder).get_params() == {"min_count": 1}
+    assert clone(encoder).get_params() == {"min_count": 1, "text": "topics"}
     assert not hasattr(clone(encoder), "kinds_")
     again = pickle.loads(pickle.dumps(encoder))
     assert_array_equal(again.transform(pl.from_pandas(frame)), encoder.transform(frame))
@@ -414,3 +416,160 @@ def test_inside_scikit_learns_tools():
     assert list(both.get_feature_names_out()) == ["tableencoder__a", "remainder__b"]
     named = TableEncoder().set_output(transform="pandas").fit_transform(frame)
     assert list(named.columns) == ["a", "b"]
+
+
+# ---------------------------------------------------------------------- dates
+
+
+def moments(start, step, n=400):
+    return pd.date_range(start, periods=n, freq=step)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dates_give_the_parts_that_vary(library):
+    frame = pd.DataFrame(
+        {
+            "by hour": moments("2024-05-31 00:30", "7h"),
+            "by day": moments("2024-01-01", "D"),
+            "of month": moments("1990-01-01", "MS"),
+            "once": pd.Timestamp("2024-01-01 03:00"),
+        }
+    )
+    given = pl.from_pandas(frame) if library == "polars" else frame
+    encoder = TableEncoder().fit(given)
+    assert encoder.get_feature_names_out().tolist() == [
+        *(f"by hour ({p})" for p in ("days since 1970", "hour", "weekday", "month")),
+        "by hour (day of month)",
+        *(f"by day ({p})" for p in ("days since 1970", "weekday", "month", "day of month")),
+        *(f"of month ({p})" for p in ("days since 1970", "weekday", "month")),
+        "once (days since 1970)",
+        *("by day - by hour (days)", "of month - by hour (days)", "once - by hour (days)"),
+        *("of month - by day (days)", "once - by day (days)", "once - of month (days)"),
+    ]
+    named = dict(zip(encoder.get_feature_names_out(), encoder.transform(given).T, strict=True))
+    first = frame["by hour"].dt
+    assert_array_equal(named["by hour (hour)"], first.hour + 0.5)
+    assert_array_equal(named["by hour (weekday)"], first.day_of_week)
+    assert_array_equal(named["by hour (month)"], first.month)
+    assert_array_equal(named["by hour (day of month)"], first.day)
+    between = (frame["by day"] - frame["by hour"]) / pd.Timedelta("1D")
+    np.testing.assert_allclose(named["by day - by hour (days)"], between, atol=1e-9)
+
+
+def test_many_dates_are_compared_with_their_neighbours():
+    frame = pd.DataFrame({f"d{k}": moments("2024-01-01", f"{k + 1}D") for k in range(7)})
+    pairs = [(each.first, each.second) for each in TableEncoder().fit(frame).differences_]
+    assert pairs == [(f"d{k}", f"d{k + 1}") for k in range(6)]
+
+
+def test_dates_with_gaps_and_as_texts():
+    frame = pd.DataFrame({"day": moments("2024-01-01", "D"), "x": 1.0})
+    encoder = TableEncoder().fit(frame)
+    later = frame.assign(day=frame["day"].dt.strftime("%Y-%m-%d"))
+    later.loc[3, "day"] = None
+    encoded = encoder.transform(later)
+    assert np.isnan(encoded[3, :4]).all()
+    assert_array_equal(np.delete(encoded, 3, 0), np.delete(encoder.transform(frame), 3, 0))
+
+
+@settings(max_examples=15)
+@given(cuts=st.sets(st.integers(1, 199)), seed=st.integers(0, 20))
+def test_what_is_learned_does_not_depend_on_partitions(cuts, seed):
+    rng = np.random.default_rng(seed)
+    words = [first + second + "ay" for first in "bdklmnst" for second in "aeiou"]
+    frame = pd.DataFrame(
+        {
+            "paid": moments("2024-01-01", "5h", 200),
+            "due": moments("2024-01-01", "D", 200),
+            "town": rng.choice(["Rome", "Oslo", "Lima", "Bonn"], 200),
+            "remark": [" ".join(rng.choice(words, 6)) for _ in range(200)],
+        }
+    )
+    frame.loc[rng.random(200) < 0.3, "due"] = pd.NaT
+    edges = [0, *sorted(cuts), 200]
+    blocks = [frame[i:j] for i, j in pairwise(edges)]
+    whole = TableEncoder().fit(frame)
+    parted = TableEncoder().fit_blocks(lambda ask, *args: [ask(block, *args) for block in blocks])
+    assert parted.kinds_ == whole.kinds_
+    assert whole.kinds_["remark"] == "text"
+    expected = whole.transform(frame)
+    assert_array_equal(parted.transform(frame), expected)
+    # Nor do the numbers of a row depend on the rows beside it.
+    assert_array_equal(np.vstack([parted.transform(block) for block in blocks]), expected)
+
+
+# ---------------------------------------------------------------------- cells
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_numbers_that_come_as_texts(library):
+    encoder = TableEncoder().fit(library.DataFrame({"n": [1.0, 2.5]}))
+    texts = ["294.48", "1e-5", "1,200", "$3", "-4", "NaN", "", "n/a", None, " 7 "]
+    expected = [294.48, 1e-5, 1200, 3, -4, NAN, NAN, NAN, NAN, 7]
+    assert_array_equal(encoder.transform(library.DataFrame({"n": texts}))[:, 0], expected)
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_cells_that_cannot_be_read_count_as_missing(library):
+    encoder = TableEncoder().fit(library.DataFrame({"n": [1.0, 2.5]}))
+    texts = [*map(str, range(30)), None, "abc", "", "?"]
+    words = "'n' .* 2 of 32 cells are not numbers, for instance 'abc' in row 32. They count as"
+    with pytest.warns(UserWarning, match=words):
+        numbers = encoder.transform(library.DataFrame({"n": texts}))[:, 0]
+    assert_array_equal(numbers, [*range(30), *[NAN] * 4])
+    many = library.DataFrame({"n": [*map(str, range(30)), *["abc"] * 4]})
+    with pytest.raises(ValueError, match=r"'n' .* 4 of 34 cells are not .* More than 10% cannot"):
+        encoder.transform(many)
+
+
+def test_chunks_are_judged_as_a_whole():
+    encoder = TableEncoder().fit(pd.DataFrame({"n": [1.0, 2.5]}))
+    chunks = [pd.DataFrame({"n": ["1"] * 30}), pd.DataFrame({"n": ["2", "x"]})]
+    words = "1 of 32 cell is not a number, for instance 'x' in row 32"
+
+    def encode_all():
+        with unread_cells() as unread:
+            for chunk in chunks:
+                encoder.transform(chunk)
+                unread.next_rows(len(chunk))
+
+    with pytest.warns(UserWarning, match=words):
+        encode_all()
+    chunks = [pd.DataFrame({"n": [text]}) for text in ("x", "y")]
+    with pytest.raises(ValueError, match="2 of 2 cells are not numbers"):
+        encode_all()
+
+
+# ---------------------------------------------------------------------- free text
+
+
+def remarks(n, seed=0):
+    rng = np.random.default_rng(seed)
+    parts = ["one", "bird", "left", "engine", "final", "approach", "damage", "today"]
+    return [" ".join(rng.choice(parts, 7)) for _ in range(n)]
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_free_text_becomes_topics(library):
+    frame = library.DataFrame({"remark": [*remarks(300), None], "x": [1.0] * 301})
+    encoder = TableEncoder().fit(frame)
+    assert encoder.kinds_ == {"remark": "text", "x": "number"}
+    names = encoder.get_feature_names_out().tolist()
+    assert names[0] == "remark (topic 1)"
+    numbers = encoder.transform(frame)
+    assert np.isnan(numbers[300, :-1]).all()
+    assert np.isfinite(numbers[:300]).all()
+    assert_array_equal(
+        encoder.transform(library.DataFrame({"remark": ["xyz"], "x": [1.0]}))[0, 0], 0
+    )
+    ignoring = TableEncoder(text="ignore").fit(frame)
+    assert_array_equal(ignoring.transform(frame), np.ones((301, 1)))
+    with pytest.raises(ValueError, match=r"No column is left .*\['remark'\] hold free text"):
+        TableEncoder(text="ignore").fit(frame[["remark"]])
+
+
+def test_names_are_not_free_text():
+    names = [f"the old town of {k % 40}" for k in range(400)]
+    assert TableEncoder().fit(pd.DataFrame({"x": names})).kinds_ == {"x": "category"}
+    hashes = [f"{k:x} {k * 7:x} {k * 13:x}" for k in range(400)]
+    assert TableEncoder().fit(pd.DataFrame({"x": hashes})).kinds_ == {"x": "category"}

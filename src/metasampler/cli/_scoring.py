@@ -16,6 +16,7 @@ from metasampler._running import progress_bar
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile
+from metasampler.tables import unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -38,7 +39,7 @@ class Scorer:
         self.before, self.final = unwrap(model)
         kinds = metadata.get("column_kinds") or {}
         #: Columns that are read as texts: some rows of them may look like numbers.
-        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date")]
+        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date", "text")]
         names = list(kinds) or metadata.get("columns")
         self._n_called = metadata.get("n_called")
         #: Columns that the model needs; None if it knows them by their number only.
@@ -97,10 +98,13 @@ def score_file(
             shown = max(shown, percent)
 
         places = _Places(Path(folder), len(scorer.classes), scorer.positive)
-        for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
-            if len(frame):
-                places.add(*scorer(frame))
-            show(0.8 * file.part_read, f"{places.n_rows:,} rows")
+        # What cannot be read is judged over all chunks.
+        with unread_cells() as unread:
+            for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
+                if len(frame):
+                    places.add(*scorer(frame))
+                    unread.next_rows(len(frame))
+                show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
             raise ValueError(f"{file.name} has no rows.")
         places.rank(scorer.n_called, chunk_rows)

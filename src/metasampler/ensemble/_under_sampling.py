@@ -288,7 +288,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if all(hasattr(member, "feature_importances_") for member in self.estimators_):
             importances = self.feature_importances_
         encoder = data.form.encoder
-        names = list(encoder.kinds_) if encoder else getattr(self, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
+        if encoder is not None:
+            names = encoder.get_feature_names_out().tolist()
         self._baseline = Baseline.of(
             data.sample(MOST_ROWS), data.form, names, importances, self._score_of_table
         )

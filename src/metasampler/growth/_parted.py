@@ -174,10 +174,9 @@ def make_parted_data(
     n_train, weighted = starts[-1], source.weight is not None
     if X_val is not None:
         X_val = form(form.ordered(X_val), name="X_val", owner=owner)
-        if X_val.shape[1] != looked.example.shape[1]:
-            raise ValueError(
-                f"X_val has {X_val.shape[1]} columns, but X has {looked.example.shape[1]}."
-            )
+        n_columns = form(looked.example).shape[1]
+        if X_val.shape[1] != n_columns:
+            raise ValueError(f"X_val has {X_val.shape[1]} columns, but X has {n_columns}.")
         y_val = check_labels(y_val, X_val, owner=owner, name="y_val")
         weights, rows = np.ones(len(y_val)) if weighted else None, np.arange(len(y_val))
         if sample_weight_val is not None:

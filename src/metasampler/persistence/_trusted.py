@@ -47,6 +47,16 @@ _OWN = {
     "policy._rivals": ("Drawn", "WithRivals"),
     "tables._cleaner": ("TableCleaner",),
     "tables._encoder": ("TableEncoder",),
+    "tables._encodings": (
+        "CategoryColumn",
+        "DateColumn",
+        "DateDifference",
+        "DurationColumn",
+        "EmptyColumn",
+        "IgnoredColumn",
+        "NumberColumn",
+        "TextColumn",
+    ),
     "tables._form": ("TableForm", "TreeTable"),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }

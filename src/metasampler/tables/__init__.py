@@ -8,6 +8,7 @@ from metasampler.tables._columns import is_frame
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
+from metasampler.tables._unread import unread_cells
 
 __all__ = [
     "ColumnFacts",
@@ -19,5 +20,6 @@ __all__ = [
     "inspect_columns",
     "is_frame",
     "lowest_values",
+    "unread_cells",
     "unseen_levels",
 ]

@@ -1,8 +1,5 @@
 """The cleaner: a table without the columns that should not be learned from."""
 
-import warnings
-from collections.abc import Callable
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -12,27 +9,29 @@ from metasampler.tables._columns import (
     columns_of,
     is_empty,
     is_frame,
-    numbers_of,
     texts_of,
 )
 from metasampler.tables._dates import days_of_texts
-from metasampler.tables._numbers import numbers_of_texts
-from metasampler.tables._sense import inspect_columns
+from metasampler.tables._encodings import read_numbers
+from metasampler.tables._numbers import currencies_of_texts, numbers_of_texts
+from metasampler.tables._sense import currency_name, inspect_columns
+from metasampler.tables._unread import note_unread, unread_cells
 
 __all__ = ["TableCleaner"]
 
-# Part of the texts of a column that may be unreadable: single ones are slips of the pen.
-_MOST_UNREAD = 0.1
+_MICROSECONDS_A_DAY = 86_400_000_000
 
 
 class TableCleaner(TransformerMixin, BaseEstimator):
     """Leave out the columns of a table that a model should not learn from, and read its texts.
 
     It does what :func:`inspect_columns` says. It drops identifiers, constants, empty columns and
-    columns that repeat the target. Dates that are written as texts become days since 1970. Numbers
-    that are written as texts, as ``"$1,200"``, become numbers. Infinite numbers become missing
-    values. The result is a data frame of the same library. Pass it to a
-    classifier of this package or to a `TableEncoder`.
+    columns that repeat the target. Dates that are written as texts become dates. Numbers that are
+    written as texts, as ``"$1,200"``, become numbers; amounts in several currencies also give a
+    category with the currency. Infinite numbers become missing values. Texts that cannot be read
+    count as missing, with a warning; with more than a tenth of a column it is an error. The result
+    is a data frame of the same library. Pass it to a classifier of this package or to a
+    `TableEncoder`.
 
     Parameters
     ----------
@@ -41,6 +40,12 @@ class TableCleaner(TransformerMixin, BaseEstimator):
 
     drop : sequence of column names, default=()
         Columns to drop in any case.
+
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        How to read dates such as 03/04/2026 if both orders fit all dates of a column.
+
+    text : {"topics", "ignore"}, default="topics"
+        Whether columns of free text stay. ``"ignore"`` drops them.
 
     Attributes
     ----------
@@ -51,8 +56,11 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         The dropped columns, with the reason for each.
 
     kinds_ : dict of str
-        The kind of each column that stays: ``"number"``, ``"category"``, ``"date"``, or
-        ``"empty"`` for one without values that `keep` names.
+        The kind of each column that stays: ``"number"``, ``"category"``, ``"date"``,
+        ``"duration"``, ``"text"``, or ``"empty"`` for one without values that `keep` names.
+
+    derived_ : dict of str
+        The columns that are added, with the column that each is from.
 
     n_features_in_ : int
         Number of columns.
@@ -78,9 +86,11 @@ class TableCleaner(TransformerMixin, BaseEstimator):
     ['order']
     """
 
-    def __init__(self, *, keep=(), drop=()):
+    def __init__(self, *, keep=(), drop=(), dates="auto", text="topics"):
         self.keep = keep
         self.drop = drop
+        self.dates = dates
+        self.text = text
 
     def fit(self, X, y=None):
         """Find the columns to leave out.
@@ -101,6 +111,8 @@ class TableCleaner(TransformerMixin, BaseEstimator):
             raise TypeError(f"X must be a data frame; got {type(X).__name__}.")
         if not X.shape[0]:
             raise ValueError("X has no rows to learn from.")
+        if self.text not in ("topics", "ignore"):
+            raise ValueError(f"text={self.text!r} must be 'topics' or 'ignore'.")
         names = list(columns_of(X))
         for parameter in ("keep", "drop"):
             given = getattr(self, parameter)
@@ -113,16 +125,28 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         if both:
             raise ValueError(f"keep and drop both name {sorted(map(str, both))[:10]}.")
         looked_at = X[[name for name in names if name not in set(self.drop)]]
-        self.report_ = inspect_columns(looked_at, y, keep=self.keep)
+        self.report_ = inspect_columns(looked_at, y, keep=self.keep, dates=self.dates)
         self.left_out_ = dict.fromkeys(self.drop, "As asked.") | self.report_.left_out
+        if self.text == "ignore":
+            texts = [each.name for each in self.report_.columns if each.kind == "text"]
+            self.left_out_ |= dict.fromkeys(set(texts) - set(self.keep), "Free text, as asked.")
         used = [each for each in self.report_.columns if each.name not in self.left_out_]
         if not used:
             raise ValueError(f"No column is left to learn from: {self.left_out_}.")
         self.kinds_ = {each.name: each.kind for each in used}
-        self._date_formats = {each.name: each.date_format for each in used if each.date_format}
-        self._number_formats = {
+        self.date_formats_ = {each.name: each.date_format for each in used if each.date_format}
+        self.number_formats_ = {
             each.name: each.number_format for each in used if each.number_format
         }
+        # A table whose names are not texts gets no column with a text as its name.
+        self.derived_ = {
+            currency_name(each.name): each.name
+            for each in used
+            if each.currencies and isinstance(each.name, str)
+        }
+        taken = [name for name in self.derived_ if name in names]
+        if taken:
+            raise ValueError(f"X has a column {taken[0]!r}; amounts need this name: rename it.")
         self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
         self.n_features_in_ = len(names)
         return self
@@ -147,33 +171,50 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         missing = [name for name in self.kinds_ if name not in columns]
         if missing:
             raise ValueError(f"X lacks the columns {missing[:10]}, which fit has seen.")
-        changed = {}
+        with unread_cells(self):
+            changed = self._changed(columns)
+        return _with_columns(X[list(self.kinds_)], changed, self._names())
+
+    def _names(self) -> list:
+        """Return the names of the columns that are left; one that is added follows its source."""
+        of_source = {source: name for name, source in self.derived_.items()}
+        return [
+            each
+            for name in self.kinds_
+            for each in ([name, of_source[name]] if name in of_source else [name])
+        ]
+
+    def _changed(self, columns: dict) -> dict:
+        """Return the columns that cannot stay as they are, and those that are added."""
+        changed: dict = {}
+        of_source = {source: name for name, source in self.derived_.items()}
         for name, kind in self.kinds_.items():
             column = columns[name]
-            if name in self._date_formats and not is_empty(column):
-                # Where a library has read the texts as dates by itself, they are left to it.
-                if column_kind(column) == "category":
-                    written = self._date_formats[name]
-                    changed[name] = _read_texts(name, column, days_of_texts, written, "date")
-                elif column_kind(column) == "date":
-                    changed[name] = numbers_of(column, "date")
-            elif kind == "number" and not is_empty(column):
-                values = self._numbers(name, column)
-                if values is not None:
+            found = "empty" if is_empty(column) else column_kind(column)
+            if name in of_source:
+                texts = texts_of(column) if found == "category" else None
+                units = np.full(len(column), None) if texts is None else currencies_of_texts(*texts)
+                changed[of_source[name]] = units
+            # Where a library has read the texts by itself, they are left to it.
+            if kind == found == "date":
+                read_numbers(column, name, "date")
+            elif kind == "date" and name in self.date_formats_ and found == "category":
+                levels, codes = texts_of(column)
+                days = days_of_texts(levels, codes, self.date_formats_[name])
+                note_unread(name, "date", days, levels, codes)
+                changed[name] = _moments(days)
+            elif kind == "number" and name in self.number_formats_ and found == "category":
+                levels, codes = texts_of(column)
+                values = numbers_of_texts(levels, codes, self.number_formats_[name])
+                note_unread(name, "number", values, levels, codes)
+                changed[name] = values
+            elif kind == "date" and found == "category":
+                changed[name] = _moments(read_numbers(column, name, "date"))
+            elif kind == "number" and found in ("category", "number"):
+                values = read_numbers(column, name, "number")
+                if found == "category" or np.isinf(values).any():
                     changed[name] = np.where(np.isinf(values), np.nan, values)
-        return _with_columns(X[list(self.kinds_)], changed)
-
-    def _numbers(self, name, column) -> np.ndarray | None:
-        """Return the numbers of a column; None if it can stay as it is."""
-        found = column_kind(column)
-        # Cleaners of earlier versions have none.
-        written = getattr(self, "_number_formats", {}).get(name)
-        if written and found == "category":
-            return _read_texts(name, column, numbers_of_texts, written, "number")
-        if found == "number":
-            values = numbers_of(column, "number")
-            return values if np.isinf(values).any() else None
-        return None
+        return changed
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns that are left.
@@ -188,7 +229,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         names : ndarray of str
         """
         check_is_fitted(self)
-        return np.array([str(name) for name in self.kinds_], dtype=object)
+        return np.array([str(name) for name in self._names()], dtype=object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -199,32 +240,27 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _read_texts(name, column, read: Callable, written: str, what: str) -> np.ndarray:
-    """Return the texts of a column as numbers; if many cannot be read, warn."""
-    levels, codes = texts_of(column)
-    values = read(levels, codes, written)
-    unread, n_texts = np.isnan(values) & (codes >= 0), np.count_nonzero(codes >= 0)
-    if unread.sum() > _MOST_UNREAD * n_texts:
-        example = str(levels[codes[np.argmax(unread)]])
-        warnings.warn(
-            f"{unread.sum():,} of {n_texts:,} texts of column {name!r} are not a {what} like "
-            f"{written}, as in the rows that fit saw; for instance {example!r}. They count as "
-            "missing.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return values
+def _moments(days: np.ndarray) -> np.ndarray:
+    """Return days since 1970 as moments."""
+    ticks = np.full(len(days), "NaT", dtype="datetime64[us]")
+    known = np.isfinite(days)
+    ticks[known] = np.round(days[known] * _MICROSECONDS_A_DAY).astype("int64").astype(ticks.dtype)
+    return ticks
 
 
-def _with_columns(X, changed: dict):
-    """Return a frame with some columns replaced by numbers."""
+def _with_columns(X, changed: dict, names: list):
+    """Return a frame with some columns replaced or added, in the order of their names."""
     if not changed:
         return X
     if type(X).__module__.startswith("polars"):
         import polars
 
-        return X.with_columns([polars.Series(name, values) for name, values in changed.items()])
+        series = [
+            polars.Series(name, values.tolist() if values.dtype == object else values)
+            for name, values in changed.items()
+        ]
+        return X.with_columns(series)[names]
     X = X.copy(deep=False)
     for name, values in changed.items():  # `assign` takes texts as names only
         X[name] = values
-    return X
+    return X[names]

@@ -52,30 +52,39 @@ def is_plain_number(column) -> bool:
 
 
 def column_kind(column) -> str:
-    """Return what a column holds: ``"number"``, ``"date"``, ``"category"`` or ``"other"``."""
+    """Return what a column holds.
+
+    It is one of ``"number"``, ``"date"``, ``"duration"`` (or a time of day), ``"category"`` and
+    ``"other"``.
+    """
     if _is_polars(column):
-        kind = column.dtype
-        if kind.is_temporal():
-            return "date"
-        if kind.is_numeric() or str(kind) in ("Boolean", "Null"):
-            return "number"
-        return (
-            "category"
-            if str(kind).split("(")[0] in ("String", "Categorical", "Enum")
-            else (_kind_of_objects(column.to_list()))
-        )
+        return _kind_of_polars(column)
     kind = column.dtype
     if str(kind) == "category":
         return "category"
-    if getattr(kind, "kind", "O") in "biuf":
+    code = getattr(kind, "kind", "O")
+    if code in "biuf":
         return "number"
-    if getattr(kind, "kind", "O") in "mM":
-        return "date"
-    if str(kind) in ("string", "str"):
+    if code in "mM":
+        return "date" if code == "M" else "duration"
+    if str(kind) in ("string", "str") or str(kind).startswith("interval["):
         return "category"
     if _is_period(column):
         return "date"
     return _kind_of_objects(column.tolist())
+
+
+def _kind_of_polars(column) -> str:
+    kind = column.dtype
+    name = str(kind).split("(")[0]
+    if kind.is_temporal():
+        return "duration" if name in ("Duration", "Time") else "date"
+    if kind.is_numeric() or name in ("Boolean", "Null"):
+        return "number"
+    if name in ("String", "Categorical", "Enum"):
+        return "category"
+    # What a type of another library means is not in its values.
+    return _kind_of_objects(column.to_list()) if name in ("Object", "Binary") else "other"
 
 
 def _is_period(column) -> bool:
@@ -87,26 +96,38 @@ def _kind_of_objects(values: list) -> str:
     found = {type(value) for value in values if not is_missing(value)}
     if not found or all(issubclass(kind, (Number, Decimal, np.bool_)) for kind in found):
         return "other" if any(issubclass(kind, complex) for kind in found) else "number"
-    if any(all(issubclass(kind, moment) for kind in found) for moment in (date, timedelta, time)):
+    moments = {date: "date", timedelta: "duration", time: "duration"}
+    for moment, name in moments.items():
+        if all(issubclass(kind, moment) for kind in found):
+            return name
+    if all(kind.__name__ == "Period" for kind in found):
         return "date"
     plain = (str, bytes, Number, Decimal, np.bool_, date, np.generic)
-    return "category" if all(issubclass(kind, plain) for kind in found) else "other"
+    others = {kind.__name__ for kind in found if not issubclass(kind, plain)}
+    return "category" if others <= {"Interval"} else "other"
 
 
 def is_empty(column) -> bool:
     """Return whether a column has missing values only: such a column has no kind."""
-    if len(column) and not is_missing(column[0] if _is_polars(column) else column.iat[0]):
+    if _is_polars(column):
+        if column.dtype.is_float():
+            return bool(column.is_nan().fill_null(True).all())
+        if str(column.dtype) == "Object":
+            return all(map(is_missing, column.to_list()))
+        return column.null_count() == len(column)
+    if len(column) and not is_missing(column.iat[0]):
         # Nearly always: the rest of the column need not be read.
         return False
-    if not _is_polars(column):
-        return bool(column.isna().all())
-    if column.dtype.is_float():
-        return bool(column.is_nan().fill_null(True).all())
-    return column.null_count() == len(column)
+    return bool(column.isna().all()) or (
+        column.dtype == object and all(map(is_missing, column.tolist()))
+    )
 
 
 def first_value(column):
-    """Return the first value of a column that is not missing."""
+    """Return the first value of a column that is not missing, or a text that shows it."""
+    if _is_polars(column) and column.dtype.is_temporal():
+        # As a text: polars has moments for which Python has none.
+        return str(column.drop_nulls().head(1).to_numpy()[0])
     # One by one: a list of all values would be made of as many Python objects.
     return next(value for value in column if not is_missing(value))
 
@@ -121,8 +142,8 @@ def is_missing(value) -> bool:
 
 
 def numbers_of(column, kind: str) -> np.ndarray:
-    """Return a column of numbers or dates as floats; dates are days since 1970."""
-    if kind == "date":
+    """Return a column of numbers, dates or durations as floats; dates are days since 1970."""
+    if kind in ("date", "duration"):
         return _days_of(column)
     if _is_polars(column):
         if str(column.dtype).startswith(("Object", "List")):
@@ -149,17 +170,7 @@ def _float(value) -> float:
 
 def _days_of(column) -> np.ndarray:
     if _is_polars(column):
-        import polars
-
-        kind = str(column.dtype)
-        if kind == "Time":
-            return column.cast(polars.Int64).cast(polars.Float64).to_numpy() / (
-                1000 * _MICROSECONDS_A_DAY
-            )
-        if kind == "Date":
-            column = column.cast(polars.Datetime("us"))
-        ticks = column.dt.cast_time_unit("us")
-        return ticks.to_physical().cast(polars.Float64).to_numpy() / _MICROSECONDS_A_DAY
+        return _days_of_polars(column)
     import pandas
 
     if _is_period(column):
@@ -169,10 +180,26 @@ def _days_of(column) -> np.ndarray:
     elif isinstance(first_value(column), (timedelta, time)):
         return np.array([np.nan if is_missing(value) else _part_of_day(value) for value in column])
     else:
+        if column.dtype == object and type(first_value(column)).__name__ == "Period":
+            column = column.map(lambda value: value.to_timestamp(), na_action="ignore")
         stamps = pandas.to_datetime(column, utc=True, errors="coerce")
         ticks = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
     days = ticks.astype("int64") / _MICROSECONDS_A_DAY
     return np.where(np.isnat(ticks), np.nan, days)
+
+
+def _days_of_polars(column) -> np.ndarray:
+    import polars
+
+    # Its numbers: polars has moments far beyond those that can be converted.
+    name = str(column.dtype).split("(")[0]
+    unit = {"Date": "D", "Time": "ns"}.get(name) or column.dtype.time_unit
+    ticks = column.to_physical().cast(polars.Float64).to_numpy()
+    if unit == "ns":
+        # Whole microseconds, as in the other units.
+        return np.floor(ticks / 1000) / _MICROSECONDS_A_DAY
+    a_day = {"D": 1, "us": _MICROSECONDS_A_DAY, "ms": _MICROSECONDS_A_DAY / 1000}
+    return ticks / a_day[unit]
 
 
 def _part_of_day(value: time | timedelta) -> float:

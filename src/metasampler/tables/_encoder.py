@@ -1,32 +1,60 @@
 """The encoder: a data frame with columns of any kind becomes one matrix of numbers."""
 
 from collections import Counter
+from itertools import combinations, pairwise
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler._sklearn_compat import Interval, fit_context
+from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.tables._columns import (
     column_kind,
     columns_of,
     first_value,
     is_empty,
     is_frame,
-    numbers_of,
     texts_of,
 )
+from metasampler.tables._dates import PARTS, parts_of
+from metasampler.tables._encodings import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    DateDifference,
+    DurationColumn,
+    EmptyColumn,
+    IgnoredColumn,
+    NumberColumn,
+    TextColumn,
+    read_numbers,
+)
+from metasampler.tables._text import is_free_text, learn_topics
+from metasampler.tables._unread import unread_cells
 
 __all__ = ["TableEncoder", "encoder_of_numbers", "unseen_levels"]
+
+# With more columns of dates only neighbours are compared.
+_MOST_COMPARED = 5
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a data frame with columns of any kind into one matrix of numbers.
 
-    Numbers and booleans stay what they are. Dates become days since 1970. Texts and categories
-    become codes. Missing values become NaN. Use scikit-learn's `OrdinalEncoder` if you want to name
-    the columns to encode yourself; it does not know dates.
+    - Numbers and booleans stay what they are.
+    - Dates become days since 1970, hour, weekday, month and day of month, as far as these vary in
+      the training rows. Two columns of dates also give the days between them. Moments with a time
+      zone are read in UTC.
+    - Durations and times of day become days.
+    - Texts and categories become codes.
+    - Free text becomes topics: the main directions in which the weighted words of its texts
+      differ. A column is free text if its texts have three words or more on average, and at least
+      three in ten rows have a text of their own.
+    - Missing values become NaN.
+
+    Use scikit-learn's `OrdinalEncoder` if you want to name the columns to encode yourself; it does
+    not know dates.
 
     Parameters
     ----------
@@ -35,18 +63,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Rarer levels share code 0, and so do levels that `fit` did not see. So a column of
         identifiers carries no information.
 
+    text : {"topics", "ignore"}, default="topics"
+        What becomes of columns of free text. ``"ignore"`` leaves them out.
+
     Attributes
     ----------
     kinds_ : dict of str
-        The kind of each column: ``"number"``, ``"date"``, ``"category"``, or ``"empty"`` if all
-        values were missing. An empty column stays empty, also if new rows have values.
+        The kind of each column: ``"number"``, ``"date"``, ``"duration"``, ``"category"``,
+        ``"text"``, or ``"empty"`` if all values were missing. An empty column stays empty, also if
+        new rows have values.
+
+    columns_ : dict
+        What is known of each column, in dataclasses of plain values and arrays.
+
+    differences_ : list of DateDifference
+        The pairs of columns of dates whose difference is taken.
 
     levels_ : dict of list of str
         The levels of each text or category that have a code of their own, in the order of their
         codes 1, 2, ...
 
     categorical_features_ : list of int
-        The positions of the columns with codes.
+        The positions of the numbers that are codes.
 
     n_features_in_ : int
         Number of columns.
@@ -68,16 +106,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [ 1., nan],
            [ 2., 45.],
            [ 1., 28.]])
+    >>> times = pd.DataFrame({"paid": pd.to_datetime(["2026-03-02 08:30", "2026-03-02 17:00"])})
+    >>> encoder = TableEncoder().fit(times)
+    >>> encoder.get_feature_names_out().tolist()
+    ['paid (days since 1970)', 'paid (hour)']
     """
 
-    _parameter_constraints: dict = {"min_count": [Interval(Integral, 1, None, closed="left")]}
+    _parameter_constraints: dict = {
+        "min_count": [Interval(Integral, 1, None, closed="left")],
+        "text": [StrOptions({"topics", "ignore"})],
+    }
 
-    def __init__(self, min_count=2):
+    def __init__(self, min_count=2, *, text="topics"):
         self.min_count = min_count
+        self.text = text
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):
-        """Learn the kinds of the columns and the levels of texts and categories.
+        """Learn the kinds of the columns, the levels of categories and the topics of texts.
 
         Parameters
         ----------
@@ -107,22 +153,67 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self : TableEncoder
             The fitted encoder.
         """
-        self.kinds_ = _merge_kinds(ask(_kinds_of_columns))
-        texts = [name for name, kind in self.kinds_.items() if kind == "category"]
+        kinds = _merge_kinds(ask(_kinds_of_columns))
+        texts = [name for name, kind in kinds.items() if kind == "category"]
+        dates = [name for name, kind in kinds.items() if kind == "date"]
+        pairs = list(pairwise(dates) if len(dates) > _MOST_COMPARED else combinations(dates, 2))
         counts: dict = {name: Counter() for name in texts}
-        for answer in ask(_count_levels, texts) if texts else []:
+        lowest: dict = {}
+        highest: dict = {}
+        for levels, ranges in ask(_look_at_columns, texts, dates, pairs) if texts or dates else []:
             for name in texts:
-                counts[name].update(answer[name])
-        self.levels_ = {
-            name: sorted(level for level, count in of.items() if count >= self.min_count)
-            for name, of in counts.items()
-        }
-        self.feature_names_in_ = np.array([str(name) for name in self.kinds_], dtype=object)
-        self.n_features_in_ = len(self.kinds_)
-        self.categorical_features_ = [
-            position for position, kind in enumerate(self.kinds_.values()) if kind == "category"
-        ]
+                counts[name].update(levels[name])
+            for key, (low, high) in ranges.items():
+                lowest[key] = np.fmin(low, lowest.get(key, np.nan))
+                highest[key] = np.fmax(high, highest.get(key, np.nan))
+        varies = {key: lowest[key] < highest[key] for key in lowest}
+        plain: dict = {"number": NumberColumn, "duration": DurationColumn, "empty": EmptyColumn}
+        columns: dict = {}
+        for name, kind in kinds.items():
+            if kind == "category":
+                columns[name] = self._column_of_texts(name, counts.pop(name))
+            elif kind == "date":
+                parts = [part for part, var in zip(PARTS, varies[name], strict=True) if var]
+                columns[name] = DateColumn(name, parts or list(PARTS[:1]))
+            else:
+                columns[name] = plain[kind](name)
+        self._become(columns, [DateDifference(*pair) for pair in pairs if varies[pair].all()])
         return self
+
+    def _become(self, columns: dict[object, Column], differences: list[DateDifference]) -> None:
+        """Set the fitted attributes."""
+        self.columns_, self.differences_ = columns, differences
+        self.kinds_ = {name: column.kind for name, column in columns.items()}
+        self.feature_names_in_ = np.array([str(name) for name in columns], dtype=object)
+        self.n_features_in_ = len(columns)
+        self.categorical_features_ = []
+        position = 0
+        for column in columns.values():
+            if column.kind == "category":
+                self.categorical_features_.append(position)
+            position += len(column.feature_names)
+        if not position:
+            raise ValueError(
+                f"No column is left to learn from: {list(columns)[:10]} hold free text, which "
+                'text="ignore" leaves out.'
+            )
+
+    def _column_of_texts(self, name, counts: Counter) -> Column:
+        """Return a column of texts as levels, or as free text."""
+        if is_free_text(counts.keys(), counts.total()):
+            if self.text == "ignore":
+                return IgnoredColumn(name)
+            words, weights, topics = learn_topics(counts.keys())
+            if words:
+                return TextColumn(name, words, weights, topics)
+        often = sorted(level for level, count in counts.items() if count >= self.min_count)
+        return CategoryColumn(name, often)
+
+    @property
+    def levels_(self) -> dict:
+        """The levels of each text or category that have a code of their own."""
+        columns = self.columns_.values()
+        return {each.name: each.levels for each in columns if isinstance(each, CategoryColumn)}
 
     def transform(self, X):
         """Return the rows as numbers.
@@ -131,51 +222,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : data frame (pandas or polars)
             The rows. Columns are found by their names, in any order; columns that `fit` did not
-            see are left out.
+            see are left out. A number or a date may be written as a text. Cells that cannot be
+            read count as missing, with a warning; with more than a tenth of a column it is an
+            error.
 
         Returns
         -------
-        numbers : ndarray of shape (n_samples, `n_features_in_`)
+        numbers : ndarray of shape (n_samples, n_numbers)
+            With the names of `get_feature_names_out`.
         """
         check_is_fitted(self)
         columns = _check_frame(X)
-        missing = [name for name in self.kinds_ if name not in columns]
+        missing = [name for name in self.columns_ if name not in columns]
         if missing:
             raise ValueError(f"X lacks the columns {missing[:10]}, which fit has seen.")
         # Written by columns, read by rows: two passes are faster than scattered writes.
-        numbers = np.empty((X.shape[0], len(self.kinds_)), order="F")
-        for position, (name, kind) in enumerate(self.kinds_.items()):
-            numbers[:, position] = self._numbers(columns[name], name, kind)
+        numbers = np.empty((X.shape[0], len(self.sources())), order="F")
+        position, days = 0, {}
+        with unread_cells(self):
+            for name, column in self.columns_.items():
+                if isinstance(column, DateColumn):
+                    days[name] = read_numbers(columns[name], name, "date")
+                encoded = (
+                    column.parts_of(days[name])
+                    if isinstance(column, DateColumn)
+                    else column.encode(columns[name])
+                )
+                for values in encoded:
+                    numbers[:, position] = values
+                    position += 1
+        for pair in self.differences_:
+            numbers[:, position] = days[pair.second] - days[pair.first]
+            position += 1
         return np.ascontiguousarray(numbers)
 
-    def _numbers(self, column, name, kind: str) -> np.ndarray | float:
-        """Return a column as numbers."""
-        if kind == "empty" or is_empty(column):
-            return np.nan
-        if kind == "category":
-            levels, codes = texts_of(column)
-            code_of = {level: code for code, level in enumerate(self.levels_[name], start=1)}
-            of_level = np.array([code_of.get(level, 0) for level in levels], dtype=float)
-            # The last entry is for missing values, whose code is -1.
-            return np.append(of_level, np.nan)[codes]
-        found = column_kind(column)
-        if found != kind:
-            now = "something else" if found == "other" else f"a {found}"
-            # The common case: a model of a data frame scores a CSV file.
-            hint = ""
-            if kind == "date" and found == "category":
-                hint = (
-                    " Convert texts to dates first, for instance by pandas.to_datetime; a model of "
-                    "`metasampler fit`, or with a TableCleaner, reads them itself."
-                )
-            raise ValueError(
-                f"Column {name!r} held a {kind} in every row that fit saw, and now holds {now}, "
-                f"for instance {first_value(column)!r}.{hint}"
-            )
-        return numbers_of(column, kind)
+    def sources(self) -> list:
+        """Return for each number the name of the column that it is from, or of two columns."""
+        sources = [column.name for column in self.columns_.values() for _ in column.feature_names]
+        return sources + [each.feature_name for each in self.differences_]
 
     def get_feature_names_out(self, input_features=None):
-        """Return the names of the columns, which are those of the input.
+        """Return the names of the numbers: those of the columns, and of what columns are made of.
 
         Parameters
         ----------
@@ -187,7 +274,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names : ndarray of str
         """
         check_is_fitted(self)
-        return self.feature_names_in_
+        names = [name for column in self.columns_.values() for name in column.feature_names]
+        names += [each.feature_name for each in self.differences_]
+        return np.array(names, dtype=object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -230,14 +319,28 @@ def _merge_kinds(answers: list[dict]) -> dict:
     return merged
 
 
-def _count_levels(X, names: list) -> dict:
-    """Return for each column how many rows have each of its texts."""
+def _look_at_columns(X, texts: list, dates: list, pairs: list) -> tuple[dict, dict]:
+    """Return how many rows have each of the texts of some columns, and the range of dates.
+
+    The range is that of each part of a date, and of the difference of two dates.
+    """
     counts = {}
-    for name in names:
+    for name in texts:
         levels, codes = texts_of(X[name])
         numbers = np.bincount(codes[codes >= 0], minlength=len(levels))
         counts[name] = dict(zip(levels.tolist(), numbers.tolist(), strict=True))
-    return counts
+    with unread_cells():
+        days = {name: read_numbers(X[name], name, "date") for name in dates}
+    values = {name: np.stack(list(parts_of(of).values())) for name, of in days.items()}
+    values |= {(first, second): days[second][None] - days[first] for first, second in pairs}
+    ranges = {}
+    for key, of in values.items():
+        of = np.where(np.isfinite(of), of, np.nan)
+        ranges[key] = (
+            np.fmin.reduce(of, axis=1, initial=np.inf),
+            np.fmax.reduce(of, axis=1, initial=-np.inf),
+        )
+    return counts, ranges
 
 
 def unseen_levels(encoder: TableEncoder, X) -> dict:
@@ -255,7 +358,7 @@ def unseen_levels(encoder: TableEncoder, X) -> dict:
 def encoder_of_numbers(names) -> TableEncoder:
     """Return an encoder that has seen columns of numbers with these names."""
     encoder = TableEncoder()
-    encoder.kinds_, encoder.levels_ = dict.fromkeys(names, "number"), {}
+    encoder._become({name: NumberColumn(name) for name in names}, [])
     return encoder
 
 

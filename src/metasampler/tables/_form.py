@@ -131,7 +131,7 @@ class TableForm:
             numbers = self.encoder.transform(X)
             if self._fill is not None:
                 numbers = np.where(np.isnan(numbers), self._fill, numbers)
-            return self._checked(numbers, name, owner, columns=list(kinds))
+            return self._checked(numbers, name, owner, columns=self.encoder.sources())
         if not of_columns:
             return self._checked(X, name, owner)
         columns = columns_of(X)

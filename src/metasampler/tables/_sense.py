@@ -1,12 +1,13 @@
 """Column sense: what a table holds that should not be learned from, found before a fit.
 
-Six things are looked for. An *identifier* has its own value in nearly every row, and a *constant*
+Seven things are looked for. An *identifier* has its own value in nearly every row, and a *constant*
 has one value: both say nothing of new rows. A column that *repeats the target* says everything,
 and so does one that *may give it away* (a leak). A *date* grows: new rows lie beyond all that was
-seen. A *number as text*, such as a price, can be read.
+seen. A *number as text*, such as a price, can be read. *Free text* is more than a name.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
@@ -23,8 +24,16 @@ from metasampler.tables._columns import (
     numbers_of,
     texts_of,
 )
-from metasampler.tables._dates import days_of_texts, find_date_format
-from metasampler.tables._numbers import find_number_format, numbers_of_texts
+from metasampler.tables._dates import (
+    DATE_ORDERS,
+    PARTS,
+    days_of_texts,
+    find_date_format,
+    parts_of,
+)
+from metasampler.tables._numbers import currencies_of_texts, find_number_format, numbers_of_texts
+from metasampler.tables._text import is_free_text, words_a_text
+from metasampler.tables._unread import may_be_unread
 
 __all__ = ["ColumnFacts", "ColumnReport", "inspect_columns"]
 
@@ -38,6 +47,12 @@ _NEARLY_ALL, _MOST_TEXTS, _HALF = 0.99, 0.95, 0.5
 # column of the 46 real tables is .65; of a copy of the target with a hundredth of the labels
 # changed it is .82 where one row in twenty is of the rarest class (`benchmarks/columns.py`).
 _LEAK = 0.8
+
+# A report has at most this many lines for columns.
+_MOST_LINES = 30
+
+# Whole numbers that all differ and lie this close may count something.
+_LIE_APART = 10
 
 # A target with more classes is not compared with columns of numbers.
 _MOST_CLASSES = 100
@@ -57,7 +72,7 @@ class ColumnFacts:
     ----------
     name : object
         The column's name.
-    kind : {"number", "category", "date", "empty", "other"}
+    kind : {"number", "category", "date", "duration", "text", "empty", "other"}
         What it holds. Texts that are dates, or numbers with units, count as these.
     distinct : int
         Number of distinct values.
@@ -65,13 +80,16 @@ class ColumnFacts:
         Part of the rows without a value.
     finding : str
         ``"identifier"``, ``"constant"``, ``"empty"``, ``"repeats the target"``,
-        ``"possible leak"``, ``"date"``, ``"number as text"``, ``"no table value"``, or ``""``.
+        ``"possible leak"``, ``"date"``, ``"date, order unclear"``, ``"number as text"``,
+        ``"amounts"`` (in several currencies), ``"free text"``, ``"no table value"``, or ``""``.
     action : {"used", "left out", "warned", "encoded"}
         What is done about it.
     why : str
-        One sentence.
+        What it becomes, and the reason.
     date_format, number_format : str or None
         How a date or a number is written, if it is a text.
+    currencies : tuple of str
+        The currencies of its amounts, if there are several.
     """
 
     name: Any
@@ -83,6 +101,7 @@ class ColumnFacts:
     why: str = ""
     date_format: str | None = None
     number_format: str | None = None
+    currencies: tuple[str, ...] = ()
 
 
 class ColumnReport:
@@ -121,6 +140,8 @@ class ColumnReport:
             "number": ("number", "numbers"),
             "category": ("category", "categories"),
             "date": ("date", "dates"),
+            "duration": ("duration", "durations"),
+            "text": ("free text", "free texts"),
             "empty": ("empty", "empty"),
             "other": ("of another kind", "of another kind"),
         }
@@ -138,8 +159,6 @@ class ColumnReport:
             f"{self.n_rows:,} rows, {len(self.columns):,} columns ({self.describe_kinds()}); "
             f"{gaps:,} with missing values."
         )
-        if not found:
-            return f"{line} Nothing odd was found.\n"
         # rich draws the table, and is imported only here.
         from rich import box
         from rich.console import Console
@@ -147,21 +166,52 @@ class ColumnReport:
         from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-        for name in ("column", "finding", "action", "why"):
+        for name in ("column", "holds", "finding", "action", "why"):
             table.add_column(name, overflow="fold")
-        for each in found:
-            table.add_row(*map(Text, (str(each.name), each.finding, each.action, each.why)))
+        for row in self._lines(found):
+            table.add_row(*map(Text, row))
         stream = StringIO()
         console = Console(file=stream, width=110, color_system=None)
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+        odd = "" if found else " Nothing odd was found."
+        console.print(f"{line}{odd}", soft_wrap=True, markup=False, highlight=False)
         console.print(table)
         return stream.getvalue()
+
+    def _lines(self, found: list[ColumnFacts]) -> list[tuple[str, ...]]:
+        """Return the lines of the table: columns with a finding first, many others together."""
+        lines = [_line([each], each.why) for each in found[:_MOST_LINES]]
+        if len(found) > _MOST_LINES:
+            rest = found[_MOST_LINES:]
+            lines.append((f"{len(rest):,} more", "", "", "", "See the report's `columns`."))
+        others = [each for each in self.columns if not each.finding]
+        if len(found) + len(others) <= _MOST_LINES:
+            return lines + [_line([each], each.why) for each in others]
+        of_kind: dict[str, list[ColumnFacts]] = {}
+        for each in others:
+            of_kind.setdefault(each.kind, []).append(each)
+        return lines + [_line(each, _BECOMES[kind]) for kind, each in of_kind.items()]
 
     __repr__ = __str__
 
 
-def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
-    """Find the columns of a table that a model should not learn from.
+#: What columns without a finding become.
+_BECOMES = {
+    "number": "Numbers as they are.",
+    "category": "A code for each text.",
+    "duration": "Days.",
+}
+
+
+def _line(columns: list[ColumnFacts], why: str) -> tuple[str, ...]:
+    first = columns[0]
+    names = ", ".join(str(each.name) for each in columns[:4])
+    if len(columns) > 4:
+        names += f", ... ({len(columns):,} columns)"
+    return names, first.kind, first.finding, first.action, why
+
+
+def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnReport:
+    """Say what becomes of each column of a table, and find those not to learn from.
 
     Parameters
     ----------
@@ -172,11 +222,14 @@ def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
         gives the target away can be found. Rows without a class are left out of that search.
     keep : sequence of column names, default=()
         Columns to use in any case.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        How to read dates that are written as texts, such as 03/04/2026, if both orders fit all
+        dates of a column. ``"auto"`` reads the day first, and says so.
 
     Returns
     -------
     report : ColumnReport
-        Prints as a table of what was found:
+        Prints as a table of all columns, with what was found:
 
         - *identifiers*, with another value in nearly every row: texts, and whole numbers that count
           up, are spread evenly or have the name of an identifier; left out;
@@ -184,8 +237,11 @@ def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
         - columns that *repeat the target*, also with other names for the classes: left out;
         - *possible leaks*, single columns that nearly give the rarest class away: used, with a
           warning. Ask whether you know their values when you have to decide;
-        - *dates*, also those written as texts: encoded as days since 1970;
-        - *numbers* that are written as texts, as prices are: read as numbers;
+        - *dates*, also those written as texts: encoded as days since 1970, hour, weekday, month and
+          day of month, as far as these vary;
+        - *numbers* that are written as texts, as prices are: read as numbers. *Amounts* in several
+          currencies become a number and a category;
+        - *free text*, columns of sentences: encoded as topics;
         - columns that hold neither numbers, dates nor texts: left out.
 
     See Also
@@ -220,17 +276,21 @@ def inspect_columns(frame, target=None, *, keep=()) -> ColumnReport:
             raise ValueError(
                 f"target has {labels.n_rows} values, and the frame {frame.shape[0]} rows."
             )
+    if dates not in DATE_ORDERS:
+        raise ValueError(f"dates={dates!r} must be one of {', '.join(map(repr, DATE_ORDERS))}.")
     if isinstance(keep, str):
         raise ValueError(f"keep must be a list of columns, got {keep!r}.")
     unknown = [name for name in keep if name not in columns]
     if unknown:
         raise ValueError(f"keep names columns that there are not: {unknown[:10]}.")
-    found = [_facts_of(name, column, labels, name in keep) for name, column in columns.items()]
+    found = [
+        _facts_of(name, column, labels, name in keep, dates) for name, column in columns.items()
+    ]
     return ColumnReport(found, frame.shape[0])
 
 
 class _Labels:
-    """The classes of the rows, and the rows by which leaks are looked for.
+    """The classes of the rows.
 
     Rows without a class are not looked at: ``known`` says which have one.
     """
@@ -250,8 +310,23 @@ class _Labels:
         classes = [value for value in values if not is_missing(value)]
         self.codes = np.array([codes.setdefault(value, len(codes)) for value in classes])
         self.n_classes = len(codes)
-        counts = np.bincount(self.codes)
-        self.positive = self.codes == np.argmin(counts)
+        # The rarest class first: in nearly every column a look at it is enough.
+        self._order = np.argsort(np.bincount(self.codes), kind="stable").tolist()
+        self._questions: dict[int, _Question] = {}
+
+    def questions(self) -> Iterator["_Question"]:
+        """Yield each class to find, the rarest first; of two classes the rarest only."""
+        for k in self._order[: 1 if self.n_classes <= 2 else None]:
+            if k not in self._questions:
+                self._questions[k] = _Question(self.codes == k)
+            yield self._questions[k]
+
+
+class _Question:
+    """One class to find, and the rows by which it is looked for."""
+
+    def __init__(self, positive: np.ndarray):
+        self.positive = positive
         # All rows would only cost time; weights keep the shares of the classes.
         rng = np.random.default_rng(0)
         parts, weights = [], []
@@ -266,9 +341,9 @@ class _Labels:
         self.half = rng.random(len(self.rows)) < 0.5
 
 
-def _facts_of(name, column, labels: _Labels | None, keep: bool) -> ColumnFacts:
+def _facts_of(name, column, labels: _Labels | None, keep: bool, dates: str) -> ColumnFacts:
     """Look at one column, and heed that it is to be kept."""
-    facts = _look(name, column, labels)
+    facts = _look(name, column, labels, dates)
     if not keep or facts.action not in ("left out", "warned"):
         return facts
     if facts.kind == "other":
@@ -276,7 +351,7 @@ def _facts_of(name, column, labels: _Labels | None, keep: bool) -> ColumnFacts:
     return replace(facts, action="used", why=f"{facts.why} Kept, as asked.")
 
 
-def _look(name, column, labels: _Labels | None) -> ColumnFacts:
+def _look(name, column, labels: _Labels | None, dates: str) -> ColumnFacts:
     """Say what a column is."""
     kind = "empty" if is_empty(column) else column_kind(column)
     if kind == "empty":
@@ -284,20 +359,26 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
     if kind == "other":
         why = f"It holds neither numbers, dates nor texts: {str(first_value(column))[:40]!r}."
         return ColumnFacts(name, kind, 0, 0.0, "no table value", "left out", why)
-    date_format = number_format = None
+    date = number = None
+    values, unread = np.empty(0), ""
     if kind == "category":
         levels, codes = _used(*texts_of(column))
-        date_format = find_date_format(levels)
-        number_format = None if date_format else find_number_format(levels)
-        if date_format:
-            kind = "date"
-            values = days_of_texts(levels, codes, date_format)
-        elif number_format:
-            kind, example = "number", levels[0]
-            values = numbers_of_texts(levels, codes, number_format)
+        may_miss = may_be_unread(levels, codes)
+        date = find_date_format(levels, dates, may_miss=may_miss)
+        number = None if date else find_number_format(levels, may_miss=may_miss)
+        texts = levels, codes
+        if date:
+            kind, values = "date", days_of_texts(levels, codes, date.name)
+        elif number:
+            kind, values = "number", numbers_of_texts(levels, codes, number.name)
+        elif is_free_text(levels, int((codes >= 0).sum())):
+            kind = "text"
+        if date or number:
+            example = str(levels[codes[np.flatnonzero(~np.isnan(values))[0]]])
+            unread = _unread_cells(values, levels, codes, kind)
     else:
         values = numbers_of(column, kind)
-    if kind != "category":
+    if kind not in ("category", "text"):
         values = np.where(np.isfinite(values), values, np.nan)
         known = ~np.isnan(values)
         levels = np.unique(values[known])
@@ -310,8 +391,10 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
         kind,
         len(levels),
         missing,
-        date_format=date_format,
-        number_format=number_format,
+        why=_BECOMES.get(kind, ""),
+        date_format=date.name if date else None,
+        number_format=number.name if number else None,
+        currencies=number.currencies if number else (),
     )
 
     def found(finding: str, action: str, why: str) -> ColumnFacts:
@@ -320,38 +403,81 @@ def _look(name, column, labels: _Labels | None) -> ColumnFacts:
     if len(levels) == 0:
         return found("empty", "left out", "It has no finite values.")
     if len(levels) == 1 and missing == 0:
-        shown = levels[0] if kind == "category" else f"{levels[0]:g}"
+        shown = levels[0] if kind in ("category", "text") else f"{levels[0]:g}"
         return found("constant", "left out", f"It is {str(shown)[:40]!r} in every row.")
     if labels is not None and _repeats(codes[labels.known], len(levels), labels):
         return found(
             "repeats the target", "left out", "Each of its values belongs to one class alone."
         )
-    if kind != "date":
+    if kind not in ("date", "duration"):
         reason = _identifier(name, kind, codes, levels)
         if reason:
             return found("identifier", "left out", reason)
     if labels is not None:
-        numbers = values[labels.known] if kind != "category" else None
-        score = _leak(codes[labels.known], numbers, labels)
+        numbers = None if kind in ("category", "text") else values[labels.known]
+        score = _leak_of_all(codes[labels.known], numbers, labels)
         if score >= _LEAK:
+            of = "for the rarest class" if labels.n_classes <= 2 else "on average over the classes"
             return found(
                 "possible leak",
                 "warned",
-                f"Alone it has an average precision of {score:.3f} for the rarest class. Is it "
-                "known before the class is?",
+                f"Alone it has an average precision of {score:.3f} {of}. Is it known before the "
+                "class is?",
             )
     if kind == "date":
-        how = f" from texts ({date_format})" if date_format else ""
-        return found(
-            "date",
-            "encoded",
-            f"Days since 1970{how}. New rows will have later dates than these: drop it unless "
-            "time itself matters.",
+        of_all = parts_of(values)
+        varying = [part for part in PARTS if np.nanmin(of_all[part]) < np.nanmax(of_all[part])]
+        why = f"Becomes {', '.join(varying) or PARTS[0]}{f' (from {date.name})' if date else ''}."
+        if date and not date.is_clear:
+            why = (
+                "Both orders of day and month fit all its dates; they are read as "
+                f"{date.name}. If that is wrong: dates='month-first' (--dates month-first). {why}"
+            )
+            return found("date, order unclear", "encoded", f"{why}{unread}")
+        return found("date", "encoded", f"{why}{unread}")
+    if number and number.currencies:
+        why = _currencies(name, *texts, number.currencies)
+        return found("amounts", "encoded", f"{why}{unread}")
+    if number:
+        why = f"Read as numbers like {number.name}, for instance {example[:40]!r}."
+        return found("number as text", "encoded", f"{why}{unread}")
+    if kind == "text":
+        why = (
+            f"{len(levels):,} different texts of {words_a_text(levels):.0f} words on average. "
+            "Becomes topics and, in a classifier of this package, a score by its words."
         )
-    if number_format:
-        why = f"Read as numbers like {number_format}, for instance {str(example)[:40]!r}."
-        return found("number as text", "encoded", why)
+        return found("free text", "encoded", why)
     return facts
+
+
+def _unread_cells(values: np.ndarray, levels, codes, kind: str) -> str:
+    """Return a sentence about cells that are not what the others are, after a space."""
+    unread = np.isnan(values) & (codes >= 0)
+    if not unread.any():
+        return ""
+    first = int(np.argmax(unread))
+    count = int(unread.sum())
+    many = f"cells are not {kind}s, and count" if count > 1 else f"cell is not a {kind}, and counts"
+    example = str(levels[codes[first]])[:40]
+    return f" {count:,} {many} as missing, for instance {example!r} in row {first + 1:,}."
+
+
+def _currencies(name, levels, codes, currencies: tuple[str, ...]) -> str:
+    """Return what becomes of amounts in several currencies."""
+    units = currencies_of_texts(levels, codes)
+    units = units[codes >= 0]
+    shares = [f"{each} {np.mean(units == each):.0%}" for each in currencies]
+    without = np.mean([unit is None for unit in units.tolist()])
+    shares += [f"none {without:.0%}"] if without else []
+    return (
+        f"Amounts in several currencies ({', '.join(shares)}). Becomes the number as it is written "
+        f"and a category, {currency_name(name)!r}."
+    )
+
+
+def currency_name(name) -> str:
+    """Return the name of the column with the currencies of a column of amounts."""
+    return f"{name} (currency)"
 
 
 def _used(levels: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -382,9 +508,9 @@ def _identifier(name, kind: str, codes: np.ndarray, levels: np.ndarray) -> str:
     if n_known < _FEWEST_ROWS:
         return ""
     share = len(levels) / n_known
-    if kind == "category":
+    if kind in ("category", "text"):
         named = bool(_ID_NAME.search(str(name)))
-        if share < (_HALF if named else _MOST_TEXTS):
+        if share < (_HALF if named else _MOST_TEXTS) or (kind == "text" and not named):
             return ""
         return f"{len(levels):,} different texts in {n_known:,} rows."
     # Numbers with fractions nearly always differ, and are measured, not given.
@@ -398,8 +524,10 @@ def _identifier(name, kind: str, codes: np.ndarray, levels: np.ndarray) -> str:
     if _NUMBER_NAME.search(str(name)):
         return f"{said}, and it is named as one."
     span = levels[-1] - levels[0] + 1
-    if span <= 2 * n_known:
+    if span <= 2 * n_known and levels[0] in (0, 1):
         return f"{said}, counted from {levels[0]:.0f} to {levels[-1]:.0f}."
+    if span < _LIE_APART * n_known:
+        return ""
     # Numbers that are given out lie evenly; those that are measured heap up somewhere.
     even = (np.arange(1, len(levels) + 1) - 0.5) / len(levels)
     distance = np.abs((levels - levels[0]) / span - even).max()
@@ -408,8 +536,21 @@ def _identifier(name, kind: str, codes: np.ndarray, levels: np.ndarray) -> str:
     return ""
 
 
-def _leak(codes: np.ndarray, values: np.ndarray | None, labels: _Labels) -> float:
-    """Return the average precision of a column alone, for the rarest class."""
+def _leak_of_all(codes: np.ndarray, values: np.ndarray | None, labels: _Labels) -> float:
+    """Return the mean average precision of a column alone; 0 as soon as it cannot be a leak.
+
+    A column that tells one of many classes well need not be a leak: it may define this class.
+    """
+    scores = []
+    for question in labels.questions():
+        scores.append(_leak(codes, values, question))
+        if (sum(scores) + labels.n_classes - len(scores)) / labels.n_classes < _LEAK:
+            return 0.0
+    return float(np.mean(scores))
+
+
+def _leak(codes: np.ndarray, values: np.ndarray | None, labels: _Question) -> float:
+    """Return the average precision of a column alone, for one class."""
     positive = labels.positive[labels.rows]
     codes = codes[labels.rows] + 1
     scores = []

@@ -1,0 +1,222 @@
+"""What an encoder knows of one column, by the kind of column: plain values and arrays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from metasampler.tables._columns import (
+    column_kind,
+    first_value,
+    is_empty,
+    numbers_of,
+    texts_of,
+)
+from metasampler.tables._dates import PARTS, days_of_texts, find_date_format, parts_of
+from metasampler.tables._numbers import numbers_of_texts
+from metasampler.tables._text import topics_of_texts
+from metasampler.tables._unread import may_be_unread, note_read, note_unread
+
+__all__ = [
+    "CategoryColumn",
+    "Column",
+    "DateColumn",
+    "DateDifference",
+    "DurationColumn",
+    "EmptyColumn",
+    "IgnoredColumn",
+    "NumberColumn",
+    "TextColumn",
+    "read_numbers",
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table, and the numbers that stand for it.
+
+    Attributes
+    ----------
+    name : object
+        The column's name in the table.
+    """
+
+    kind: ClassVar[str]
+    name: Any
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the numbers."""
+        return [str(self.name)]
+
+    def encode(self, column) -> list[np.ndarray | float]:
+        """Return the numbers of a column of a later table, one array for each name."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NumberColumn(Column):
+    """Numbers and booleans."""
+
+    kind = "number"
+
+    def encode(self, column):
+        """Return the numbers."""
+        return [read_numbers(column, self.name, self.kind)]
+
+
+@dataclass(frozen=True)
+class DurationColumn(NumberColumn):
+    """Durations and times of day, in days."""
+
+    kind = "duration"
+
+
+@dataclass(frozen=True)
+class EmptyColumn(Column):
+    """A column that had no value: later values say nothing."""
+
+    kind = "empty"
+
+    def encode(self, column):
+        """Return missing values."""
+        return [np.nan]
+
+
+@dataclass(frozen=True)
+class IgnoredColumn(Column):
+    """A column of free text that is not used."""
+
+    kind = "text"
+
+    @property
+    def feature_names(self):
+        """There are none."""
+        return []
+
+    def encode(self, column):
+        """Return nothing."""
+        return []
+
+
+@dataclass(frozen=True)
+class CategoryColumn(Column):
+    """A text or a category, with the levels that have a code of their own: 1, 2, ..."""
+
+    kind = "category"
+    levels: list[str] = field(default_factory=list)
+
+    def encode(self, column):
+        """Return the codes; rare and unknown levels have 0."""
+        levels, codes = _texts(column, self.name)
+        code_of = {level: code for code, level in enumerate(self.levels, start=1)}
+        of_level = np.array([code_of.get(level, 0) for level in levels], dtype=float)
+        # The last entry is for missing values, whose code is -1.
+        return [np.append(of_level, np.nan)[codes]]
+
+
+@dataclass(frozen=True)
+class DateColumn(Column):
+    """Moments, with the `PARTS` of them that vary."""
+
+    kind = "date"
+    parts: list[str] = field(default_factory=lambda: list(PARTS))
+
+    @property
+    def feature_names(self):
+        """One name for each part, such as "signup (hour)"."""
+        return [f"{self.name} ({part})" for part in self.parts]
+
+    def encode(self, column):
+        """Return the parts."""
+        return self.parts_of(read_numbers(column, self.name, self.kind))
+
+    def parts_of(self, days: np.ndarray) -> list[np.ndarray]:
+        """Return the parts of days since 1970."""
+        of_all = parts_of(days)
+        return [of_all[part] for part in self.parts]
+
+
+@dataclass(frozen=True)
+class TextColumn(Column):
+    """Free text, with words, their weights and topics."""
+
+    kind = "text"
+    words: list[str] = field(default_factory=list)
+    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
+    topics: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def feature_names(self):
+        """One name for each topic."""
+        return [f"{self.name} (topic {number + 1})" for number in range(self.topics.shape[1])]
+
+    def encode(self, column):
+        """Return the topics; a missing text has missing ones."""
+        levels, codes = _texts(column, self.name)
+        of_level = topics_of_texts(levels, self.words, self.weights, self.topics)
+        return list(np.vstack([of_level, np.full(self.topics.shape[1], np.nan)])[codes].T)
+
+
+@dataclass(frozen=True)
+class DateDifference:
+    """Days from one column of dates to another."""
+
+    first: Any
+    second: Any
+
+    @property
+    def feature_name(self) -> str:
+        """The name of the number."""
+        return f"{self.second} - {self.first} (days)"
+
+
+def _texts(column, name):
+    """Return levels and codes of a column, if it holds texts or what can be one."""
+    if column_kind(column) == "other":
+        _refuse(column, name, "text or a category", "other", "Turn it into texts first.")
+    return texts_of(column)
+
+
+def read_numbers(column, name, kind: str) -> np.ndarray:
+    """Return a column as numbers, also if it holds them as texts; what cannot be read is NaN."""
+    if is_empty(column):
+        return np.full(len(column), np.nan)
+    found = column_kind(column)
+    if found == kind:
+        values = numbers_of(column, kind)
+        note_read(name, values)
+        return values
+    if found != "category" or kind == "duration":
+        _refuse(column, name, f"a {kind}", found)
+    levels, codes = texts_of(column)
+    read: Callable = numbers_of_texts
+    if kind == "number":
+        values = read(levels, codes, "1,234.5", also_plain=True)
+        given = np.array([str(level).strip().lower() in _NOTHING for level in levels], dtype=bool)
+        # As the readers of files take them: texts for a missing value.
+        codes = np.where(np.append(given, False)[codes], -1, codes)
+    else:
+        # Day and month are told apart by all values of a column, as `TableCleaner` does in its fit.
+        written = find_date_format(levels, may_miss=may_be_unread(levels, codes), only_clear=True)
+        if written is None:
+            hint = (
+                "Convert texts to dates first, for instance by pandas.to_datetime; a model of "
+                "`metasampler fit`, or with a TableCleaner, reads them itself."
+            )
+            _refuse(column, name, "a date", found, hint)
+        values = days_of_texts(levels, codes, written.name)
+    note_unread(name, kind, values, levels, codes)
+    return values
+
+
+_NOTHING = {"", "nan", "na", "n/a", "null", "none", "<na>", "nat"}
+
+
+def _refuse(column, name, held: str, found: str, hint: str = "") -> NoReturn:
+    now = "something else" if found == "other" else f"a {found}"
+    raise ValueError(
+        f"Column {name!r} held {held} in every row that fit saw, and now holds {now}, for instance "
+        f"{first_value(column)!r}.{' ' if hint else ''}{hint}"
+    )

@@ -1,0 +1,112 @@
+"""Dates in texts, the order of day and month, and the parts of a moment."""
+
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from metasampler.tables._dates import PARTS, days_of_texts, find_date_format, parts_of
+from metasampler.tables._unread import may_be_unread
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "first"),
+    [
+        (["2024-02-01", "2024-2-29"], "year-month-day", 19754),
+        (["2024-02-01 06:00", "2024-02-29T12:30:15.5Z"], "year-month-day", 19754.25),
+        (["2024-02-01T06:00:00+06:00"], "year-month-day", 19754),
+        (["2024/02/01", "2024.12.31 23:59"], "year/month/day", 19754),
+        (["01/02/2024", "31.12.2024"], "day/month/year", 19754),
+        (["02/01/2024 18:00", "12/31/2024"], "month/day/year", 19754.75),
+        (["02/01/2024 6:00 PM", "12/31/2024 12:05 am"], "month/day/year", 19754.75),
+        (["2024", "1999"], None, None),
+        (["01/31/2024 13:00 PM"], None, None),
+        (["2024-02-30"], None, None),
+        (["A-2024-02-01"], None, None),
+        (["12/31/2024", "31/12/2024"], None, None),
+        ([], None, None),
+    ],
+)
+def test_dates_in_texts(texts, name, first):
+    levels = np.array(texts, dtype=object)
+    found = find_date_format(levels)
+    assert (found and found.name) == name
+    if name:
+        days = days_of_texts(levels, np.array([0, -1]), name)
+        np.testing.assert_allclose(days, [first, np.nan])
+
+
+@given(st.datetimes(min_value=pd.Timestamp("1900-01-01"), max_value=pd.Timestamp("2200-01-01")))
+def test_every_written_moment_is_read_again(moment):
+    truth = (moment - pd.Timestamp("1970-01-01").to_pydatetime()).total_seconds() / 86400
+    for text in (
+        moment.isoformat(),
+        moment.isoformat(" "),
+        moment.strftime("%Y/%m/%d %H:%M:%S.%f"),
+    ):
+        levels = np.array([text], dtype=object)
+        days = days_of_texts(levels, np.array([0]), find_date_format(levels).name)
+        assert abs(days[0] - truth) < 1e-8
+
+
+# ---------------------------------------------------------------------- day and month
+
+
+@pytest.mark.parametrize(
+    ("texts", "order", "name", "is_clear"),
+    [
+        # One value decides, wherever it stands.
+        (["01/02/2024"] * 900 + ["12/31/2024"], "auto", "month/day/year", True),
+        (["01/02/2024"] * 900 + ["31/12/2024"], "month-first", "day/month/year", True),
+        # Months: the part with one value is the day.
+        ([f"{month:02}/01/2024" for month in range(1, 13)], "auto", "month/day/year", True),
+        ([f"01/{month:02}/2024" for month in range(1, 13)], "auto", "day/month/year", True),
+        # Both fit.
+        (["01/02/2024", "03/04/2024"], "auto", "day/month/year", False),
+        (["01/02/2024", "03/04/2024"], "day-first", "day/month/year", True),
+        (["01/02/2024", "03/04/2024"], "month-first", "month/day/year", True),
+        # Both are the same.
+        (["01/01/2024", "03/03/2024"], "auto", "day/month/year", True),
+    ],
+)
+def test_the_order_of_day_and_month(texts, order, name, is_clear):
+    found = find_date_format(np.array(texts, dtype=object), order)
+    assert (found.name, found.is_clear) == (name, is_clear)
+
+
+@pytest.mark.parametrize(
+    ("odd", "n_odd", "is_date"),
+    [("unknown", 10, True), ("unknown", 20, False), ("32.13.2024", 1, True), ("13 h", 3, False)],
+)
+def test_texts_that_are_not_dates(odd, n_odd, is_date):
+    days = pd.date_range("2024-01-01", periods=110).strftime("%d.%m.%Y")
+    levels = np.array([*days, odd], dtype=object)
+    codes = np.concatenate([np.arange(110), np.full(n_odd, 110)])
+    found = find_date_format(levels, may_miss=may_be_unread(levels, codes))
+    assert (found is not None) == is_date
+
+
+# ---------------------------------------------------------------------- parts
+
+
+@given(st.lists(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), min_size=1))
+def test_the_parts_of_every_moment(moments):
+    moments = [moment.replace(microsecond=0) for moment in moments]
+    days = np.array([(moment - datetime(1970, 1, 1)).total_seconds() / 86400 for moment in moments])
+    parts = parts_of(days)
+    assert list(parts) == list(PARTS)
+    assert_array_equal(parts["days since 1970"], days)
+    hours = [moment.hour + moment.minute / 60 + moment.second / 3600 for moment in moments]
+    np.testing.assert_allclose(parts["hour"], hours, atol=1e-9)
+    assert_array_equal(parts["weekday"], [moment.weekday() for moment in moments])
+    assert_array_equal(parts["month"], [moment.month for moment in moments])
+    assert_array_equal(parts["day of month"], [moment.day for moment in moments])
+
+
+def test_the_parts_of_no_moment():
+    for values in parts_of(np.array([np.nan, np.inf])).values():
+        assert np.isnan(values[0])
