@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- table: python docs/readme.py -->", "<!-- end of table -->"
 #: How the README names the methods that it shows; the ranks are among all that finished.
 SHOWN = {
-    "mesa-best": '`MesaClassifier.from_preset("best")`',
+    "mesa-best": '`MesaClassifier(recipe="best")`',
     "mesa": "**`MesaClassifier()`**",
-    "mesa-fast": '`MesaClassifier.from_preset("fast")`',
+    "mesa-fast": '`MesaClassifier(recipe="fast")`',
     "lightgbm-tuned": "LightGBM, tuned by random search in the default's CPU time",
     "lightgbm-tuned-long": "LightGBM, tuned by random search in the best's CPU time",
     "lightgbm-slow": "LightGBM, 300 slow rounds",
@@ -31,6 +31,7 @@ SHOWN = {
     "random-forest": "random forest",
     "balanced-forest": "balanced random forest",
     "easy-ensemble": "EasyEnsemble",
+    "spe-lightgbm": "self-paced ensemble of LightGBM, the nearest relative",
 }
 
 

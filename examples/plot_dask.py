@@ -18,14 +18,14 @@ from metasampler.datasets import make_claims
 from metasampler.distributed import DaskMesaClassifier
 
 claims = make_claims(4000)
-in_memory = MesaClassifier("fast", random_state=0)
+in_memory = MesaClassifier(recipe="fast", random_state=0)
 in_memory.fit(claims.drop(columns="fraud"), claims["fraud"])
 
 # %%
 # Pass one Dask data frame with a label column. Here it has five partitions.
 with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
     rows = dd.from_pandas(claims, npartitions=5)
-    recipe = MesaClassifier("fast", random_state=0)
+    recipe = MesaClassifier(recipe="fast", random_state=0)
     on_cluster = DaskMesaClassifier(recipe, client=client, label="fraud").fit(rows)
     model = on_cluster.to_local()  # a plain classifier, which needs no cluster
 

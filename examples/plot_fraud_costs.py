@@ -41,7 +41,7 @@ goals = {
 }
 costs = {"no model": amount_test[y_test == 1].sum()}
 for name, goal in goals.items():
-    clf = MesaClassifier.from_preset("fast", threshold=goal, random_state=0).fit(X_train, y_train)
+    clf = MesaClassifier(recipe="fast", threshold=goal, random_state=0).fit(X_train, y_train)
     flagged = clf.predict(X_test)
     missed = amount_test[(y_test == 1) & (flagged == 0)].sum()
     costs[name] = missed + REVIEW * flagged.sum()

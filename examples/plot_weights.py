@@ -26,7 +26,7 @@ weights = np.where(y_train[kept] == 1, 1, 10)
 # A weight is the number of rows that a row stands for.
 figure, ax = plt.subplots(figsize=(5.5, 4.5), layout="constrained")
 for name, given in {"without weights": None, "with weights": weights}.items():
-    clf = MesaClassifier.from_preset("fast", random_state=0)
+    clf = MesaClassifier(recipe="fast", random_state=0)
     clf.fit(X_train[kept], y_train[kept], sample_weight=given)
     p = clf.predict_proba(X_test)[:, 1]
     print(f"{name}: mean probability {p.mean():.1%}, {y_test.mean():.1%} are positive")

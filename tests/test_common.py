@@ -40,7 +40,7 @@ TREES = first_release_trees()
 ESTIMATORS += [
     MesaClassifier(LogisticRegression(), n_estimators=5, meta_sampler="random"),
     MesaClassifier(DecisionTreeClassifier(), 5, leaf_smoothing=2.0, refit=True),
-    MesaClassifier.from_preset("fast"),
+    MesaClassifier(recipe="fast"),
     MesaClassifier(TREES, n_estimators=5, meta_sampler=0.9, leaf_smoothing=0, refit=False),
     MesaClassifier(TREES, n_estimators=5, validation_fraction=None),
     MesaClassifier(TREES, 5, meta_sampler=WithRivals(ConstantPolicy(0.2), rivals=(0.8,))),
@@ -59,7 +59,7 @@ def test_scikit_learn_checks(estimator, check):
 
 # The checks have too few rows for teams; here they are enough.
 @parametrize_with_checks(
-    [MesaClassifier(n_estimators=3), MesaClassifier("fast", validation_fraction=None)],
+    [MesaClassifier(n_estimators=3), MesaClassifier(recipe="fast", validation_fraction=None)],
     expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_checks_of_teams(estimator, check, monkeypatch):

@@ -21,7 +21,7 @@ ALLOWED = {
     "meta": ({"policy", "growth"}, set()),
     "drift": ({"tables"}, set()),
     "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta"}),
-    "report": ({"ensemble", "plotting", "tables"}, set()),
+    "report": ({"drift", "ensemble", "plotting", "tables"}, set()),
 }
 
 

@@ -1,87 +1,269 @@
-"""Sentences, verdicts and counts on the result pages are what the stored rows say."""
+"""Claims are judged by their rule, and pages say what the stored rows say."""
 
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import ttest_1samp, ttest_rel
 
 from metasampler_bench import load_spec
-from metasampler_bench._claims import (
-    CLAIMS,
-    count_fits,
-    judge_claims,
-    load_looks,
-    make_claims_page,
-    say_what_is_left,
-    with_sentences,
-)
+from metasampler_bench._claim_list import CLAIMS, Claim, transferred
+from metasampler_bench._claims import judge_claims, verdict
+from metasampler_bench._evidence import Pair, weigh, weigh_sets
+from metasampler_bench._fit_counts import count_fits, say_what_is_left
 from metasampler_bench._look import Look
+from metasampler_bench._numbers import Numbers, marked, with_numbers
 from metasampler_bench._paired import Difference, paired
-from metasampler_bench._paper_sentences import transfer_losses
-from metasampler_bench._sampler_cards import SAMPLER_CARDS
-from metasampler_bench._sampler_sentences import SAMPLER_SENTENCES
-from metasampler_bench._sentences import SENTENCES, say
+from metasampler_bench._places import PLACES, with_places
+from metasampler_bench._prose import prose_of
+from metasampler_bench._report import write_report
 from metasampler_bench._spec import list_specs
 from metasampler_bench._statistics import holm
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
-BOARDS = ("policies", "leaderboard", "leaderboard-large")
-PAPER = [name for name in list_specs() if load_spec(name).paper]
-REVIEW = ("seeds", "sensitivity", "validation-size", "own-members", "deep")
+DOCS = Path(__file__).parents[2] / "docs"
+RESULTS = DOCS / "results"
 
 
 @pytest.fixture(scope="module")
-def looks():
-    return load_looks(RESULTS)
+def numbers():
+    return Numbers(RESULTS)
 
 
 def row(score, run=0, fold=0, **cell):
     return {"spec": "s", "seed": 0, "score": score, "cell": {**cell, "run": run, "fold": fold}}
 
 
-@pytest.mark.parametrize("page", ["README.md", "sampler.md"])
-def test_the_pages_are_what_the_rows_say(page, looks):
-    text = (RESULTS / page).read_text(encoding="utf-8")
-    assert "<!-- rows: " in text
-    assert with_sentences(text, looks) == text, (
+# ---------------------------------------------------------------------- stored rows and pages
+
+
+def test_every_claim_is_judged_by_rows(numbers):
+    looks = numbers.looks
+    for claim in CLAIMS:
+        assert claim.spec in list_specs()
+        assert claim.text.endswith(".")
+        if claim.spec in looks:
+            assert claim.evidence(looks[claim.spec]) is not None, claim.text
+
+
+MARKED = [path for path in sorted(RESULTS.glob("*.md")) if "<!-- rows: " in path.read_text()]
+MARKED += [path for path in sorted(DOCS.rglob("*.md")) if "<!--= " in path.read_text()]
+
+
+@pytest.mark.parametrize("page", sorted(set(MARKED)), ids=lambda page: page.stem)
+def test_numbers_and_tables_in_prose_are_what_the_rows_say(page, numbers):
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<!--= ") == len(list(marked(text))), "a comment without a number before it"
+    assert with_numbers(with_places(text, numbers), numbers) == text, (
         "run: metasampler bench claims --output docs/results"
     )
+    assert "nan" not in re.findall(r"\w+", text)
 
 
-def test_the_claims_are_what_the_rows_say(looks):
-    text = (RESULTS / "claims.md").read_text(encoding="utf-8")
-    assert text == make_claims_page(looks)
-    for line in (judge_claims(looks).markdown("##").strip(), say_what_is_left(looks)):
-        assert line in text
+def test_every_table_for_pages_is_on_one():
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in RESULTS.glob("*.md"))
+    assert set(re.findall(r"<!-- rows: ([\w-]+) -->", pages)) == set(PLACES)
 
 
-@pytest.mark.parametrize("name", sorted(SENTENCES))
-def test_pages_open_with_their_sentences(name, looks):
-    if name not in looks:
+@pytest.mark.parametrize("name", list_specs())
+def test_pages_open_with_prose(name):
+    page = RESULTS / f"{name}.md"
+    if not page.is_file():
         pytest.skip("no rows yet")
-    said = say(looks[name].spec, looks[name].rows)
-    assert said
-    assert said in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    assert "nan" not in said
+    assert len(prose_of(page).split()) > 20
 
 
-def test_every_place_of_the_samplers_is_on_their_page():
-    text = (RESULTS / "sampler.md").read_text(encoding="utf-8")
-    places = set(re.findall(r"<!-- rows: ([\w-]+) -->", text))
-    assert {*SAMPLER_SENTENCES, *SAMPLER_CARDS} <= places
+def test_pages_that_are_linked_are_there():
+    for page in RESULTS.glob("*.md"):
+        for name in re.findall(r"\]\(([\w-]+\.md)\)", page.read_text(encoding="utf-8")):
+            assert (RESULTS / name).is_file(), f"{page.name}: {name}"
 
 
-def test_every_paper_spec_has_sentences_and_a_place_in_the_readme():
+def test_the_overview_names_every_page():
     text = (RESULTS / "README.md").read_text(encoding="utf-8")
-    for name in (*PAPER, *REVIEW, *BOARDS):
-        assert name in SENTENCES
-        assert f"<!-- rows: {name} -->" in text
-        assert any(report["kind"] == "sentences" for report in load_spec(name).reports)
+    for name in list_specs():
+        assert f"({name}.md)" in text
 
 
-def test_cells_that_are_left_are_counted(looks):
+# ---------------------------------------------------------------------- numbers in prose
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "expected"),
+    [
+        (".100", 0.4567, ".457"),
+        ("0.1", 0.4567, "0.5"),
+        ("+.001", -0.01234, "-.012"),
+        ("+.001", -0.0001, "+.000"),
+        ("1%", 0.1234, "12%"),
+        ("1.0%", -0.1234, "-12.3%"),
+        ("1,000", 54321.4, "54,321"),
+        ("7", 12, "12"),
+        (".500", 1.0, "1.000"),
+    ],
+)
+def test_numbers_keep_their_form(written, value, expected):
+    text = f"a {written}<!--= x --> b"
+    assert with_numbers(text, {"x": value}.get) == f"a {expected}<!--= x --> b"
+
+
+def test_a_wrong_number_is_seen_and_other_text_is_kept():
+    text = "It has 3<!--= 1 + 2 --> rows, 4 columns and 9<!--= 2 * 4 --> sets.\n"
+    right = with_numbers(text, Numbers(RESULTS))
+    assert right == "It has 3<!--= 1 + 2 --> rows, 4 columns and 8<!--= 2 * 4 --> sets.\n"
+    assert [each.written for each in marked(text)] == ["3", "9"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("1 +", "gives no number"),
+        ("mean('nothing', 'mesa')", "gives no number"),
+        ("at('tables', dataset='nowhere', method='mesa')", "are there rows of this place"),
+        ("__import__('os')", "gives no number"),
+    ],
+)
+def test_expressions_that_give_no_number(expression, message, numbers):
+    with pytest.raises(ValueError, match=message):
+        numbers(expression)
+
+
+# ---------------------------------------------------------------------- prose of pages
+
+
+def test_prose_of_a_page_outlives_its_tables(tmp_path):
+    spec = load_spec("datasets")
+    rows = [{**row(0.5, dataset="isolet"), "spec": "datasets", "n_rows": 7, "n_features": 2}]
+    rows[0] |= {"n_positive": 1, "imbalance_ratio": 6.0}
+    page = write_report(spec, rows, tmp_path)[0]
+    assert prose_of(page) == "<!-- written by hand -->\n<!-- until here -->"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("<!-- until here -->", "Seven rows.\n<!-- until here -->"))
+    rows[0]["n_rows"] = 8
+    write_report(spec, rows, tmp_path)
+    assert "Seven rows." in prose_of(page)
+    page.write_text("# Title\n<!-- written by hand -->\nNo end.")
+    with pytest.raises(ValueError, match="has no end"):
+        prose_of(page)
+
+
+# ---------------------------------------------------------------------- evidence and verdicts
+
+
+def splits(values):
+    return {(n // 4, n % 4): float(value) for n, value in enumerate(values)}
+
+
+def pairs(differences, rival="SPE", dataset="mammography-authors"):
+    other = np.full(len(differences), 0.5)
+    return [Pair(rival, dataset, splits(other + differences), splits(other))]
+
+
+def test_an_effect_on_a_fixed_split_is_a_t_test():
+    values = np.random.default_rng(0).normal(0.01, 0.01, 10)
+    (effect,) = weigh(pairs(values)).effects.values()
+    expected = ttest_1samp(values, 0)
+    assert effect.p == pytest.approx(expected.pvalue)
+    low, high = expected.confidence_interval()
+    assert effect.interval == pytest.approx((low, high))
+    # Two one-sided tests: the larger of both p.
+    sides = (
+        ttest_1samp(values, 0.02, alternative="less").pvalue,
+        ttest_1samp(values, -0.02, alternative="greater").pvalue,
+    )
+    assert effect.p_within(0.02) == pytest.approx(max(sides))
+
+
+def test_data_sets_count_the_same_and_their_errors_are_independent():
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0.0, 0.1, 12), rng.normal(0.2, 0.3, 8)
+    # A data set of two cells is no more than one of one cell.
+    both = [*pairs(first, dataset="a"), *pairs(first, dataset="a"), *pairs(second, dataset="b")]
+    effect = weigh(both).effects["SPE"]
+    alone = [Difference(splits(1 + v), splits(1 + 0 * v)) for v in (first, second)]
+    assert effect.mean == pytest.approx(np.mean([each.mean for each in alone]))
+    assert effect.error == pytest.approx(np.hypot(*(each.error for each in alone)) / 2)
+    assert 7 < effect.df < 18
+    assert effect.n_sets == 2
+
+
+def test_what_is_ahead_of_all_is_ahead_of_the_nearest():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(0, 0.001, 10)
+    found = weigh([*pairs(0.1 + noise, "far"), *pairs(0.02 + noise, "near")])
+    assert (found.nearest, found.furthest) == ("near", "far")
+    assert found.p_ahead() == found.effects["near"].p
+    assert found.p_within(0.01) == found.effects["far"].p_within(0.01)
+    assert (found.n_ahead, found.n_behind, found.n_cells) == (2, 0, 2)
+
+
+def test_differences_over_many_sets_are_tested_by_ranks():
+    values = np.random.default_rng(3).normal(0.02, 0.01, 20)
+    found = weigh_sets({"constant": values, "none": []})
+    effect = found.effects["constant"]
+    assert list(found.effects) == ["constant"]
+    assert effect.mean == pytest.approx(values.mean())
+    assert effect.p == pytest.approx(effect.p_of_ranks) != ttest_1samp(values, 0).pvalue
+    assert weigh_sets({}) is None
+
+
+def test_one_pair_tests_nothing():
+    found = weigh(pairs([0.5]))
+    assert not found.effects["SPE"].is_known
+    assert found.p_ahead() == 1.0
+    assert found.p_within(1.0) == 1.0
+    assert np.isnan(found.effects["SPE"].interval).all()
+    assert weigh([]) is None
+
+
+NOISE = np.random.default_rng(4).normal(0, 0.002, 10)
+
+
+@pytest.mark.parametrize(
+    ("cells", "margin", "expected"),
+    [
+        ([0.05 + NOISE], None, "confirmed"),
+        ([0.05 + NOISE, -0.01 + NOISE], None, "partly"),
+        ([NOISE - NOISE.mean()], None, "no difference"),
+        ([-0.05 + NOISE], None, "refuted"),
+        ([30 * NOISE], None, "undecided"),
+        ([0.001 + NOISE], 0.01, "confirmed"),
+        ([0.05 + NOISE], 0.01, "different"),
+        ([30 * NOISE], 0.01, "undecided"),
+    ],
+)
+def test_verdicts(cells, margin, expected):
+    found = weigh(pair for values in cells for pair in pairs(values))
+    claim = Claim("x.", "", "noise", lambda look: found, margin)
+    p = found.p_ahead() if margin is None else found.p_within(margin)
+    assert verdict(claim, found, p) == expected
+    # A verdict that needs a test is gone if the correction takes the test away.
+    if expected in ("confirmed", "partly"):
+        assert verdict(claim, found, 1.0) not in ("confirmed", "partly")
+
+
+def test_claims_are_corrected_together():
+    found = weigh(pairs(0.002 + NOISE))
+    p = found.p_ahead()
+    assert 0.001 < p < 0.05
+    one = Claim("x.", "", "noise", lambda look: found)
+    other = Claim("y.", "", "noise", lambda look: weigh(pairs([0.5])))
+    look = {"noise": Look(load_spec("noise"), [])}
+    for claims, n in (([one], 1), ([one, other, other], 3)):
+        line, *_ = judge_claims(look, claims, "Claims").rows
+        shown = next(entry.text for entry in line if re.fullmatch(r"\.\d{3}", entry.text))
+        assert float(shown) == pytest.approx(n * p, abs=0.0006)
+
+
+def test_a_claim_without_rows_is_open():
+    table = judge_claims({}, CLAIMS[:2], "Claims")
+    assert [line[2].text for line in table.rows] == ["open", "open"]
+
+
+# ---------------------------------------------------------------------- counts and differences
+
+
+def test_cells_that_are_left_are_counted():
     spec = load_spec("networks")
     cells = [cell for job in spec.jobs() for cell in job.cells]
     done = [{"spec": "networks", "seed": 0, "score": 0.5, "cell": cell} for cell in cells[3:]]
@@ -105,38 +287,6 @@ def test_fits_are_counted_cell_by_cell():
         ["Figure 5", "transfer-matrix", "samplers of isolet elsewhere", "1", "1", "1"],
         ["-", "deep", "a, b", "1", "8", "0"],
     ]
-
-
-def test_pages_that_are_linked_are_there():
-    for name in ("README.md", "claims.md"):
-        text = (RESULTS / name).read_text(encoding="utf-8")
-        for page in re.findall(r"\]\(([\w-]+\.md)\)", text):
-            assert (RESULTS / page).is_file(), page
-
-
-def test_claims_name_specs_and_rules():
-    for claim in CLAIMS:
-        assert claim.spec in list_specs()
-        assert claim.rule
-        assert claim.text.endswith(".")
-
-
-def test_a_verdict_changes_with_the_rows():
-    spec = load_spec("under-sampling")
-    claim = CLAIMS[0]
-    others = ("rusboost-paper", "under-bagging", "spe-paper", "cascade")
-    for own, verdict in ((0.9, "confirmed"), (0.1, "not confirmed")):
-        rows = [row(own, dataset="isolet", method="mesa-fit", k=5)]
-        rows += [row(0.5, dataset="isolet", method=name, k=5) for name in others]
-        assert claim.judge(Look(spec, rows))[0] == verdict
-
-
-def test_marked_places_are_filled_and_the_rest_is_kept(looks):
-    text = "a 1\n<!-- rows: datasets -->\nold\n<!-- end -->\nb 2\n"
-    written = with_sentences(text, looks)
-    said = say(looks["datasets"].spec, looks["datasets"].rows)
-    assert written == f"a 1\n<!-- rows: datasets -->\n{said}\n<!-- end -->\nb 2\n"
-    assert with_sentences(written, looks) == written
 
 
 def test_differences_on_a_fixed_split_are_the_paired_t_test():
@@ -174,15 +324,6 @@ def test_tables_of_differences_are_paired_and_corrected():
     assert holm([0.01, 0.5]) == [0.02, 0.5]
 
 
-def test_relative_differences_are_of_the_splits_that_both_have():
-    own, whole = {(0, 0): 0.9}, {(0, 0): 1.0, (0, 1): 0.1}
-    assert Difference(own, whole).relative == pytest.approx(-0.1)
-    rows = [row(v, 0, f, dataset="isolet", method="mesa-fit", k=10) for (_, f), v in whole.items()]
-    rows.append(row(0.9, dataset="isolet", method="mesa-fit", k=10, meta_fraction=0.5))
-    ((loss, part, name),) = transfer_losses(Look(load_spec("transfer-matrix"), rows))["parts"]
-    assert (loss, part, name) == (pytest.approx(-0.1), "50%", "isolet")
-
-
 def test_a_difference_says_what_it_is_to():
     spec = load_spec("sensitivity")
     (report,) = (r for r in spec.reports if r["kind"] == "paired")
@@ -192,63 +333,11 @@ def test_a_difference_says_what_it_is_to():
     assert table.title.endswith("differences to the paper's settings")
 
 
-def verdict(name, text, rows):
-    (claim,) = (claim for claim in CLAIMS if text in claim.text)
-    assert claim.spec == name
-    return claim.judge(Look(load_spec(name), rows))[0]
-
-
-def test_networks_are_judged_on_the_splits_that_all_have():
-    cell = {"dataset": "isolet", "k": 10}
-    rows = [row(0.8, method="mesa-fit", **cell), row(0.1, fold=1, method="mesa-fit", **cell)]
-    rows += [row(0.7, dataset="isolet", method="network")]
-    assert verdict("deep", "networks that learn", rows) == "confirmed"
-    rows += [row(0.9, dataset="isolet", method="network-l2rw")]
-    assert verdict("deep", "networks that learn", rows) == "not confirmed"
-
-
-@pytest.mark.parametrize(
-    ("scores", "reliable", "searches"),
-    [
-        ([0.8, 0.82, 0.81], "confirmed", "confirmed"),
-        ([0.8, 0.8, 0.497], "not confirmed", "partly"),
-        ([0.1, 0.12, 0.11], "not confirmed", "not confirmed"),
-    ],
-)
-def test_meta_trainings_are_judged_by_their_seeds(scores, reliable, searches):
-    rows = []
-    for fold in range(4):
-        place = {"fold": fold, "dataset": "spectrometer", "k": 10}
-        for seed, score in enumerate(scores):
-            extra = {"meta_seed": seed} if seed else {}
-            rows.append(row(score + 0.001 * fold, method="mesa-fit", **place, **extra))
-        rows += [row(0.5, method="random-mu", **place), row(0.4, method="uniform-draws", **place)]
-        rows += [row(0.7, method="search-policies", **place)]
-        rows += [row(0.5, method="search-constants", **place)]
-    assert verdict("seeds", "reliable", rows) == reliable
-    assert verdict("seeds", "Soft actor-critic", rows) == searches
-
-
-def test_kinds_of_members_are_counted():
-    place = {"dataset": "spectrometer", "k": 10}
-    rows = []
-    for base, score in (("GNB", 0.6), ("KNN", 0.4)):
-        rows.append(row(score, method="mesa-fit", base=base, **place))
-        rows.append(row(0.5, method="under-bagging", base=base, **place))
-    assert verdict("own-members", "any kind of member", rows[:2]) == "confirmed"
-    assert verdict("own-members", "any kind of member", rows) == "not confirmed"
-
-
-def test_costs_of_the_families_are_said_with_meta_training_and_networks():
-    place = {"dataset": "protein_homo", "fraction": 0.4}
-    rows = []
-    for method, more in (
-        ("mesa-fit", {"resampling_cpu": 0.1, "meta_cpu": 61.0}),
-        ("smote", {"resampling_cpu": 3.0}),
-        ("network-l2rw", {"resampling_cpu": 0.0, "cpu": 7.5}),
-    ):
-        rows.append({**row(0.5, method=method, **place), **more})
-    said = say(load_spec("methods"), rows)
-    assert "MESA's draws take 0.1 CPU seconds. The slowest method, SMOTE, takes 3." in said
-    assert "takes another 61." in said
-    assert "takes 7.5 (L2RW)." in said
+def test_losses_are_relative_to_the_splits_that_both_have():
+    own, whole = {(0, 0): 0.9}, {(0, 0): 1.0, (0, 1): 0.1}
+    assert Difference(own, whole).relative == pytest.approx(-0.1)
+    rows = [row(v, 0, f, dataset="isolet", method="mesa-fit", k=10) for (_, f), v in whole.items()]
+    rows.append(row(0.9, dataset="isolet", method="mesa-fit", k=10, meta_fraction=0.5))
+    (pair,) = transferred(Look(load_spec("transfer-matrix"), rows), "meta_fraction")
+    assert pair.dataset == "isolet"
+    assert pair.difference.mean == pytest.approx(-0.1)

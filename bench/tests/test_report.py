@@ -378,7 +378,8 @@ def test_the_page(tmp_path):
     page, latex = write_report(make_spec(TABLE), rows, tmp_path)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(
-        "# Small & 100% fine\n\nIn the paper: Table 99.\n\n**Small & 100% fine**\n"
+        "# Small & 100% fine\n\n<!-- written by hand -->\n<!-- until here -->\n\n"
+        "In the paper: Table 99.\n\n**Small & 100% fine**\n"
     )
     assert text.index("| method | k = 5 |") < text.index("## How it was done\n\nWhat was done.\n")
     assert "```sh\nmetasampler bench small\n```" in text

@@ -19,7 +19,7 @@ from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 
-OTHER_REPORTS = ("draw-policies", "sentences", "table", "paired", "spread")
+OTHER_REPORTS = ("draw-policies", "table", "paired", "spread")
 
 #: Typed from the paper: where each spec stands in it. Tables count through the appendix.
 IN_PAPER = {
@@ -323,7 +323,7 @@ def test_mistakes_are_named(old, new, message):
 def test_unknown_specs():
     with pytest.raises(ValueError, match=r"'ablations'\. Did you mean 'ablation'"):
         load_spec("ablations")
-    with pytest.raises(ValueError, match="Known: ablation, cross-task"):
+    with pytest.raises(ValueError, match="Known: ablation, authors-recipe"):
         load_spec("xyz")
 
 

@@ -386,7 +386,7 @@ def test_codes_with_zeros_in_front_keep_them(run, model, claims, tmp_path):
 def test_models_made_in_python(run, claims, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 3)), rng.random(400) < 0.2
-    clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
     save_model(clf, tmp_path / "plain.skops")
     pd.DataFrame(X, columns=list("abc")).to_csv(tmp_path / "rows.csv", index=False)
     run("predict", "plain.skops", "rows.csv")

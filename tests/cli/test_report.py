@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     claims = make_claims(2500).drop(columns="opened")
     X, y = claims.drop(columns="fraud"), claims["fraud"]
-    clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:1500], y[:1500])
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:1500], y[:1500])
     save_model(
         clf,
         folder / "model.skops",

@@ -95,10 +95,18 @@ def test_partitions_do_not_matter(client, n_parts, monkeypatch):
 
 
 CASES = {
-    "weights": (MesaClassifier("fast", 3, random_state=0), {}, "weight"),
-    "three classes": (MesaClassifier("fast", 3, random_state=0), {"n_classes": 3}, None),
+    "weights": (MesaClassifier(None, 4, recipe="fast", random_state=0), {}, "weight"),
+    "three classes": (
+        MesaClassifier(None, 4, recipe="fast", random_state=0),
+        {"n_classes": 3},
+        None,
+    ),
     "few rows": (MesaClassifier(n_estimators=3, random_state=0), {"rare": 0.03}, None),
-    "rows a member": (MesaClassifier("fast", 3, max_rows=90, random_state=0), {}, "weight"),
+    "rows a member": (
+        MesaClassifier(None, 4, recipe="fast", max_rows=90, random_state=0),
+        {},
+        "weight",
+    ),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
     "self-paced": (ensemble.SelfPacedEnsembleClassifier(n_estimators=3, random_state=0), {}, None),
 }
@@ -146,7 +154,7 @@ def test_labels_belong_to_their_rows(client, tmp_path):
     ddf = ddf.assign(label=ddf["label"].str.upper())
     frame["label"] = frame["label"].str.upper()
     assert len(ddf[["label"]].to_delayed()) < len(ddf.to_delayed())
-    clf = MesaClassifier("fast", random_state=0)
+    clf = MesaClassifier(recipe="fast", random_state=0)
     in_memory, on_cluster, X = fit_both(frame, clf, client, ddf)
     assert_same_fit(in_memory, on_cluster.to_local(), X)
 
@@ -183,8 +191,8 @@ def test_arrays(client):
     X, y = frame[[f"x{k}" for k in range(6)]].to_numpy(), (frame["label"] == "yes").to_numpy()
     weights = frame["weight"].to_numpy()
     arrays = [da.from_array(X, chunks=(700, 3)), da.from_array(y, chunks=1000)]
-    clf = MesaClassifier("fast", random_state=0)
-    in_memory = MesaClassifier("fast", random_state=0).fit(X, y, sample_weight=weights)
+    clf = MesaClassifier(recipe="fast", random_state=0)
+    in_memory = MesaClassifier(recipe="fast", random_state=0).fit(X, y, sample_weight=weights)
     on_cluster = DaskMesaClassifier(clf, client=client)
     on_cluster.fit(*arrays, sample_weight=da.from_array(weights, chunks=800))
     proba = on_cluster.predict_proba(arrays[0])
@@ -364,7 +372,7 @@ def test_a_cascade_that_goes_on_has_its_pools(client, tmp_path, monkeypatch):
 
 def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):
     frame = make_frame(800).drop(columns="weight")
-    clf = MesaClassifier("fast", random_state=0)
+    clf = MesaClassifier(recipe="fast", random_state=0)
     fit = DaskMesaClassifier(clf, client=client, label="label", checkpoint=tmp_path / "members")
     proba = fit.fit(partitioned(frame, 3)).predict_proba(partitioned(frame, 3)).compute()
     # The same rows in other partitions are the same rows.
@@ -379,8 +387,10 @@ def test_validation_rows_of_their_own(client):
     frame, other = (make_frame(900, seed=seed).drop(columns="weight") for seed in (0, 1))
     X = frame.drop(columns="label")
     apart = {"X_val": other.drop(columns="label"), "y_val": other["label"]}
-    in_memory = MesaClassifier("fast", random_state=0).fit(X, frame["label"], **apart)
-    fit = DaskMesaClassifier(MesaClassifier("fast", random_state=0), client=client, label="label")
+    in_memory = MesaClassifier(recipe="fast", random_state=0).fit(X, frame["label"], **apart)
+    fit = DaskMesaClassifier(
+        MesaClassifier(recipe="fast", random_state=0), client=client, label="label"
+    )
     fit.fit(partitioned(frame, 3), **apart)
     assert_same_fit(in_memory, fit.to_local(), X)
 

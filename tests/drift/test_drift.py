@@ -37,7 +37,7 @@ def make_table(n_rows, seed):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return MesaClassifier.from_preset("fast", random_state=0).fit(*make_table(4000, 0))
+    return MesaClassifier(recipe="fast", random_state=0).fit(*make_table(4000, 0))
 
 
 def findings(report):
@@ -122,7 +122,7 @@ def test_any_kind_of_table(tmp_path):
     frame, y = make_table(1200, 0)
     later = make_table(600, 1)[0].assign(d=40.0)
     numbers = ["a", "b", "c", "d", "few"]
-    clf = MesaClassifier.from_preset("fast", random_state=0)
+    clf = MesaClassifier(recipe="fast", random_state=0)
     assert findings(clf.fit(pl.from_pandas(frame), y).drift(pl.from_pandas(later)))["d"]
     report = clf.fit(frame[numbers].to_numpy(), y).drift(later[numbers].to_numpy())
     assert set(findings(report)) == {"column 3"}

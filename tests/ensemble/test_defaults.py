@@ -164,7 +164,7 @@ def test_presets(name, imbalanced, short_sampler):
     assert clf.n_jobs == 2
     twin = clone(clf)
     assert repr(twin.get_params()) == repr(clf.get_params())
-    twin.set_params(n_estimators=2)
+    twin.set_params(n_estimators=5)
     if name == "paper":
         twin.set_params(meta_sampler=short_sampler())
     assert twin.fit(X, y).predict_proba(X).shape == (600, 2)
@@ -191,7 +191,7 @@ def test_what_the_presets_are():
     assert repr(paper.meta_sampler) == "Drawn(policy='fit')"
     for name in ("fast", "best"):
         settings = MesaClassifier.from_preset(name, n_estimators=5).get_params()
-        assert settings == MesaClassifier(name, 5).get_params()
+        assert settings == MesaClassifier(n_estimators=5, recipe=name).get_params()
     # No two share a base learner.
     a, b = (MesaClassifier.from_preset("paper").estimator for _ in range(2))
     assert a is not b
@@ -201,7 +201,7 @@ def test_unknown_presets_and_parameters():
     with pytest.raises(ValueError, match=r"no preset 'quick'; the names are 'default', 'fast', "):
         MesaClassifier.from_preset("quick")
     with pytest.raises(TypeError, match="n_trees"):
-        MesaClassifier.from_preset("fast", n_trees=5)
+        MesaClassifier(recipe="fast", n_trees=5)
 
 
 def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, short_sampler, monkeypatch):
@@ -217,5 +217,5 @@ def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, short_sampler, m
 
 
 def test_how_many_parameters_there_are():
-    assert len(MesaClassifier().get_params(deep=False)) <= 15
+    assert len(MesaClassifier().get_params(deep=False)) <= 16
     assert len(MetaSampler().get_params(deep=False)) <= 16

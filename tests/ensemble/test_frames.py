@@ -25,9 +25,9 @@ from metasampler.ensemble import (
 
 ENSEMBLES = {
     "default": lambda: MesaClassifier(n_estimators=6, random_state=0),
-    "fast": lambda: MesaClassifier.from_preset("fast", random_state=0),
+    "fast": lambda: MesaClassifier(recipe="fast", random_state=0),
     "teams": lambda: MesaClassifier(n_estimators=6, random_state=0),
-    "fast teams": lambda: MesaClassifier("fast", random_state=0),
+    "fast teams": lambda: MesaClassifier(recipe="fast", random_state=0),
     "trees": lambda: tree_mesa(n_estimators=4, random_state=0),
     "under-bagging": lambda: UnderBaggingClassifier(n_estimators=3, random_state=0),
     "self-paced": lambda: SelfPacedEnsembleClassifier(n_estimators=3, random_state=0),

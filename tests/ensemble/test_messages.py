@@ -68,7 +68,7 @@ def test_only_the_ratio_of_costs_counts(imbalanced, costs):
 
 def test_a_tiny_validation_fraction_of_teams(imbalanced_for_teams):
     X, y = imbalanced_for_teams
-    clf = MesaClassifier("fast", validation_fraction=1e-300, random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", validation_fraction=1e-300, random_state=0).fit(X, y)
     assert np.isfinite(clf.predict_proba(X)).all()
 
 
@@ -159,7 +159,7 @@ def test_one_member_may_be_called_true(imbalanced):
 
 def test_teams_take_sparse_tables(imbalanced_for_teams):
     X, y = imbalanced_for_teams
-    clf = MesaClassifier(n_estimators=2, random_state=0).fit(csr_matrix(np.maximum(X, 0)), y)
+    clf = MesaClassifier(n_estimators=4, random_state=0).fit(csr_matrix(np.maximum(X, 0)), y)
     assert clf.signal_ is not None
     assert np.isfinite(clf.predict_proba(csr_matrix(X))).all()
 

@@ -23,7 +23,7 @@ def make_rows(share, n_rows, seed):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return MesaClassifier.from_preset("fast", random_state=0).fit(*make_rows(0.1, 4000, 0))
+    return MesaClassifier(recipe="fast", random_state=0).fit(*make_rows(0.1, 4000, 0))
 
 
 @pytest.mark.parametrize("n_rows", [600, 6000], ids=["few", "many"])

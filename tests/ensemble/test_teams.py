@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss
 from sklearn.model_selection import cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
 from metasampler.ensemble._calibration import Blend, SigmoidCalibration
@@ -24,7 +25,7 @@ from metasampler.tables import TreeTable, lowest_values
 HALF = np.array([0.5, 0.5])
 
 
-def mesa(n_estimators=6, **options):
+def mesa(n_estimators=8, **options):
     return MesaClassifier(n_estimators=n_estimators, **{"random_state": 0, **options})
 
 
@@ -124,7 +125,7 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
             grown.update(teams=teams, blend=blend)
             super()._become(plan, teams, final, blend, decision, refits, facts)
 
-    clf = Spy(n_estimators=12, random_state=0).fit(X, y)
+    clf = Spy(n_estimators=14, random_state=0).fit(X, y)
     judged = [team.growth.judged() for team in grown["teams"]]
     shares = [team.growth.drawn_shares() for team in grown["teams"]]
     blend, held_out = Blend.of(grown["teams"][0].growth.data, judged, shares)
@@ -183,7 +184,7 @@ def test_noise_has_little_signal_and_is_drawn_uniformly():
 
 
 def test_a_clean_table_has_much_signal_and_hard_rows_are_drawn(large):
-    clf = mesa(14).fit(*large)
+    clf = mesa(16).fit(*large)
     assert clf.signal_ > 50
     # The power of the second booster, and the mu of all trees but the first.
     assert clf.actions_[0] == load_policy("boosters").choose(signal_state(clf.signal_)) > 1
@@ -194,7 +195,7 @@ def test_a_clean_table_has_much_signal_and_hard_rows_are_drawn(large):
 
 @pytest.mark.parametrize("name", ["default", "fast"])
 def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large, name):
-    clf = MesaClassifier(name, random_state=0).fit(*large)
+    clf = MesaClassifier(recipe=name, random_state=0).fit(*large)
     recipe = RECIPES[name]
     rounds = [member.n_rounds_ for member in clf.estimators_[: recipe.n_scouts]]
     paid = [n + max(0, n - recipe.doubles_after) for n in rounds]
@@ -202,11 +203,11 @@ def test_the_signal_counts_rounds_at_a_learning_rate_of_a_tenth(large, name):
     assert clf.signal_ == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("estimator", "name"), [(None, "default"), ("fast", "fast")])
-def test_few_rows_of_the_smallest_class_get_trees(imbalanced, estimator, name):
+@pytest.mark.parametrize("name", ["default", "fast"])
+def test_few_rows_of_the_smallest_class_get_trees(imbalanced, name):
     X, y = imbalanced
     rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:19]]
-    clf = MesaClassifier(estimator, random_state=0).fit(X[rows], y[rows])
+    clf = MesaClassifier(recipe=name, random_state=0).fit(X[rows], y[rows])
     assert clf.signal_ is None
     assert len(clf.estimators_) == RECIPES[name].n_few
     assert {type(member).__name__ for member in clf.estimators_} == {
@@ -220,11 +221,11 @@ def test_few_rows_of_the_smallest_class_get_trees(imbalanced, estimator, name):
 def test_how_many_rows_are_enough(n_rare, has_teams):
     X = np.random.default_rng(0).normal(size=(450, 3))
     y, weights = np.arange(450) < n_rare, np.ones(450)
-    clf = MesaClassifier("fast", random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
     assert (clf.signal_ is not None) == has_teams
     # Rows without weight do not count.
     weights[n_rare - 1] = 0
-    clf = MesaClassifier("fast", random_state=0).fit(X, y, sample_weight=weights)
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y, sample_weight=weights)
     assert clf.signal_ is None
 
 
@@ -274,26 +275,51 @@ def test_boosters_of_a_fast_fit_go_over_the_rows_so_often():
 # ---------------------------------------------------------------------- how many members
 
 
+@pytest.mark.parametrize("n_smallest", [25, 199, 200])
 @pytest.mark.parametrize("name", RECIPES)
-def test_the_number_of_members(name):
+def test_the_number_of_members_is_that_of_all_teams(name, n_smallest):
     recipe = RECIPES[name]
-    share = recipe.n_boosters / (recipe.n_boosters + recipe.n_trees)
-    for n_estimators in (1, 2, 5, 28, 100):
-        scaled = recipe.scaled(n_estimators)
-        assert scaled.n_boosters + scaled.n_trees == n_estimators
-        assert scaled.n_scouts == recipe.n_scouts
-        assert scaled.n_boosters == max(1, round(share * n_estimators))
-    assert recipe.scaled(None) == recipe
+    plain = recipe.sized(n_smallest)
+    assert plain.n_sharp_trees == (2 * recipe.n_trees if n_smallest < 200 else 0)
+    assert plain == recipe.sized(n_smallest, plain.n_members)
+    if not plain.n_sharp_trees:
+        assert plain == recipe
+    before = (0, 0, 0)
+    for n_estimators in range(recipe.n_scouts + 1, 300):
+        sized = recipe.sized(n_smallest, n_estimators)
+        assert sized.n_members == n_estimators
+        assert sized.n_scouts == recipe.n_scouts
+        teams = (sized.n_boosters, sized.n_trees, sized.n_sharp_trees)
+        assert sized.n_boosters >= 1
+        # A warm start adds members to every team, and takes none away.
+        assert all(a <= b for a, b in zip(before, teams, strict=True))
+        of_plain = (plain.n_boosters, plain.n_trees, plain.n_sharp_trees)
+        expected = np.array(of_plain) * (n_estimators - recipe.n_scouts) / sum(of_plain)
+        assert np.abs(np.array(teams) - expected).max() <= 1.5
+        before = teams
+
+
+@pytest.mark.parametrize(("name", "least"), [("default", 3), ("fast", 2), ("best", 5)])
+def test_too_few_members_for_a_recipe_are_refused(for_teams, name, least):
+    with pytest.raises(ValueError, match=rf"n_estimators={least - 1} .* Set {least} or more"):
+        mesa(least - 1, recipe=name).fit(*for_teams)
+    assert len(mesa(least, recipe=name).fit(*for_teams).estimators_) == least
+
+
+def test_few_rows_grow_any_number_of_trees(imbalanced):
+    X, y = imbalanced
+    rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:19]]
+    assert len(mesa(1).fit(X[rows], y[rows]).estimators_) == 1
 
 
 def test_the_members_of_a_fit(for_teams):
     X, y = for_teams
-    clf = mesa(10).fit(X, y)
-    scaled = RECIPES["default"].scaled(10)
+    clf = mesa(12).fit(X, y)
+    scaled = RECIPES["default"].sized(np.inf, 12)
     rows = clf.summary().rows
     counts = [[row["team"] for row in rows].count(n) for n in ("scouts", "boosters", "trees")]
     assert counts == [scaled.n_scouts, scaled.n_boosters, scaled.n_trees]
-    assert len(clf.estimators_) == len(clf.estimators_samples_) == sum(counts)
+    assert len(clf.estimators_) == len(clf.estimators_samples_) == sum(counts) == 12
     assert "scouts" in str(clf.summary())
     # Scouts see all rows but their tenth, boosters three majority rows a minority row, trees one.
     of_minority = [np.mean(y[samples]) for samples in clf.estimators_samples_]
@@ -314,7 +340,7 @@ def test_sampling_ratio(for_teams):
 # ---------------------------------------------------------------------- warm starts
 
 
-@pytest.mark.parametrize(("before", "after"), [(4, 12), (1, 7), (12, 12)])
+@pytest.mark.parametrize(("before", "after"), [(6, 14), (3, 9), (12, 12)])
 @pytest.mark.parametrize("given", ["universal", "random"])
 def test_a_warm_start_grows_every_team(for_teams, before, after, given):
     X, y = for_teams
@@ -333,8 +359,8 @@ def test_a_warm_start_cannot_take_members_away(for_teams):
     clf = mesa(10, warm_start=True).fit(*for_teams)
     with pytest.raises(ValueError, match="n_estimators=5 must be at least 10"):
         clf.set_params(n_estimators=5).fit(*for_teams)
-    with pytest.raises(ValueError, match="estimator was None and is now 'fast'"):
-        clf.set_params(n_estimators=12, estimator="fast").fit(*for_teams)
+    with pytest.raises(ValueError, match="recipe was 'default' and is now 'fast'"):
+        clf.set_params(n_estimators=12, recipe="fast").fit(*for_teams)
 
 
 # ---------------------------------------------------------------------- rows
@@ -360,12 +386,12 @@ def test_probabilities_are_those_of_the_weighted_world(for_teams, weight):
     assert mean == pytest.approx(np.average(y, weights=weights), abs=0.1)
 
 
-@pytest.mark.parametrize("estimator", [None, "fast"])
-def test_three_classes(for_teams, estimator):
+@pytest.mark.parametrize("recipe", ["default", "fast"])
+def test_three_classes(for_teams, recipe):
     X, y = for_teams
     y = np.where(y == 1, np.where(X[:, 0] > np.median(X[y == 1, 0]), "one", "two"), "many")
     X, y = np.tile(X, (2, 1)), np.tile(y, 2)
-    clf = mesa(estimator=estimator).fit(X, y)
+    clf = mesa(recipe=recipe).fit(X, y)
     proba = clf.predict_proba(X)
     assert_allclose(proba.sum(axis=1), 1)
     assert proba.min() >= 0
@@ -402,11 +428,11 @@ def test_a_class_of_one_row(imbalanced):
 
 
 @pytest.mark.parametrize("n_rare", [2, 3, 5])
-@pytest.mark.parametrize("estimator", [None, "fast"])
-def test_ten_rows(estimator, n_rare):
+@pytest.mark.parametrize("recipe", ["default", "fast"])
+def test_ten_rows(recipe, n_rare):
     X = np.random.default_rng(0).normal(size=(10, 3))
     y = np.arange(10) < n_rare
-    clf = mesa(estimator=estimator).fit(X, y)
+    clf = mesa(recipe=recipe).fit(X, y)
     proba = clf.predict_proba(X)
     assert_allclose(proba.sum(axis=1), 1)
     assert set(clf.predict(X)) <= {False, True}
@@ -444,7 +470,7 @@ def test_extreme_imbalance():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(6000, 3)), np.zeros(6000, dtype=int)
     y[:12], X[:12] = 1, X[:12] + 60
-    clf = MesaClassifier("fast", validation_fraction=0.5, random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", validation_fraction=0.5, random_state=0).fit(X, y)
     proba = clf.predict_proba(X)[:, 1]
     assert np.isfinite(proba).all()
     assert proba[:12].min() > proba[12:].max()
@@ -453,10 +479,10 @@ def test_extreme_imbalance():
 # ---------------------------------------------------------------------- the same again
 
 
-@pytest.mark.parametrize("estimator", [None, "fast"])
-def test_the_same_for_any_number_of_jobs(for_teams, estimator):
+@pytest.mark.parametrize("recipe", ["default", "fast"])
+def test_the_same_for_any_number_of_jobs(for_teams, recipe):
     X, y = for_teams
-    one, two = (mesa(estimator=estimator, n_jobs=n).fit(X, y).predict_proba(X) for n in (1, 2))
+    one, two = (mesa(recipe=recipe, n_jobs=n).fit(X, y).predict_proba(X) for n in (1, 2))
     assert_array_equal(one, two)
 
 
@@ -486,7 +512,7 @@ def test_a_meta_sampler_trained_inside_learns_once(for_teams, short_sampler, mon
     assert len(clf.actions_) == len(clf.states_) == 4
     # A warm start does not train again.
     monkeypatch.setattr(type(clf.meta_sampler_), "fit_growth_data", None)
-    clf.set_params(n_estimators=8).fit(X, y)
+    clf.set_params(n_estimators=10).fit(X, y)
     assert len(clf.actions_) == 6
 
 
@@ -498,8 +524,12 @@ def test_a_policy_of_ones_own(for_teams):
 
 
 def test_what_recipes_refuse(for_teams):
-    with pytest.raises(ValueError, match=r"estimator='quick' must be a classifier, or one of"):
-        MesaClassifier("quick").fit(*for_teams)
+    with pytest.raises(ValueError, match=r"The 'recipe' parameter .*'best'.*Got 'quick'"):
+        MesaClassifier(recipe="quick").fit(*for_teams)
+    with pytest.raises(TypeError, match="a recipe is a parameter of its own: recipe='fast'"):
+        MesaClassifier("fast").fit(*for_teams)
+    with pytest.raises(ValueError, match="recipe='fast' and an estimator exclude each other"):
+        MesaClassifier(DecisionTreeClassifier(), recipe="fast").fit(*for_teams)
     with pytest.raises(ValueError, match="refit=True has no rows to give back"):
         mesa(refit=True).fit(*for_teams)
 

@@ -73,7 +73,7 @@ def test_weights_of_validation_rows_count_in_teams(for_teams):
     X, y, X_val, y_val = X[:-300], y[:-300], X[-300:], y[-300:]
     weights = np.where(X_val[:, 0] > 0, 1.0, 5.0)
     fits = [
-        MesaClassifier("fast", random_state=0).fit(
+        MesaClassifier(recipe="fast", random_state=0).fit(
             X, y, X_val=X_val, y_val=y_val, sample_weight_val=given
         )
         for given in (None, np.full(len(y_val), 7.0), weights)

@@ -21,10 +21,10 @@ class TestWeights(WeightLaws):
 def test_the_unit_of_weights_changes_no_bit_of_teams():
     X, y = make_classification(1200, 5, weights=[0.78], flip_y=0.1, random_state=0)
     weights = weights_of(y)
-    expected = MesaClassifier.from_preset("fast", random_state=0)
+    expected = MesaClassifier(recipe="fast", random_state=0)
     expected = expected.fit(X, y, sample_weight=weights)
     assert expected.signal_ is not None  # otherwise this tests trees
     for factor in (10, 1 / 3):
-        clf = MesaClassifier.from_preset("fast", random_state=0)
+        clf = MesaClassifier(recipe="fast", random_state=0)
         clf.fit(X, y, sample_weight=weights * factor)
         np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(X))

@@ -274,7 +274,7 @@ def test_a_summary_of_teams_scores_each_team_and_all_together(for_teams):
 
 
 def test_a_summary_of_teams_without_held_out_rows(for_teams):
-    clf = MesaClassifier("fast", validation_fraction=None, random_state=0).fit(*for_teams)
+    clf = MesaClassifier(recipe="fast", validation_fraction=None, random_state=0).fit(*for_teams)
     assert clf.held_out_scores_ == {}
     assert list(clf.summary().teams[0]) == ["team", "members", "rows each", "drawn"]
     assert "without held-out rows it cannot be measured" in str(clf.summary())

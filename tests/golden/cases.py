@@ -246,28 +246,28 @@ trees = first_release("default")["estimator"]
 TEAMS: dict[str, TeamCase] = {
     "teams": TeamCase(preset, Rows()),
     "teams, weights": TeamCase(preset, Rows(weighted=True)),
-    "teams, sharp trees": TeamCase(lambda: preset(n_estimators=7), Rows(1500, rare=0.06)),
+    "teams, sharp trees": TeamCase(lambda: preset(n_estimators=21), Rows(1500, rare=0.06)),
     "teams, few positives": TeamCase(lambda: preset(n_estimators=6), Rows(600, rare=0.03)),
-    "teams, three classes": TeamCase(lambda: preset(n_estimators=14), Rows(n_classes=3)),
+    "teams, three classes": TeamCase(lambda: preset(n_estimators=16), Rows(n_classes=3)),
     "teams, three classes, weights": TeamCase(
-        lambda: preset("fast", n_estimators=3), Rows(n_classes=3, weighted=True)
+        lambda: preset("fast", n_estimators=4), Rows(n_classes=3, weighted=True)
     ),
     "teams, fast": TeamCase(lambda: preset("fast"), Rows()),
     "teams, fast, few positives": TeamCase(lambda: preset("fast"), Rows(600, rare=0.03)),
-    "teams, best": TeamCase(lambda: preset("best", n_estimators=27), Rows(weighted=True)),
+    "teams, best": TeamCase(lambda: preset("best", n_estimators=79), Rows(weighted=True)),
     "teams, rows a member": TeamCase(lambda: preset("fast", max_rows=90), Rows(weighted=True)),
     "teams, two samples": TeamCase(
         lambda: preset("fast", sampling_ratio=0.7, n_jobs=2, threshold=("recall", 0.8)), Rows()
     ),
-    "teams, constant": TeamCase(lambda: preset(n_estimators=7, meta_sampler=0.7), Rows()),
+    "teams, constant": TeamCase(lambda: preset(n_estimators=9, meta_sampler=0.7), Rows()),
     "teams, no hold-out": TeamCase(
-        lambda: preset(n_estimators=7, validation_fraction=None), Rows()
+        lambda: preset(n_estimators=9, validation_fraction=None), Rows()
     ),
     "teams, sampler": TeamCase(
-        lambda: preset(n_estimators=7, meta_sampler=boosters_sampler()), Rows()
+        lambda: preset(n_estimators=9, meta_sampler=boosters_sampler()), Rows()
     ),
     "teams, meta-trained": TeamCase(
-        lambda: preset(n_estimators=7, meta_sampler=small_sac()), Rows(1200)
+        lambda: preset(n_estimators=21, meta_sampler=small_sac()), Rows(1200)
     ),
     "own members, boosters": TeamCase(
         lambda: preset(

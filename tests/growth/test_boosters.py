@@ -121,9 +121,9 @@ def test_categories_are_split_as_categories():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("estimator", [None, "fast"])
-def test_one_fit_bins_once(for_teams, n_binned, estimator, n_jobs):
-    MesaClassifier(estimator, n_estimators=5, n_jobs=n_jobs, random_state=0).fit(*for_teams)
+@pytest.mark.parametrize("recipe", ["default", "fast"])
+def test_one_fit_bins_once(for_teams, n_binned, recipe, n_jobs):
+    MesaClassifier(None, 5, recipe=recipe, n_jobs=n_jobs, random_state=0).fit(*for_teams)
     assert n_binned() == 1
 
 

@@ -34,10 +34,10 @@ from metasampler.growth._weights import exact_sum
 
 CASES = {
     "all defaults": (MesaClassifier(n_estimators=8), {}, None),
-    "three classes": (MesaClassifier("fast", 3), {"n_classes": 3}, None),
-    "weights": (MesaClassifier("fast", 3), {}, "weight"),
+    "three classes": (MesaClassifier(None, 4, recipe="fast"), {"n_classes": 3}, None),
+    "weights": (MesaClassifier(None, 4, recipe="fast"), {}, "weight"),
     "few rows of one class": (MesaClassifier(n_estimators=4), {"rare": 0.03}, None),
-    "rows a member": (MesaClassifier("fast", 3, max_rows=90), {}, "weight"),
+    "rows a member": (MesaClassifier(None, 4, recipe="fast", max_rows=90), {}, "weight"),
     "own trees": (MesaClassifier(DecisionTreeClassifier(max_depth=5), 5, refit=False), {}, None),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=4), {}, None),
     "cascade": (ensemble.BalanceCascadeClassifier(n_estimators=4), {}, "weight"),
@@ -107,7 +107,7 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
     X = frame.drop(columns=["label", "weight"])
     booster = LGBMClassifier(n_estimators=5, subsample_for_bin=200, verbose=-1)
     for clf in (
-        MesaClassifier("fast", random_state=0),
+        MesaClassifier(recipe="fast", random_state=0),
         MesaClassifier(booster, 4, random_state=0),
     ):
         in_memory = type(clf)(**clf.get_params(deep=False))
@@ -122,7 +122,7 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
 @pytest.mark.parametrize(
     ("clf", "weight"),
     [
-        (MesaClassifier("fast", random_state=0), None),
+        (MesaClassifier(recipe="fast", random_state=0), None),
         (MesaClassifier(DecisionTreeClassifier(max_depth=5), 4, random_state=0), "weight"),
         (MesaClassifier(DecisionTreeClassifier(), 3, refit=True, random_state=0), None),
     ],
@@ -148,7 +148,7 @@ def test_validation_rows_of_their_own(clf, weight, weighs_them, tmp_path):
 def test_a_tiny_part_of_few_rows_is_left_out(tmp_path):
     frame = make_frame(800).drop(columns="weight")
     X = frame.drop(columns="label")
-    clf = MesaClassifier("fast", validation_fraction=1e-5, random_state=0)
+    clf = MesaClassifier(recipe="fast", validation_fraction=1e-5, random_state=0)
     in_memory = type(clf)(**clf.get_params(deep=False)).fit(X, frame["label"])
     assert_same_fit(in_memory, clf.fit(write_parquet(frame, tmp_path, 3), "label"), X)
 
@@ -178,8 +178,8 @@ def test_columns_that_lightgbm_bundles(tmp_path):
     frame["label"] = (rng.random(4000) < 0.05 + 0.2 * (which < 5) + 0.1 * (frame["x"] > 1)) * 1
     rows = ParquetRows(write_parquet(frame, tmp_path, 5), "label")
     X = frame.drop(columns="label")
-    in_memory = MesaClassifier("fast", random_state=0).fit(X, frame["label"])
-    assert_same_fit(in_memory, MesaClassifier("fast", random_state=0).fit(rows), X)
+    in_memory = MesaClassifier(recipe="fast", random_state=0).fit(X, frame["label"])
+    assert_same_fit(in_memory, MesaClassifier(recipe="fast", random_state=0).fit(rows), X)
 
 
 def test_a_frame_in_a_file(tmp_path):

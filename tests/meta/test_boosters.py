@@ -76,7 +76,7 @@ def test_soft_actor_critic_learns_powers_too(tasks):
 def test_a_classifier_draws_by_it(sampler, tasks):
     X, y, *_ = tasks["flipped 0.0"]
     for chosen in (sampler, MetaSampler.load("boosters")):
-        clf = MesaClassifier("fast", meta_sampler=chosen, random_state=0).fit(X, y)
+        clf = MesaClassifier(recipe="fast", meta_sampler=chosen, random_state=0).fit(X, y)
         power = chosen.choose(signal_state(clf.signal_))
         # A power of next to nothing is a uniform draw.
         assert clf.actions_.tolist() == pytest.approx([power if power >= 0.1 else 0.0])
@@ -98,7 +98,7 @@ class ConstantPower:
 def test_constant_powers_are_policies(tasks):
     X, y, *_ = tasks["flipped 0.3"]
     policy = ConstantPower(2.0)
-    clf = MesaClassifier("fast", meta_sampler=policy, random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", meta_sampler=policy, random_state=0).fit(X, y)
     assert clf.actions_.tolist() == [2.0]
 
 

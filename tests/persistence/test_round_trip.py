@@ -93,7 +93,7 @@ def test_every_kind_of_member_comes_back(settings, numbers, tmp_path):
 
 def test_a_table_with_teams_comes_back_with_what_is_known(table, tmp_path):
     frame, y = table
-    clf = MesaClassifier.from_preset("fast", random_state=0).fit(frame, y)
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(frame, y)
     stored = save_model(clf, tmp_path / "m.skops", target="outcome", where=tmp_path, n=np.int64(3))
     again, metadata = load_model(tmp_path / "m.skops"), load_facts(tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
@@ -147,7 +147,7 @@ def test_models_with_any_sampler_come_back(name, numbers, tmp_path):
 def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
     X, y = table
     sampler = MetaSampler(Boosters(), state="signal", learner=CONSTANTS, **SHORT).fit(X, y)
-    clf = MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(X, y)
+    clf = MesaClassifier(recipe="fast", meta_sampler=sampler, random_state=0).fit(X, y)
     save_model(clf, tmp_path / "model.skops")
     again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))

@@ -34,7 +34,7 @@ def test_kinds(estimator, kind):
 def test_another_kind_warns_once(for_teams):
     sampler = MetaSampler.load("mammography")
     with pytest.warns(UserWarning, match="meta-trained with trees, and the members") as caught:
-        MesaClassifier("fast", meta_sampler=sampler, random_state=0).fit(*for_teams)
+        MesaClassifier(recipe="fast", meta_sampler=sampler, random_state=0).fit(*for_teams)
     assert len(caught) == 1
 
 

@@ -31,7 +31,7 @@ def alarms(report):
 @pytest.fixture(scope="module")
 def mesa(rows):
     X, y = rows
-    clf = MesaClassifier.from_preset("fast", threshold=("cost", 30, 2), random_state=0)
+    clf = MesaClassifier(recipe="fast", threshold=("cost", 30, 2), random_state=0)
     return clf.fit(X[:1000], y[:1000])
 
 
@@ -143,7 +143,7 @@ def test_tables_of_all_forms(numbers, form):
 
 def test_frames_of_polars_and_pandas_say_the_same(rows):
     X, y = rows
-    clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:1000], y[:1000])
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:1000], y[:1000])
     held_out = X[1000:].reset_index(drop=True)
     by_pandas = make_report(clf, held_out, y[1000:], n_resamples=20, n_repeats=1)
     by_polars = make_report(

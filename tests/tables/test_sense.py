@@ -168,7 +168,9 @@ def test_numbers_at_the_end_of_the_range(rng):
 def test_a_column_without_values_may_be_kept(rng):
     frame, bad = make_frame(rng)
     frame["none"] = None
-    model = make_pipeline(TableCleaner(keep=["none"]), MesaClassifier("fast", random_state=0))
+    model = make_pipeline(
+        TableCleaner(keep=["none"]), MesaClassifier(recipe="fast", random_state=0)
+    )
     model.fit(frame, bad)
     assert model[0].kinds_["none"] == "empty"
     # What it holds later is unknown to the model, whatever it is.

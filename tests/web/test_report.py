@@ -40,7 +40,7 @@ def judged():
     claims = make_claims(4000)
     X, y = claims.drop(columns="fraud"), claims["fraud"]
     # Enough boosters for a picture of how they were drawn.
-    clf = MesaClassifier.from_preset("fast", n_estimators=4, threshold="f1", random_state=0)
+    clf = MesaClassifier(recipe="fast", n_estimators=4, threshold="f1", random_state=0)
     clf.fit(X[:2000], y[:2000])
     report = make_report(
         clf, X[2000:], y[2000:], target="fraud", miss_cost=20, n_repeats=1, n_resamples=200
@@ -428,7 +428,7 @@ def test_names_that_look_like_code_are_words(browser, tmp_path):
 def test_without_labels_alarms_move_and_nothing_else_is_said(browser, judged, tmp_path):
     claims = make_claims(3000)
     X, y = claims.drop(columns="fraud"), claims["fraud"]
-    clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:2000], y[:2000])
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:2000], y[:2000])
     report = make_report(clf, X[2000:])
     scores = clf.predict_proba(X[2000:])[:, list(clf.classes_).index("yes")]
     open_page(browser, report.html, tmp_path)

@@ -104,7 +104,7 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     if cell.get("noise"):
         y = flip_labels(y, cell["noise"], random_state=seed)
     if min(np.bincount(y)) < _FEWEST_POSITIVES:
-        raise ValueError(f"{min(np.bincount(y))} positives: the default has no boosters here")
+        raise ValueError(f"{min(np.bincount(y))} positives: scores of a split would be chance")
     recipe, streams = RECIPES["default"], RandomStreams(seed)
     with warnings.catch_warnings():
         # Tables with less than three majority rows a minority row take all.

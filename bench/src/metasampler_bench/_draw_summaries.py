@@ -31,6 +31,7 @@ from metasampler_bench._draw_judge import (
     tested_cases,
 )
 from metasampler_bench._draw_measure import CHOICES, SELECTABLE
+from metasampler_bench._draw_places import places
 from metasampler_bench._draw_policies import (
     best_constant,
     by_signal,
@@ -135,8 +136,8 @@ def short(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
 def everywhere(spec: Spec, rows: list[Row], report: dict[str, Any]) -> list[ResultTable]:
     """Show the policies on the tables, and on each of their varieties that there are rows of."""
     tested_cases(rows, {})
-    places: list[dict[str, Any]] = [{"controls": True}, {"noise": NOISE}, {"sets": True}]
-    return [policies(spec, rows, place) for place in places if len(cases_of(rows, place))]
+    data: list[dict[str, Any]] = [{"controls": True}, {"noise": NOISE}, {"sets": True}]
+    return [policies(spec, rows, which) for which in data if len(cases_of(rows, which))]
 
 
 def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
@@ -345,6 +346,7 @@ def each_table(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTab
 
 #: By the kind of report.
 DRAW_SUMMARIES = {
+    "draw-places": places,
     "draw-short": short,
     "draw-groups": groups,
     "draw-state": state,

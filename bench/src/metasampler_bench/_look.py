@@ -1,4 +1,4 @@
-"""Look numbers up in rows, for sentences: a place that has no rows is a place nobody speaks of."""
+"""Look numbers up in rows, and write them."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
 from metasampler_bench._figures import FIGURES, PICTURES
 from metasampler_bench._look import TABLE_RULE, fold
 from metasampler_bench._paired import paired
+from metasampler_bench._prose import prose_of
 from metasampler_bench._retired import RETIRED, RETIRED_NOTE
 from metasampler_bench._rows import finished, last_rows
-from metasampler_bench._sentences import say
 from metasampler_bench._spec import Spec
 from metasampler_bench._spread import spread
 from metasampler_bench._summaries import SUMMARIES
@@ -37,7 +37,7 @@ QUICK_NOTE = (
 def write_report(
     spec: Spec, rows: Iterable[dict[str, Any]], folder: str | Path, *, console: Any = None
 ) -> list[Path]:
-    """Write what a spec's rows say: nothing else enters a report.
+    """Write what a spec's rows say, and keep what is written by hand on its page.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def write_report(
     parts: list[str] = []
     folded: list[str] = []
     figures: list[Path] = []
-    summary = ""
+    prose = prose_of(folder / f"{spec.name}.md")
     can_draw = importlib.util.find_spec("matplotlib") is not None
     n_left_out = 0
     # Where every cell failed there is nothing to show but the reasons.
@@ -79,9 +79,6 @@ def write_report(
         # that few methods finished would leave the others without a rank.
         left_out = set(report.get("without", ()))
         shown = [row for row in own if not left_out.intersection(map(str, row["cell"].values()))]
-        if kind == "sentences":
-            summary = say(spec, shown)
-            continue
         if kind in FIGURES and not can_draw:
             n_left_out += 1
             continue
@@ -102,15 +99,15 @@ def write_report(
             made = [_ONE[kind](spec, shown, report)]
         made = [replace(table, title=table.title + report.get("suffix", "")) for table in made]
         for table in made:
-            # One table answers the question; it may stand among the sentences already.
-            if tables or report.get("fold") or TABLE_RULE in summary:
+            # One table answers the question; it may stand in the prose already.
+            if tables or report.get("fold") or TABLE_RULE in prose:
                 folded.append(fold(_within(spec, table.title), table.markdown()))
             else:
                 parts.append(table.markdown())
             tables.append(table)
     page, latex = folder / f"{spec.name}.md", folder / f"{spec.name}.tex"
     page.write_text(
-        "\n\n".join([*_head(spec, summary), *parts, *_how(spec, own), *folded]).rstrip() + "\n",
+        "\n\n".join([*_head(spec, prose), *parts, *_how(spec, own), *folded]).rstrip() + "\n",
         encoding="utf-8",
     )
     if tables:
@@ -150,12 +147,12 @@ def _save_figures(
         yield path
 
 
-def _head(spec: Spec, summary: str) -> list[str]:
-    """Return the title, and in a sentence or two what the rows say."""
+def _head(spec: Spec, prose: str) -> list[str]:
+    """Return the title, and what is written by hand."""
     in_paper = "This benchmark is not in the paper."
     if spec.paper:
         in_paper = f"In the paper: {spec.paper}."
-    return [f"# {spec.title}", *([summary] if summary else []), in_paper]
+    return [f"# {spec.title}", prose, in_paper]
 
 
 def _within(spec: Spec, title: str) -> str:

@@ -1,4 +1,4 @@
-"""Say what the rows of the tables benchmark say: wins, costs, probabilities, groups of tables."""
+"""Make the tables of the tables benchmark: wins, costs, probabilities, groups of tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import wilcoxon
 
-from metasampler_bench._look import bullets
 from metasampler_bench._methods import title_of
 from metasampler_bench._rows import Row, finished, per_set_means
 from metasampler_bench._spec import Spec
@@ -17,7 +16,7 @@ from metasampler_bench._statistics import geometric_mean, holm
 from metasampler_bench._summaries import methods_of, ranked_methods
 from metasampler_bench._tables import Entry, ResultTable
 
-__all__ = ["TABLE_SUMMARIES", "sentences"]
+__all__ = ["TABLE_SUMMARIES"]
 
 _NAMES = {"n_rows": "rows", "categories": "share of categories"}
 
@@ -208,62 +207,6 @@ def _span(low: float, high: float, by: str) -> str:
     if low == -np.inf:
         return f"below {write(high)}"
     return f"{write(low)} or more" if high == np.inf else f"{write(low)} to {write(high)}"
-
-
-def sentences(spec: Spec, rows: list[Row]) -> str:
-    """Say in a few plain sentences how MESA's default does; nothing but rows enters them."""
-    own, reference = "mesa", "lightgbm"
-    methods = methods_of(spec, rows)
-    if not {own, reference} <= set(methods):
-        return ""
-    datasets, score, other = _pair(rows, own, reference)
-    if not datasets:
-        return ""
-    ranked = ranked_methods(spec, rows, {"all_runs": True})
-    common, means = per_set_means(rows, ranked)
-    ranks = rankdata(-means, axis=1).mean(axis=0) if common else np.array([])
-    order = [ranked[n] for n in np.argsort(ranks)]
-    texts = []
-    if own in ranked and common:
-        first = "first" if order[0] == own else f"number {order.index(own) + 1}"
-        rank_of = dict(zip(ranked, ranks, strict=True))
-        rival = next(name for name in order if name != own)
-        text = (
-            f"By mean rank, MESA's default is {first} of the {len(ranked)} methods that finished "
-            f"all splits of {len(common)} tables. Its mean rank is {rank_of[own]:.2f}. "
-            f"{title_of(rival)} has {rank_of[rival]:.2f}"
-        )
-        if rival != reference and reference in rank_of:
-            text += f", and LightGBM has {rank_of[reference]:.2f}"
-        texts.append(text + ". 1 is best.")
-    difference = score - other
-    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-    texts.append(
-        f"Against LightGBM: ahead on {wins} of {len(datasets)} tables, behind on {losses}. The "
-        f"mean difference in average precision is {difference.mean():+.4f} (Wilcoxon p = "
-        f"{_p_value(difference):.2g})."
-    )
-    tuned, mine, theirs = _pair(rows, own, "lightgbm-tuned")
-    if tuned:
-        gain = mine - theirs
-        texts.append(
-            f"Against LightGBM, tuned in the same CPU time: ahead on {int((gain > 0).sum())} of "
-            f"{len(tuned)} tables (p = {_p_value(gain):.2g})."
-        )
-    _, cpu, other_cpu = _pair(rows, own, reference, "cpu")
-    _, brier, other_brier = _pair(rows, own, reference, "brier")
-    _, loss, other_loss = _pair(rows, own, reference, "log_loss")
-    worst = int((cpu / other_cpu).argmax())
-    texts.append(
-        f"CPU time of a fit: {geometric_mean(cpu / other_cpu):.1f} times LightGBM's "
-        f"(geometric mean), and at most {(cpu / other_cpu)[worst]:.1f} times ({datasets[worst]})."
-    )
-    texts.append(
-        f"Probabilities: the Brier score is {geometric_mean(brier / other_brier):.3f} times "
-        f"LightGBM's, and the log-loss {geometric_mean(loss / other_loss):.3f} times. Lower is "
-        "better."
-    )
-    return bullets(texts)
 
 
 #: By the kind of report.

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from metasampler.cli._compare import compare
+from metasampler.cli._drift import drift
 from metasampler.cli._fit import fit
 from metasampler.cli._predict import predict
 from metasampler.cli._report import report
@@ -59,7 +60,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for _command in (fit, predict, compare, report, samplers):
+for _command in (fit, predict, compare, drift, report, samplers):
     app.command()(_command)
 
 

@@ -53,7 +53,7 @@ def predict(
     # Here, not at the top: `metasampler --help` should be quick.
     try:
         from metasampler.cli._score_writer import OUTPUT_SUFFIXES
-        from metasampler.cli._scoring import Scorer, score_file
+        from metasampler.cli._scoring import Scorer, check_columns, score_file
         from metasampler.datasets import TableFile
     except ImportError as error:
         typer.echo('Error: this needs pandas: pip install "metasampler[data]"', err=True)
@@ -73,7 +73,7 @@ def predict(
     with blaming("FILE", ImportError, OSError, ValueError):
         table = TableFile(file)
     scorer = Scorer(loaded, metadata)
-    _check_columns(scorer, table)
+    check_columns(scorer, table)
     kept = _kept_columns(columns, table, scorer)
     try:
         with warnings_as_notes():
@@ -100,6 +100,8 @@ def predict(
     console.print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
     if promise:
         console.print(f"Threshold: {promise}", markup=False, soft_wrap=True)
+    if scorer.monitor is not None:
+        console.print(str(scorer.monitor.report()).rstrip(), markup=False, soft_wrap=True)
 
 
 def _decide_by(loaded: Any, rule: Any, name: str) -> str:
@@ -114,28 +116,6 @@ def _decide_by(loaded: Any, rule: Any, name: str) -> str:
         )
     with blaming("--threshold", ValueError), warnings_as_notes():
         return str(final.set_threshold(rule).summary().promise)
-
-
-def _check_columns(scorer: Any, table: Any) -> None:
-    """Refuse a file without the columns that the model needs."""
-    if scorer.columns is None:
-        wanted = scorer.model.n_features_in_
-        if len(table.columns) != wanted:
-            raise typer.BadParameter(
-                f"{table.name} has {len(table.columns)} columns; the model was fitted without "
-                f"column names, and takes {wanted} columns of numbers.",
-                param_hint="FILE",
-            )
-        return
-    missing = [name for name in scorer.columns if name not in table.columns]
-    if missing:
-        from metasampler.datasets import near_matches
-
-        hint = near_matches(missing[0], table.columns)
-        names = ", ".join(map(repr, missing[:10]))
-        raise typer.BadParameter(
-            f"{table.name} lacks {names}, which the model needs.{hint}", param_hint="FILE"
-        )
 
 
 def _kept_columns(given: list[str] | None, table: Any, scorer: Any) -> list[str]:

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
-from metasampler.datasets import TableFile
+from metasampler.datasets import TableFile, near_matches
+from metasampler.drift import DriftMonitor
 from metasampler.tables import unread_cells
 
 #: What is written of every row, if there are two classes.
@@ -31,9 +33,11 @@ class Scorer:
         The model.
     metadata : dict
         What is known of it.
+    must_watch : bool, default=False
+        Whether a model that cannot say what has moved since its fit is an error.
     """
 
-    def __init__(self, model: Any, metadata: dict[str, Any]):
+    def __init__(self, model: Any, metadata: dict[str, Any], *, must_watch: bool = False):
         self.model = model
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
@@ -44,6 +48,9 @@ class Scorer:
         self._n_called = metadata.get("n_called")
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None = names
+        watches = must_watch or getattr(self.final, "_baseline", None) is not None
+        #: Compares the rows with those of the fit, if the model can.
+        self.monitor = DriftMonitor(self.final) if watches else None
         self.positive = int(np.argmax(self.classes == self._positive(metadata)))
 
     def _positive(self, metadata: dict[str, Any]) -> Any:
@@ -65,11 +72,33 @@ class Scorer:
         for step in self.before:
             rows = step.transform(rows)
         proba = self.final.predict_proba(rows)
+        if self.monitor is not None:
+            self.monitor.add(rows, proba)
         if hasattr(self.final, "decide"):
             decided = self.final.decide(proba)
         else:
             decided = self.final.predict(rows)
         return proba, np.searchsorted(self.classes, decided)
+
+
+def check_columns(scorer: Scorer, table: TableFile) -> None:
+    """Refuse a file without the columns that the model needs."""
+    if scorer.columns is None:
+        wanted = scorer.model.n_features_in_
+        if len(table.columns) != wanted:
+            raise typer.BadParameter(
+                f"{table.name} has {len(table.columns)} columns; the model was fitted without "
+                f"column names, and takes {wanted} columns of numbers.",
+                param_hint="FILE",
+            )
+        return
+    missing = [name for name in scorer.columns if name not in table.columns]
+    if missing:
+        hint = near_matches(missing[0], table.columns)
+        names = ", ".join(map(repr, missing[:10]))
+        raise typer.BadParameter(
+            f"{table.name} lacks {names}, which the model needs.{hint}", param_hint="FILE"
+        )
 
 
 def score_file(

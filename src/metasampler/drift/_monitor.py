@@ -21,6 +21,9 @@ _MOVED, _MOVED_A_LOT = 0.1, 0.25
 # A smaller share of new levels, or of values outside all that was seen, changes little.
 _WORTH_NAMING = 0.01
 
+# From this share on they are what is named first, also in a column that has moved a lot.
+_MUCH = 0.05
+
 # Bins with fewer expected rows are joined before a test.
 _FEWEST_EXPECTED = 5.0
 
@@ -46,7 +49,7 @@ class DriftMonitor:
     >>> from metasampler import MesaClassifier
     >>> from metasampler.drift import DriftMonitor
     >>> X, y = make_classification(2000, n_features=6, weights=[0.9], random_state=0)
-    >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
+    >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
     >>> monitor = DriftMonitor(clf)
     >>> for week in np.array_split(X + [0, 0, 0, 0, 0, 5], 4):
     ...     monitor.add(week)
@@ -182,7 +185,8 @@ class DriftMonitor:
         usual = 2 / (n_before + 1)
         if columns.is_category[j]:
             usual = max(usual, (_rare(columns, j, columns.counts) + 1) / (n_before + 1))
-        if outside >= _WORTH_NAMING and outside > 2 * usual:
+        moved = sure and compared.psi >= _MOVED_A_LOT
+        if outside >= (_MUCH if moved else _WORTH_NAMING) and outside > 2 * usual:
             test = binomtest(int(self._outside[j]), n_rows, min(1.0, 2 * usual), "greater")
             if test.pvalue < level:
                 if columns.is_category[j]:

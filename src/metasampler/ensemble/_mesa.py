@@ -47,18 +47,21 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    estimator : None, "fast", "best", classifier or list of classifiers, default=None
-        The members. None, ``"fast"`` and ``"best"`` are recipes for teams. None takes about three
-        times the CPU time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about
-        eleven times as much. If you pass a classifier with `predict_proba`, all members are copies
-        of it. The classifiers of a list take turns: member i is a copy of
-        ``estimator[i % len(estimator)]``. A list has no nested parameters, so a search has to
-        replace the whole list. Members see the classes as numbers 0, 1, ..., their positions in
-        `classes_`.
+    estimator : classifier with `predict_proba`, list of these, or None, default=None
+        Members of your own: all are copies of it. None grows the teams of a `recipe`. The
+        classifiers of a list take turns: member i is a copy of ``estimator[i % len(estimator)]``. A
+        list has no nested parameters, so a search has to replace the whole list. Members see the
+        classes as numbers 0, 1, ..., their positions in `classes_`.
 
     n_estimators : int, default=None
-        Number of members. For a recipe it is the number of boosters and trees together. None means
-        the number of the recipe (28 by default), and 50 for members of your own.
+        Number of members: the length of `estimators_`. None means the number of the recipe (30 by
+        default, and 78 with few rows, see Notes), and 50 for members of your own. The teams of a
+        recipe are scaled to another number, but for the scouts.
+
+    recipe : {"default", "fast", "best"}, default="default"
+        The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
+        time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about eleven times as
+        much.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
         What chooses how rows are drawn:
@@ -200,9 +203,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     *Boosters* are LightGBM models on all minority rows and three majority rows for each. *Trees*
     are scikit-learn's trees on balanced rows. With much signal, members learn from hard rows:
     boosters have many rounds, and trees have small leaves. With little signal, hard rows are noise:
-    draws are nearly uniform, boosters have few rounds, and trees have large leaves. The result is
-    the mean of the teams' log-odds. Both the teams and the result are calibrated on rows that
-    members left out. ``metasampler bench tables`` shows what this gains and costs.
+    boosters draw gently and have few rounds, and trees draw uniformly and have large leaves. The
+    result is the mean of the teams' log-odds. Both the teams and the result are calibrated on rows
+    that members left out. ``metasampler bench tables`` shows what this gains and costs.
 
     **Few rows.** With fewer than 200 rows of the smallest class, scouts may mistake signal for
     noise. Then sharp trees join the teams, except for ``"fast"``. They have small leaves and learn
@@ -249,15 +252,20 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         **BaseUnderSamplingEnsemble._parameter_constraints,
         "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
         "validation_fraction": [None, StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
+        "recipe": [StrOptions(set(RECIPES))],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
         "warm_start": ["boolean"],
     }
 
-    _resume_parameters = (*BaseUnderSamplingEnsemble._resume_parameters, "meta_sampler", "max_rows")
+    _resume_parameters = (
+        *BaseUnderSamplingEnsemble._resume_parameters,
+        *("recipe", "meta_sampler", "max_rows"),
+    )
 
     n_estimators: Any = None
     _: KW_ONLY
+    recipe: Any = "default"
     meta_sampler: Any = _UNIVERSAL
     validation_fraction: Any = "auto"
     max_rows: Any = 1_000_000
@@ -267,12 +275,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     @classmethod
     def from_preset(cls, name, **overrides):
-        """Make a classifier with a set of settings that go together.
+        """Make a classifier by the name of a recipe, or with the settings of the paper.
 
         Parameters
         ----------
         name : {"default", "fast", "best", "paper"}
-            - ``"default"``: what the constructor gives;
+            - ``"default"``: what the constructor gives, the `recipe` ``"default"``;
             - ``"fast"``: one scout and two boosters, in about the time of one LightGBM fit;
             - ``"best"``: three times as many members with more rounds, at three to four times the
               cost of the default;
@@ -293,7 +301,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         --------
         >>> from metasampler import MesaClassifier
         >>> MesaClassifier.from_preset("fast", random_state=0)
-        MesaClassifier(estimator='fast', random_state=0)
+        MesaClassifier(random_state=0, recipe='fast')
         """
         paper = {
             "estimator": DecisionTreeClassifier(),
@@ -306,8 +314,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             "leaf_smoothing": 0.0,
             "refit": False,
         }
-        recipes: dict = {name: {"estimator": name} for name in ("fast", "best")}
-        presets = {"default": {}, **recipes, "paper": paper}
+        presets = {**{recipe: {"recipe": recipe} for recipe in RECIPES}, "paper": paper}
         if name not in presets:
             names = ", ".join(map(repr, presets))
             raise ValueError(f"There is no preset {name!r}; the names are {names}.")
@@ -316,25 +323,37 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     def _plan(self, counts):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
         n_members, part = self.n_estimators, self.validation_fraction
-        name = "default" if self.estimator is None else self.estimator
-        if not isinstance(name, str):
+        name = self.recipe
+        if self.estimator is not None:
+            self._check_no_recipe()
             kinds = resolve_kinds(self.estimator)
             resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             part = 0.2 if part == "auto" else part
             return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
-        if name not in RECIPES:
-            names = ", ".join(map(repr, RECIPES))
-            raise ValueError(f"estimator={name!r} must be a classifier, or one of {names}.")
-        recipe = RECIPES[name].scaled(n_members)
-        if len(counts) and counts.min() < ENOUGH_ROWS:
+        recipe, n_smallest = RECIPES[name], min(counts, default=np.inf)
+        if n_smallest < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.
             spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
             if part == "auto":
                 part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
             return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, None, universal)
+        recipe = recipe.sized(n_smallest, n_members)
         kinds = [recipe.scout(1), *recipe.trees(1.0)]
         part = 0.1 if part == "auto" else part
-        return Plan(kinds, recipe.n_boosters + recipe.n_trees, part, recipe, universal)
+        return Plan(kinds, recipe.n_members, part, recipe, universal)
+
+    def _check_no_recipe(self) -> None:
+        """Refuse an estimator beside a recipe, or a recipe in its place."""
+        if isinstance(self.estimator, str):
+            raise TypeError(
+                f"estimator={self.estimator!r} must be a classifier; a recipe is a parameter of "
+                f"its own: recipe={self.estimator!r}."
+            )
+        if self.recipe != "default":
+            raise ValueError(
+                f"recipe={self.recipe!r} and an estimator exclude each other: a recipe has members "
+                "of its own. Set one of them."
+            )
 
     def _policies_of_teams(self, plan, trees: list, data) -> dict:
         """Return what draws the rows of each team where the user says it."""

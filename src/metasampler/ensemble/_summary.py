@@ -147,7 +147,7 @@ def _notes(ensemble, promise: str) -> Iterator[str]:
             if held_out
             else "a usual value: without held-out rows it cannot be measured."
         )
-    elif hasattr(ensemble, "signal_") and isinstance(ensemble.estimator, (str, type(None))):
+    elif hasattr(ensemble, "signal_") and ensemble.estimator is None:
         yield (
             "The smallest class has fewer than 25 rows: too few for scouts, and so for teams. All "
             "members are trees."

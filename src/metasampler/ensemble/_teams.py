@@ -31,8 +31,9 @@ from metasampler.policy import ConstantPolicy, load_policy
 ENOUGH_ROWS = 25
 
 # With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
-# trees too blunt: sharp ones join the teams.
+# trees too blunt: sharp ones join the teams, so many for each tree.
 _ENOUGH_FOR_SIGNAL = 200
+_SHARP_TREES = 2
 
 # What takes the place of the signal where scouts have no rows to stop by.
 _UNKNOWN_SIGNAL = 60.0
@@ -63,7 +64,7 @@ class Plan(NamedTuple):
 
     #: The base learner of the members, or several that alternate.
     kinds: Any
-    #: How many members there are to be, over all teams that draw.
+    #: How many members there are to be, over all teams.
     n_members: int
     #: Part of each class that members do not see.
     held_out_part: float | None
@@ -131,7 +132,7 @@ class Plan(NamedTuple):
         rows = data.for_team(3 * ratio)
         booster = recipe.booster(signal, rows.drawn_part)
         # Sharp trees are asked where the others may be wrong, and have as many votes.
-        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees(data), 3)
+        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees, 3)
         of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
         for name, assumed, *_ in of_trees:
             policies.setdefault(name, None if recipe.mu_of_trees(assumed) is None else hard_rows)
@@ -157,6 +158,8 @@ class Recipe:
     n_scouts: int = 2
     n_boosters: int = 4
     n_trees: int = 24
+    #: Set by the size of the smallest class, see `sized`.
+    n_sharp_trees: int = 0
     #: That of the scouts. After a number of rounds it doubles: by then there is much to learn.
     learning_rate: float = 0.2
     doubles_after: int = 40
@@ -176,13 +179,32 @@ class Recipe:
     #: Trees that take the place of the teams where the smallest class has few rows.
     n_few: int = 50
 
-    def scaled(self, n_estimators: int | None) -> "Recipe":
-        """Return the recipe for a number of boosters and trees together."""
+    @property
+    def n_members(self) -> int:
+        """How many members the ensemble will have."""
+        return self.n_scouts + self.n_boosters + self.n_trees + self.n_sharp_trees
+
+    def sized(self, n_smallest: float, n_estimators: int | None = None) -> "Recipe":
+        """Return the recipe for a table, with ``n_estimators`` members in all.
+
+        ``n_smallest`` is the number of rows of the smallest class. Scouts stay as many as they are.
+        """
+        sharp = _SHARP_TREES if n_smallest < _ENOUGH_FOR_SIGNAL else 0
         if n_estimators is None:
-            return self
-        share = self.n_boosters / (self.n_boosters + self.n_trees)
-        n_boosters = max(1, round(share * n_estimators))
-        return replace(self, n_boosters=n_boosters, n_trees=n_estimators - n_boosters)
+            return replace(self, n_sharp_trees=sharp * self.n_trees)
+        n_others = n_estimators - self.n_scouts
+        if n_others < 1:
+            raise ValueError(
+                f"n_estimators={n_estimators} is too small: this recipe has {self.n_scouts} "
+                f"scouts, and at least one booster follows. Set {self.n_scouts + 1} or more."
+            )
+        share = self.n_boosters / (self.n_boosters + (1 + sharp) * self.n_trees)
+        n_boosters = max(1, round(share * n_others))
+        n_of_trees = n_others - n_boosters
+        n_trees = -(-n_of_trees // (1 + sharp))
+        return replace(
+            self, n_boosters=n_boosters, n_trees=n_trees, n_sharp_trees=n_of_trees - n_trees
+        )
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
         """Return the base learner of the scouts."""
@@ -231,10 +253,6 @@ class Recipe:
         return _booster(
             n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
         )
-
-    def n_sharp_trees(self, data: GrowthData) -> int:
-        """Return how many sharp trees join the teams."""
-        return 2 * self.n_trees if data.counts[data.minority] < _ENOUGH_FOR_SIGNAL else 0
 
     @staticmethod
     def trees(signal: float) -> list:

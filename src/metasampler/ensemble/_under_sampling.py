@@ -350,7 +350,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         >>> from sklearn.datasets import make_classification
         >>> from metasampler import MesaClassifier
         >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
-        >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X, y)
+        >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
         >>> n_called = (clf.predict(X) == 1).sum()
         >>> bool((clf.set_threshold(("top", 0.05)).predict(X) == 1).sum() < n_called)
         True
@@ -403,7 +403,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         >>> from sklearn.datasets import make_classification
         >>> from metasampler import MesaClassifier
         >>> X, y = make_classification(6000, weights=[0.9], random_state=0)
-        >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:2000], y[:2000])
+        >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:2000], y[:2000])
         >>> rows = np.flatnonzero((y == 0) | (np.arange(6000) % 4 == 0))  # now it is rarer
         >>> rows = rows[rows >= 2000]
         >>> before = clf.predict_proba(X[rows])[:, 1].mean()

@@ -68,10 +68,9 @@ def is_plain_tree(estimator) -> bool:
 def copy_input_tags(tags, estimator):
     """Return tags that say of the input what the tags of all base learners say of it.
 
-    None, and the name of a recipe, stand for trees.
+    None stands for trees.
     """
-    trees = estimator is None or isinstance(estimator, str)
-    kinds = kinds_of(DecisionTreeClassifier() if trees else estimator)
+    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
     members = [get_tags(kind).input_tags for kind in kinds]
     tags.input_tags.sparse = all(member.sparse for member in members)
     tags.input_tags.allow_nan = all(member.allow_nan for member in members)

@@ -48,6 +48,8 @@ class Findings:
         How good it is; None without labels.
     growth : FitSummary or None
         How the ensemble grew.
+    drift : DriftReport or None
+        How the rows differ from those of the fit.
     comparison : list of dict
         Scores of this model and of others, by name.
     source : dict
@@ -85,6 +87,7 @@ class Findings:
     importance: Any = None
     classes: Any = None
     growth: Any = None
+    drift: Any = None
     comparison: list[dict] = field(default_factory=list)
     source: dict[str, Any] = field(default_factory=dict)
     top: list[dict] = field(default_factory=list)

@@ -35,6 +35,7 @@ from metasampler.report._model import (
 )
 from metasampler.report._page import page
 from metasampler.report._sections import MOST_COLUMNS
+from metasampler.report._since_fit import drift_of
 
 #: With fewer rows of the class to find nothing about it can be trusted.
 _ENOUGH = 10
@@ -173,7 +174,7 @@ def make_report(
     >>> from metasampler import MesaClassifier
     >>> from metasampler.report import make_report
     >>> X, y = make_classification(1000, weights=[0.9], random_state=0)
-    >>> clf = MesaClassifier.from_preset("fast", random_state=0).fit(X[:500], y[:500])
+    >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:500], y[:500])
     >>> report = make_report(clf, X[500:], y[500:], target="fraud", n_repeats=0)
     >>> report
     Report(... kB, ... cut points)
@@ -232,6 +233,7 @@ def make_report(
             alarm_cost=_cost(alarm_cost, rule, 1),
             by_rule=by_rule,
             growth=_growth(classifier),
+            drift=drift_of(classifier, X),
             source=dict(source or {}),
             top=_top(scores, codes, labels, int(top_rows)),
             cautions=[shorten(caution, 500) for caution in (*_seen(classifier, codes), *cautions)],

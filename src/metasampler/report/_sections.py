@@ -19,6 +19,7 @@ from metasampler.report._findings import (
 from metasampler.report._markup import Markup, element, join, name, shorten
 from metasampler.report._measures import Measure
 from metasampler.report._quality import quality
+from metasampler.report._since_fit import since_fit
 from metasampler.report._tables import folded, pairs, table
 
 #: Columns, bars and members that are shown.
@@ -352,6 +353,7 @@ def repeat(found: Findings) -> Markup:
 #: In the order of the page, with the words of the contents.
 SECTIONS = (
     (quality, "How good"),
+    (since_fit, "Since the fit"),
     (first_rows, "Which rows first"),
     (importance, "What matters"),
     (data, "The data"),

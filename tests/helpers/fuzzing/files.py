@@ -37,7 +37,7 @@ def original(kind: str) -> bytes:
         np.savez(path, data=X, label=y)
         return path.with_name(f"{path.name}.npz").read_bytes()
     members = {"model": 3, "model with LightGBM": None}[kind]
-    clf = MesaClassifier("fast", members, random_state=0)
+    clf = MesaClassifier(recipe="fast", n_estimators=members, random_state=0)
     if members is None:
         X, y = make_classification(600, 4, weights=[0.6], random_state=0)
     save_model(clf.fit(X, y), path)

@@ -58,7 +58,7 @@ def _warm():
 FITS = {
     "teams": lambda: MesaClassifier(n_estimators=3, random_state=0),
     "teams in threads": lambda: MesaClassifier(n_estimators=3, random_state=0, n_jobs=2),
-    "fast": lambda: MesaClassifier("fast", random_state=0),
+    "fast": lambda: MesaClassifier(recipe="fast", random_state=0),
     "refit": lambda: _trees(n_estimators=6, refit=True, threshold="f1"),
     "warm start": _warm,
     "fitted before": lambda: _trees(n_estimators=4).fit(*_rows()),
@@ -93,7 +93,7 @@ def _inputs() -> dict[str, bytes]:
         frame.to_parquet(f"{folder}/t.parquet")
         frame.to_csv(f"{folder}/t.csv", index=False)
         save_model(
-            MesaClassifier("fast", random_state=0).fit(X, frame["y"]), f"{folder}/kept.skops"
+            MesaClassifier(recipe="fast", random_state=0).fit(X, frame["y"]), f"{folder}/kept.skops"
         )
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 

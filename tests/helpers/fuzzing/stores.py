@@ -138,7 +138,7 @@ def _fitted():
     global _model
     if _model is None:
         X, y = make_classification(100, 4, weights=[0.8], random_state=0)
-        _model = MesaClassifier("fast", 2, random_state=0).fit(X, y)
+        _model = MesaClassifier(recipe="fast", n_estimators=3, random_state=0).fit(X, y)
     return _model
 
 

@@ -9,7 +9,7 @@ import typer
 
 from metasampler_bench.cli._console import cannot_go_on, make_console
 
-#: The page that judges the paper's claims by the rows of all others; it has no cells.
+#: The page that tests claims on the rows of all others; it has no cells.
 CLAIMS_PAGE = "claims"
 
 
@@ -88,9 +88,9 @@ def bench(
         known = ", ".join([*list_specs(), CLAIMS_PAGE])
         raise typer.BadParameter(f"one of {known}.", param_hint="NAME")
     if name == CLAIMS_PAGE:
-        from metasampler_bench._claims import write_claims
+        from metasampler_bench._places import update_pages
 
-        for path in write_claims(output):
+        for path in update_pages(output):
             console.print(f"{path}", markup=False, soft_wrap=True)
         return
     if jobs == 0:
@@ -135,9 +135,9 @@ def bench(
         raise cannot_go_on(error) from error
     if (folder / f"{CLAIMS_PAGE}.md").is_file():
         # What this folder says about all of its rows is kept up with them.
-        from metasampler_bench._claims import write_claims
+        from metasampler_bench._places import update_pages
 
-        paths += write_claims(folder)
+        paths += update_pages(folder)
     n_failed = len(rows) - len(finished(rows))
     if n_failed:
         console.print(f"{n_failed} of {len(rows)} cells failed: {paths[0]} says why; --retry.")
@@ -204,6 +204,9 @@ def _print_list(console: Any) -> None:
         n_cells = sum(len(job.cells) for job in spec.jobs())
         table.add_row(name, spec.paper or "-", str(n_cells), spec.title)
     table.add_row(
-        CLAIMS_PAGE, "all", "-", "What we could and could not confirm, by the rows of all"
+        CLAIMS_PAGE,
+        "all",
+        "-",
+        "Claims of the paper and questions of ours, tested",
     )
     console.print(table)

@@ -133,7 +133,7 @@ class Pieces:
 
     def sharp_trees(self, recipe: Recipe = _RECIPE) -> list[Grown]:
         """Grow the team of sharp trees, if a fit would have one."""
-        n_trees = recipe.n_sharp_trees(self.data)
+        n_trees = recipe.sized(self.data.counts[self.data.minority]).n_sharp_trees
         if not n_trees:
             return []
         kinds, mu = recipe.trees(np.inf), recipe.mu_of_trees(np.inf)
