@@ -50,7 +50,7 @@ from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
 from metasampler.ensemble._teams import Plan
 from metasampler.growth import Growth, _loop, _members
-from metasampler.growth._boosters import BoosterLearner
+from metasampler.growth._lightgbm_adapter import LightGBMAdapter
 from metasampler_bench import ensemble as bench
 from metasampler_bench.datasets import REAL_NAMES, load, load_mesa_mammography
 
@@ -450,8 +450,8 @@ class Stages:
 
 def team_of(growth, *_):
     """Return the name of the team that grows."""
-    learner = growth.learner.of(0)
-    if not isinstance(learner, BoosterLearner):
+    learner = growth.adapters.of(0)
+    if not isinstance(learner, LightGBMAdapter):
         return "trees"
     return "scouts" if learner.stops_early else "boosters"
 
@@ -462,7 +462,7 @@ def stages_of(model, X, y):
     # Its own class keeps its place: `patch` restores what was there.
     replaced = {
         (Plan, "make_data"): "checks and encoding",
-        (BoosterLearner, "_dataset"): "binning",
+        (LightGBMAdapter, "_dataset"): "binning",
         (Growth, "step"): team_of,
         (_under_sampling, "decide"): "calibration and threshold",
         (type(model), "_become"): "the rest",

@@ -1,6 +1,8 @@
 """Layers are real: which package imports which, and that all go by public names."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +22,10 @@ ALLOWED = {
     "policy": ({"growth"}, set()),
     "meta": ({"policy", "growth"}, set()),
     "drift": ({"tables"}, set()),
-    "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta"}),
+    # A path is the one way up: it names rows outside of memory.
+    "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta", "large"}),
+    "large": ({"growth", "tables"}, set()),
+    "distributed": ({"ensemble", "large"}, set()),
     "report": ({"drift", "ensemble", "plotting", "tables"}, set()),
 }
 
@@ -150,6 +155,17 @@ def test_a_layer_imports_only_what_is_below_it(library, package):
         if each.target is None and not FREE.intersection(each.parts) and not each.inside
     ]
     assert shown(wrong) == []
+
+
+def test_a_fit_in_memory_does_not_import_what_large_data_need():
+    code = (
+        "import sys; from sklearn.datasets import make_classification; import metasampler\n"
+        "X, y = make_classification(300, weights=[0.8], random_state=0)\n"
+        "metasampler.MesaClassifier(n_estimators=4, random_state=0).fit(X, y).predict(X)\n"
+        "print([name for name in sys.modules if name.startswith('metasampler.large')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_library_does_not_know_its_bench(library):

@@ -15,7 +15,8 @@ import pytest
 from metasampler import MesaClassifier
 from metasampler.cli import _parts_input
 from metasampler.ensemble import _calibration, _mesa, _teams
-from metasampler.growth import _data, _draw, _merging, _rules, _weights
+from metasampler.growth import _data, _hold_out, _rules, _weights
+from metasampler.large import _merging
 from metasampler.meta import SoftActorCritic
 from metasampler.policy import WithRivals
 from metasampler_bench._look import short
@@ -89,7 +90,7 @@ def of_code() -> dict[str, list[str]]:
     few, sharp = _teams.ENOUGH_ROWS, _teams._ENOUGH_FOR_SIGNAL
     recipe, fast, best = (_teams.RECIPES[name] for name in ("default", "fast", "best"))
     n_members = [r.n_scouts + r.n_boosters + r.n_trees for r in (recipe, fast)]
-    watched, folds = _data.MAX_WATCHED, 10
+    watched, folds = _data.MAX_EVALUATION_ROWS, 10
     rivals = WithRivals.DEFAULT
     n_rivals = len(rivals) * (WithRivals._N_MEMBERS - 1)
     rate, floor = recipe.learning_rate, _rules._FLOOR
@@ -154,7 +155,7 @@ def of_code() -> dict[str, list[str]]:
         "docs/design.md": [
             f"Over more than {_weights.MANY_ROWS:,} rows they are exact.",
             f"*watched* rows, up to {watched:,} of each class",
-            f"A class with up to {_draw.MAX_DEALT:,} rows is dealt to folds by rank",
+            f"A class with up to {_hold_out.MAX_DEALT:,} rows is dealt to folds by rank",
             "modulo 2 ** 64",
             # By `benchmarks/speed.py`.
             "would save 0 to 6% more of a default fit",

@@ -120,14 +120,23 @@ _TEXTS = {
         threshold_ : float
             The probability of `minority_class_` from which `predict` returns it (two classes).
 
-        expected_precision_, expected_recall_ : float or None
+        class_thresholds_ : ndarray of shape (n_classes,)
+            `predict` returns the class whose probability is largest compared with this number (more
+            than two classes).
+
+        class_costs_ : ndarray of shape (n_classes, n_classes) or None
+            The matrix of costs that `predict` decides by instead, if there is one (more than two
+            classes).
+
+        expected_precision_, expected_recall_ : float, ndarray of shape (n_classes,) or None
             Precision and recall to expect of new rows at `threshold_`; None without held-out rows.
             Where these rows also chose the threshold, what they show is too good: the difference is
-            estimated by a bootstrap, and taken off.
+            estimated by a bootstrap, and taken off. For more than two classes they are what the
+            held-out rows show of each class: NaN if none is in the class, or none is called it.
 
         expected_precision_interval_, expected_recall_interval_ : tuple of float or None
             Where precision and recall of new rows should lie, in 95 of 100 fits; new rows must come
-            as the rows of the fit did.
+            as the rows of the fit did (two classes).
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)

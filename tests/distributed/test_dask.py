@@ -26,9 +26,9 @@ import dask.dataframe as dd
 from distributed import Client, LocalCluster
 
 from metasampler import MesaClassifier, ensemble
-from metasampler.distributed import DaskMesaClassifier, _place, _source
+from metasampler.distributed import DaskMesaClassifier
 from metasampler.growth import Growth
-from metasampler.growth._journal import Journal
+from metasampler.large import Journal, _cluster, _dask_rows
 
 pytestmark = [
     # A worker that is killed leaves sockets and processes to the collector.
@@ -85,7 +85,7 @@ def assert_same(in_memory, on_cluster, X, ddf):
 @pytest.mark.parametrize("n_parts", [1, 4, 17])
 def test_partitions_do_not_matter(client, n_parts, monkeypatch):
     # As many parts as there are partitions: else so few rows would be joined to two.
-    monkeypatch.setattr(_source, "_PARTS_A_THREAD", n_parts)
+    monkeypatch.setattr(_dask_rows, "_PARTITIONS_PER_THREAD", n_parts)
     frame = make_frame().drop(columns="weight")
     ddf = partitioned(frame, n_parts, empty=n_parts == 4)
     # All defaults; with many partitions fewer members, which take less long.
@@ -225,8 +225,8 @@ def kill_worker(client):
 
 @pytest.mark.parametrize(("n_kills", "in_files"), [(1, False), (2, False), (2, True)])
 def test_a_lost_worker_changes_nothing(client, monkeypatch, tmp_path, n_kills, in_files):
-    monkeypatch.setattr(_place, "_LARGE", 0)
-    monkeypatch.setattr(_source, "_PARTS_A_THREAD", 2)
+    monkeypatch.setattr(_cluster, "_LARGE", 0)
+    monkeypatch.setattr(_dask_rows, "_PARTITIONS_PER_THREAD", 2)
     frame = make_frame().drop(columns="weight")
     ddf = partitioned(frame, 4)
     clf = MesaClassifier(n_estimators=5, random_state=0)
@@ -249,7 +249,7 @@ def test_a_lost_worker_changes_nothing(client, monkeypatch, tmp_path, n_kills, i
 
 
 def test_files_that_nobody_needs_are_removed(client, monkeypatch, tmp_path):
-    monkeypatch.setattr(_place, "_LARGE", 0)
+    monkeypatch.setattr(_cluster, "_LARGE", 0)
     frame = make_frame().drop(columns="weight")
     clf = MesaClassifier(n_estimators=12, random_state=0)
     n_files, add = [], Growth.add
@@ -267,7 +267,7 @@ def test_files_that_nobody_needs_are_removed(client, monkeypatch, tmp_path):
 
 
 def test_a_folder_goes_while_a_task_still_writes(client, tmp_path):
-    place = _place.Cluster(client, 60, tmp_path)
+    place = _cluster.Cluster(client, 60, tmp_path)
     place.new_paths(1)
 
     def write(folder):

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler.ensemble import UnderBaggingClassifier, _calibration
-from metasampler.growth import GrowthData
+from metasampler.growth import MemoryRows
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
     X, y = imbalanced
     X = X.astype(np.float32)
     parts = []
-    make = GrowthData.held_out_in_turn
+    make = MemoryRows.held_out_in_turn
 
     def spy(*args):
         for turn in make(*args):
             parts.append(turn.rows["valid"])
             yield turn
 
-    monkeypatch.setattr(GrowthData, "held_out_in_turn", spy)
+    monkeypatch.setattr(MemoryRows, "held_out_in_turn", spy)
     given = (X[:400], y[:400], X[400:], y[400:]) if own else (X, y)
     clf = tree_mesa(
         DecisionTreeClassifier(), 5, meta_sampler="random", leaf_smoothing=0, refit=True

@@ -163,7 +163,7 @@ def test_equal_kinds_of_many_classes(three_classes, Ensemble):
 )
 def test_same_result_for_any_n_jobs(imbalanced, Ensemble, kinds, monkeypatch):
     # Small chunks, so that threads score rows too.
-    monkeypatch.setattr("metasampler.growth._members._CHUNK", 128)
+    monkeypatch.setattr("metasampler.growth._adapters._CHUNK", 128)
     X, y = imbalanced
     options = {
         "n_estimators": 5,

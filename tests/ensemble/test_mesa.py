@@ -95,7 +95,7 @@ def test_scores_are_those_of_the_validation_rows(imbalanced):
 
 @pytest.mark.parametrize("meta_sampler", ["universal", "random", 0.3, "sampler"])
 def test_same_result_for_any_n_jobs(imbalanced, sampler, meta_sampler, monkeypatch):
-    monkeypatch.setattr("metasampler.growth._members._CHUNK", 100)
+    monkeypatch.setattr("metasampler.growth._adapters._CHUNK", 100)
     X, y = imbalanced
     given = sampler if meta_sampler == "sampler" else meta_sampler
     one, two = (

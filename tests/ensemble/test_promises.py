@@ -186,5 +186,7 @@ def test_many_classes_take_the_two_rules_they_have(three_classes):
     clf = tree_mesa(n_estimators=6, threshold=None, random_state=0).fit(X, y)
     n_rare = (clf.predict(X) == "one").sum()
     assert (clf.set_threshold("balanced").predict(X) == "one").sum() >= n_rare
-    with pytest.raises(ValueError, match="'f1' is for two classes, y has 3"):
+    with pytest.raises(
+        ValueError, match="'f1': for 3 classes it must be None, 'balanced', 'macro_f1'"
+    ):
         clf.set_threshold("f1")

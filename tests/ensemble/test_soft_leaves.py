@@ -20,8 +20,8 @@ from metasampler.ensemble import (
     EasyEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.growth import make_learners
-from metasampler.growth._trees import LeafLearner, leaf_values
+from metasampler.growth import make_adapters
+from metasampler.growth._tree_adapter import LeafAdapter, leaf_values
 
 LEARNERS = [
     DecisionTreeClassifier(),
@@ -178,7 +178,7 @@ def test_sparse_missing_and_checked_rows_are_smoothed_too(imbalanced, monkeypatc
     holes = X.copy()
     holes[::7, 2] = np.nan
     assert tree_mesa(**options).fit(holes, y).predict_proba(holes).shape == (600, 2)
-    monkeypatch.setattr("metasampler.growth._trees.TreeLearner", LeafLearner)
+    monkeypatch.setattr("metasampler.growth._tree_adapter.TreeAdapter", LeafAdapter)
     checked = tree_mesa(**options).fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(checked, expected)
 
@@ -191,8 +191,8 @@ def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_
     codes = rng.integers(0, n_classes, 200)
     width = () if n_classes == 2 else (n_classes,)
     for made in (
-        make_learners(learner, [X], n_classes, leaf_smoothing=2.0).of(0),
-        LeafLearner(learner, n_classes, leaf_smoothing=2.0),
+        make_adapters(learner, [X], n_classes, leaf_smoothing=2.0).of(0),
+        LeafAdapter(learner, n_classes, leaf_smoothing=2.0),
     ):
         member = made.fit(X, codes, np.arange(100), 0)
         plain, smooth, scores = (np.zeros((200, *width)) for _ in range(3))
@@ -209,7 +209,7 @@ def test_chunks_and_threads_change_nothing(imbalanced, n_jobs, monkeypatch):
     X, y = imbalanced
     options = {"n_estimators": 10, "leaf_smoothing": 2, "random_state": 0}
     expected = tree_mesa(**options).fit(X, y)
-    monkeypatch.setattr("metasampler.growth._members._CHUNK", 64)
+    monkeypatch.setattr("metasampler.growth._adapters._CHUNK", 64)
     clf = tree_mesa(n_jobs=n_jobs, **options).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(X))
     np.testing.assert_array_equal(clf.scores_, expected.scores_)

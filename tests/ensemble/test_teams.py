@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss
@@ -41,32 +41,18 @@ def large():
 
 
 @settings(max_examples=50)
-@given(seed=st.integers(0, 1000), n_teams=st.integers(1, 4), n_classes=st.integers(2, 4))
-def test_the_blend_is_the_mean_of_standardised_log_odds(seed, n_teams, n_classes):
+@given(seed=st.integers(0, 1000), n_teams=st.integers(1, 4))
+def test_the_blend_is_the_mean_of_log_odds(seed, n_teams):
     rng = np.random.default_rng(seed)
-    n_rows = 30 * n_classes
-    codes = np.arange(n_rows) % n_classes if n_classes > 2 else None
-    teams = [softmax(rng.normal(scale=3, size=(n_rows, n_classes)), axis=1) for _ in range(n_teams)]
-    new = [softmax(rng.normal(scale=3, size=(5, n_classes)), axis=1) for _ in range(n_teams)]
-    shares = list(rng.dirichlet(np.full(n_classes, 5.0), n_teams))
-    if n_classes == 2:
-        # Two classes are standardised by a sigmoid, and here there are no rows to fit it to.
-        parts = [
-            logit(proba[:, 1]) - logit(share[1]) for proba, share in zip(new, shares, strict=True)
-        ]
-        positive = expit(np.mean(parts, axis=0))
-        expected = np.column_stack([1 - positive, positive])
-        teams, new = ([team[:, 1] for team in answers] for answers in (teams, new))
-    else:
-        parts = []
-        for left_out, proba, share in zip(teams, new, shares, strict=True):
-            logs, of_new = (np.log(p) - np.log(p).mean(1, keepdims=True) for p in (left_out, proba))
-            parts.append((of_new - np.log(share) + np.log(share).mean()) / logs.std())
-        expected = softmax(np.mean(parts, axis=0), axis=1)
-    blend = Blend(teams, codes, shares)
-    assert_allclose(blend(new), expected, atol=1e-9)
+    teams, new = (list(expit(rng.normal(scale=3, size=(n_teams, n)))) for n in (60, 5))
+    shares = list(rng.dirichlet(np.full(2, 5.0), n_teams))
+    # They are standardised by a sigmoid, and here there are no rows to fit it to.
+    blend = Blend(teams, None, shares)
+    odds = [logit(proba) - logit(share[1]) for proba, share in zip(new, shares, strict=True)]
+    positive = expit(np.mean(odds, axis=0))
+    assert_allclose(blend(new), np.column_stack([1 - positive, positive]), atol=1e-9)
     # Teams that have no members yet do not count.
-    alone = Blend(teams[:1], codes, shares[:1])(new[:1])
+    alone = Blend(teams[:1], None, shares[:1])(new[:1])
     assert_allclose(blend([new[0], *[None] * (n_teams - 1)]), alone, atol=1e-12)
 
 
@@ -90,21 +76,15 @@ def test_how_sure_a_team_is_does_not_matter():
     assert_allclose(*blended, atol=1e-5)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_log_odds_are_counted_from_what_a_team_was_trained_on(n_classes):
-    rng = np.random.default_rng(0)
-    share = np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()
-    proba = softmax(rng.normal(size=(60, n_classes)), axis=1)
-    answers = [proba[:, 1] if n_classes == 2 else proba]
-    # What a team says of a row it knows nothing of is that all classes are alike.
-    unknown = [np.tile(share[1] if n_classes == 2 else share, (4, 1))]
-    if n_classes == 2:
-        unknown = [unknown[0][:, 0]]
-    blend = Blend(answers, None, [share])
-    assert_allclose(blend(unknown), np.full((4, n_classes), 1 / n_classes), atol=1e-12)
+def test_log_odds_are_counted_from_what_a_team_was_trained_on():
+    share = np.array([1 / 3, 2 / 3])
+    proba = expit(np.random.default_rng(0).normal(size=60))
+    blend = Blend([proba], None, [share])
+    # What a team says of a row it knows nothing of is that both classes are alike.
+    assert_allclose(blend([np.full(4, share[1])]), np.full((4, 2), 0.5), atol=1e-12)
     # Rows that members have seen cannot tell how sure a team may be: its answers stay theirs.
-    balanced = proba / share
-    assert_allclose(blend(answers), balanced / balanced.sum(axis=1, keepdims=True), atol=1e-9)
+    balanced = np.column_stack([1 - proba, proba]) / share
+    assert_allclose(blend([proba]), balanced / balanced.sum(axis=1, keepdims=True), atol=1e-9)
 
 
 def test_a_team_that_knows_more_says_more():
@@ -127,7 +107,7 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
 
     clf = Spy(n_estimators=14, random_state=0).fit(X, y)
     judged = [team.growth.judged() for team in grown["teams"]]
-    shares = [team.growth.drawn_shares() for team in grown["teams"]]
+    shares = [team.growth.sampled_shares() for team in grown["teams"]]
     blend, held_out = Blend.of(grown["teams"][0].growth.data, judged, shares)
     assert blend.scales == grown["blend"].scales
     rows, proba, codes, weights = held_out
@@ -144,7 +124,7 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
         table = X if team.growth.data.table_maker is None else TreeTable(lowest_values(X))(X)
         total = np.zeros(len(X))
         for number, member in enumerate(of_team):
-            team.growth.learner.of(number).add_scores(member, table, total)
+            team.growth.adapters.of(number).add_scores(member, table, total)
         parts.append(total / len(of_team))
     assert_allclose(clf.predict_proba(X), clf.calibration_(grown["blend"](parts)), atol=1e-9)
 
@@ -421,9 +401,10 @@ def test_nothing_left_out(for_teams):
 def test_a_class_of_one_row(imbalanced):
     X, y = imbalanced
     y = np.where(np.arange(len(y)) == 3, 2, y)
-    with pytest.warns(UserWarning, match=r"Class 2 has .* 1 row.*: there are none"):
+    # It stays with all members; the rows of other classes decide.
+    with pytest.warns(UserWarning, match="1 of 3 classes have fewer than 10 rows: 2"):
         clf = mesa().fit(X, y)
-    assert clf.calibration_.name == "prior"
+    assert clf.calibration_.name == "softmax"
     assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
 
 

@@ -32,11 +32,7 @@ from metasampler.ensemble import (
 )
 from metasampler.ensemble._balance_cascade import _Cascade, pool_sizes
 from metasampler.ensemble._self_paced import draw_self_paced, self_paced_factor, share_out
-from metasampler.growth import Memory, RandomStreams, Stream
-from metasampler.growth._data import Part
-from metasampler.growth._draw import Candidates, Request, race_keys
-from metasampler.growth._pieces import find_rows
-from metasampler.growth._rules import Sums
+from metasampler.growth import Candidates, RandomStreams, Stream, race_keys
 
 
 def quick_easy_ensemble(estimator=None, **parameters):
@@ -491,18 +487,16 @@ def test_a_cascade_drops_the_easiest_rows_of_the_ensemble_so_far(two_classes):
     assert_array_equal(drawn, np.sort(pool))
 
 
-def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_by_lot():
+def test_rows_kept_for_their_errors_are_drawn_as_often_as_rows_kept_at_random():
     errors = np.repeat([1.0, 0.0], [10, 90])
-    part = Part(None, np.zeros(100, dtype=int))
-    data = SimpleNamespace(draw_size=10, counts=[100, 3], minority=1, drawn_parts=[part])
+    rows = np.arange(100)
+    data = SimpleNamespace(draw_size=10, counts=np.array([100, 3]), minority=1)
+    growth = SimpleNamespace(n_members=1, class_errors=lambda k: (rows, errors))
     hard = []
     for seed in range(500):
         streams = RandomStreams(seed)
-        request = Request(0, None, "train", streams.row_key(Stream.DRAW), 1, n_members=1)
-        candidates = Candidates(Memory(), [part], request, lambda: [Sums(errors, {})])
-        growth = SimpleNamespace(n_members=1, candidates=lambda k, known=candidates: known)
-        rule = _Cascade(data, streams, 3)(growth)
-        (drawn,) = find_rows(Memory(), [part], rule(growth, candidates, 10))
+        keys = race_keys(streams.row_key(Stream.DRAW), 1, 0, 100)
+        drawn = _Cascade(data, streams, 3)(growth)(Candidates(0, rows, keys, errors), 10)
         hard.append(np.count_nonzero(drawn < 10))
     # A pool of 32 rows has the 10 hard ones in it, and 10 rows are drawn.
     expected = 10 * 10 / 32

@@ -22,7 +22,7 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.growth._scoring import average_precision
+from metasampler.growth._scores import average_precision
 from metasampler.policy import load_policy
 
 ENSEMBLES = [

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.growth import Growth, RandomStreams, make_growth_data, make_learners
+from metasampler.growth import Growth, RandomStreams, make_adapters, make_growth_data
 
 
 def make_data(X, y, *args, seed=0, **options):
@@ -20,7 +20,7 @@ def make_data(X, y, *args, seed=0, **options):
 
 
 def make_growth(data, seed=0, *, n_jobs=None, leaf_smoothing=0.0, **options):
-    learner = make_learners(
+    learner = make_adapters(
         DecisionTreeClassifier(), data.tables, data.n_classes, n_jobs, leaf_smoothing
     )
     return Growth(data, learner, RandomStreams(seed), **options)

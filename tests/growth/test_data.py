@@ -77,11 +77,8 @@ def with_every_field(imbalanced, make):
         "max_rows": 1000,
     }
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
-    first = replace(data.parts[0], folds=np.arange(data.parts[0].n_rows) % 3)
-    data = replace(data, parts=[first, *data.parts[1:]], table_maker=np.abs)
-    missing = [field.name for field in fields(data) if getattr(data, field.name) is None]
-    # Rows in memory need no example.
-    assert missing == ["example"]
+    data = replace(data, folds=np.arange(data.n_first) % 3, table_maker=np.abs)
+    assert [field.name for field in fields(data) if getattr(data, field.name) is None] == []
     return data
 
 
@@ -97,9 +94,8 @@ def test_copies_are_of_the_same_task(with_every_field, copied):
     for name in names:
         assert getattr(twin, name) is getattr(data, name)
     # Rows that are in all members, or in none, are not left out in rotation.
-    folds = twin.parts[0].folds
-    assert (folds is None) == (copied != "thinned")
-    assert copied != "thinned" or len(folds) == len(twin.parts[0].codes)
+    assert (twin.folds is None) == (copied != "thinned")
+    assert copied != "thinned" or len(twin.folds) == twin.n_first
     assert len(twin.codes) == len(twin.weights) == sum(len(table) for table in twin.tables)
     # A row is where its class and its weight are.
     keys = [dict(zip(map(bytes, d.tables[0]), d.codes, strict=False)) for d in (data, twin)]

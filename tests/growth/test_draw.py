@@ -2,12 +2,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from metasampler.growth import draw_rows
+from metasampler.growth import RandomStreams, draw_rows, hardest_rows
 from metasampler.growth._draw import race_keys, race_keys_of
 from metasampler.growth._rules import gaussian_log_weights
 
@@ -99,3 +99,20 @@ def test_gaussian_weights_leave_the_errors_alone():
     errors = np.array([0.1, 0.9])
     gaussian_log_weights(errors, 0.5, 0.2)
     np.testing.assert_array_equal(errors, [0.1, 0.9])
+
+
+@settings(deadline=None)
+@given(
+    errors=arrays(
+        float,
+        st.integers(2, 60),
+        elements=st.sampled_from([-1e-7, 0.0, 0.25, 0.25 + 2**-50, 0.5, 1.0]) | st.floats(0, 1),
+    ),
+    seed=st.integers(0, 1000),
+    data=st.data(),
+)
+def test_the_hardest_rows(errors, seed, data):
+    size = data.draw(st.integers(1, len(errors)))
+    ties = race_keys(RandomStreams(seed).row_key(0), 0, 0, len(errors))
+    expected = np.sort(np.lexsort([ties, -errors])[:size])
+    np.testing.assert_array_equal(hardest_rows(errors, ties, size), expected)

@@ -11,20 +11,20 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.growth import (
+    Adapter,
+    Adapters,
     GaussianDraw,
     Growth,
-    MemberLearner,
-    Members,
     RandomStreams,
     kinds_of,
+    make_adapters,
     make_growth_data,
-    make_learners,
     resolve_estimator,
     resolve_kinds,
     resolve_leaf_smoothing,
 )
 from metasampler.growth._kinds import unfitted_form
-from metasampler.growth._trees import TreeLearner
+from metasampler.growth._tree_adapter import TreeAdapter
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
 
@@ -41,41 +41,41 @@ def start(X, y, estimator, *, leaf_smoothing=0.0, weights=None, **options):
         scoring="average_precision",
         streams=streams,
     )
-    learner = make_learners(estimator, data.tables, data.n_classes, leaf_smoothing=leaf_smoothing)
+    learner = make_adapters(estimator, data.tables, data.n_classes, leaf_smoothing=leaf_smoothing)
     return Growth(data, learner, streams, **options)
 
 
 @given(n_kinds=st.integers(1, 5), number=st.integers(0, 30))
 def test_kinds_alternate(n_kinds, number):
     kinds = [DecisionTreeClassifier(max_depth=depth + 1) for depth in range(n_kinds)]
-    learner = make_learners(kinds, [np.zeros((4, 2))], 2)
-    assert type(learner) is Members
+    learner = make_adapters(kinds, [np.zeros((4, 2))], 2)
+    assert type(learner) is Adapters
     assert learner.estimator == kinds
     assert learner.of(number).estimator is kinds[number % n_kinds]
 
 
 def test_one_base_learner_is_the_learner_of_all_members():
-    learner = make_learners(BAYES, [np.zeros((4, 2))], 2)
-    assert type(learner.of(0)) is MemberLearner
+    learner = make_adapters(BAYES, [np.zeros((4, 2))], 2)
+    assert type(learner.of(0)) is Adapter
     assert learner.of(0) is learner.of(7)
     assert learner.estimator is BAYES
 
 
 def test_trees_are_quick_where_all_kinds_are_trees():
     X = np.zeros((4, 2), dtype=np.float32)
-    learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2)
-    assert [type(part) for part in learner.learners] == [TreeLearner, TreeLearner]
+    learner = make_adapters([TREE, ExtraTreeClassifier()], [X], 2)
+    assert [type(part) for part in learner.adapters] == [TreeAdapter, TreeAdapter]
     assert learner.fits_in_threads
     # Beside others nobody has looked for infinite numbers in the rows.
-    learner = make_learners([TREE, BAYES], [X], 2)
-    assert [type(part) for part in learner.learners] == [MemberLearner, MemberLearner]
+    learner = make_adapters([TREE, BAYES], [X], 2)
+    assert [type(part) for part in learner.adapters] == [Adapter, Adapter]
     assert not learner.fits_in_threads
 
 
 def test_copies_have_the_same_settings():
     X = np.zeros((4, 2), dtype=np.float32)
-    learner = make_learners([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)
-    for mine in learner.learners:
+    learner = make_adapters([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)
+    for mine in learner.adapters:
         other = mine.own_copy()
         assert mine is not other
         assert mine.estimator is other.estimator
@@ -102,8 +102,8 @@ def test_leaves_are_smoothed_where_a_kind_has_them(kinds, auto):
 
 
 def test_only_kinds_with_leaves_smooth():
-    learner = make_learners([TREE, BAYES], [np.zeros((4, 2))], 2, leaf_smoothing=2.0)
-    assert [part.leaf_smoothing for part in learner.learners] == [2.0, 0.0]
+    learner = make_adapters([TREE, BAYES], [np.zeros((4, 2))], 2, leaf_smoothing=2.0)
+    assert [part.leaf_smoothing for part in learner.adapters] == [2.0, 0.0]
     assert learner.leaf_smoothing == 2.0
 
 
@@ -111,7 +111,7 @@ def test_only_kinds_with_leaves_smooth():
 def test_members_without_leaves_add_the_same_to_both_sums(n_classes):
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(90, 3)), np.arange(90) % n_classes
-    learner = make_learners([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
+    learner = make_adapters([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
     member = learner.of(1).fit(X, codes, None, 0)
     total, smooth, scores = np.zeros((3, 90) if n_classes == 2 else (3, 90, n_classes))
     learner.of(1).add(member, X, [(slice(None), total, 0.0), (slice(None), smooth, 1.0)])
@@ -150,6 +150,7 @@ def test_errors_and_scores_are_those_of_the_members(data, smoothing, request):
     np.testing.assert_allclose(growth.proba("valid"), proba[valid], atol=1e-11)
 
 
+@pytest.mark.filterwarnings("ignore:The fit of:UserWarning")
 def test_only_kinds_that_take_weights_get_them(imbalanced):
     X, y = imbalanced
     seen = []
@@ -170,7 +171,7 @@ def test_only_kinds_that_take_weights_get_them(imbalanced):
         growth.step()
     assert seen == ["weights", "no weights", "weights", "weights", "no weights"]
     # Three of five members saw the rare class three times as heavy, the others did not.
-    np.testing.assert_allclose(growth.drawn_shares(), 0.6 * np.array([0.25, 0.75]) + 0.4 * 0.5)
+    np.testing.assert_allclose(growth.sampled_shares(), 0.6 * np.array([0.25, 0.75]) + 0.4 * 0.5)
 
 
 @settings(max_examples=20)
@@ -181,9 +182,9 @@ def test_shares_of_kinds_that_all_take_weights_are_exact(imbalanced, weighted, n
     growth = start(X, y, [TREE, BAYES], weights=weights)
     for _ in range(n_members):
         growth.step()
-    subset, data = growth.subsets[0], growth.data
-    totals = np.bincount(data.codes[subset], data.member_weights(subset))
-    np.testing.assert_array_equal(growth.drawn_shares(), totals / totals.sum())
+    subset, data = growth.samples[0], growth.data
+    totals = np.bincount(data.codes[subset], data.weights_in_member(subset))
+    np.testing.assert_array_equal(growth.sampled_shares(), totals / totals.sum())
 
 
 def test_tables_are_converted_only_where_all_kinds_are_trees():

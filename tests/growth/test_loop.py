@@ -17,7 +17,7 @@ def wandering(growth):
 
 def assert_same_growth(a, b):
     assert a.n_members == b.n_members
-    for mine, other in zip(a.subsets, b.subsets, strict=True):
+    for mine, other in zip(a.samples, b.samples, strict=True):
         np.testing.assert_array_equal(mine, other)
     for mine, other in zip(a.steps, b.steps, strict=True):
         assert (mine.score, mine.n_rows, mine.mu) == (other.score, other.n_rows, other.mu)
@@ -74,7 +74,7 @@ def test_steps_record_what_was_reached(imbalanced, make, weighted):
     for step in growth.grow(wandering, 4):
         assert step is growth.steps[-1]
         assert step.score == growth.score("valid")
-        assert step.n_rows == len(growth.subsets[-1])
+        assert step.n_rows == len(growth.samples[-1])
         errors, codes = growth.errors("valid"), growth.data.codes[growth.data.rows["valid"]]
         weight = growth.weights("valid") if weighted else np.ones(len(codes))
         expected = [np.average(errors[codes == k], weights=weight[codes == k]) for k in (0, 1)]
@@ -88,11 +88,13 @@ def test_steps_without_validation_rows_have_no_score(imbalanced, make):
         assert (step.score, step.class_errors) == (None, None)
 
 
-def test_steps_that_nobody_scores(imbalanced, make):
+def test_steps_without_a_score(imbalanced, make):
     X, y = imbalanced
     # None of the rare class is held out: there is nothing that could be scored.
     data = make.data(X, y).whole()
-    data = replace(data, parts=[data.parts[0].holding_out(np.flatnonzero(y == 0)[:100])])
+    held_out = np.flatnonzero(y == 0)[:100]
+    rows = {"train": np.setdiff1d(np.arange(len(y)), held_out), "valid": held_out}
+    data = replace(data, rows=rows)
     growth = make.growth(data).anew(data, score_steps=False)
     for step in growth.grow(wandering, 3):
         assert (step.score, step.class_errors) == (None, None)
@@ -102,7 +104,7 @@ def test_steps_that_nobody_scores(imbalanced, make):
 
 
 def test_a_rule_may_have_no_mu():
-    step = GrowthStep(lambda growth, candidates, size: candidates.smallest(size), 0.5, 10, None)
+    step = GrowthStep(lambda candidates, size: draw_rows(candidates.keys, size), 0.5, 10, None)
     assert (step.mu, step.state) == (None, None)
 
 
@@ -115,7 +117,7 @@ def test_test_rows_beside_a_hold_out(imbalanced, make):
     assert growth.score("test") == pytest.approx(average_precision_score(y[400:], proba))
 
 
-def test_no_scoring_where_nobody_asks(imbalanced, make):
+def test_no_scoring_without_need(imbalanced, make):
     growth = make.growth(make.data(*imbalanced, validation_fraction=None))
     growth.step()
     assert growth.n_members == 1
@@ -125,11 +127,11 @@ def test_no_scoring_where_nobody_asks(imbalanced, make):
 @pytest.mark.parametrize(
     ("smoothing", "fraction", "kept"), [(0.0, 0.2, False), (1.0, None, False), (1.0, 0.2, True)]
 )
-def test_no_second_sum_where_nobody_asks_for_it(imbalanced, make, smoothing, fraction, kept):
+def test_no_second_sum_without_need(imbalanced, make, smoothing, fraction, kept):
     data = make.data(*imbalanced, validation_fraction=fraction)
     growth = make.growth(data, leaf_smoothing=smoothing)
     growth.step()
-    assert any(sums.soft for sums in growth.sums()) == kept
+    assert bool(growth.sums().soft) == kept
 
 
 # --------------------------------------------------------------------------- draws and policies
@@ -145,7 +147,7 @@ def test_draws_favour_rows_whose_error_is_near_mu(imbalanced, make):
         before = np.full(len(y), np.nan)
         before[growth.data.rows["train"]] = growth.errors("train")
         growth.step(GaussianDraw(mu))
-        drawn = growth.subsets[-1]
+        drawn = growth.samples[-1]
         mean_error[mu] = before[drawn[y[drawn] == 0]].mean()
     assert mean_error[0.0] < 0.1 < mean_error[1.0]
 
@@ -155,7 +157,7 @@ def test_no_member_sees_a_validation_row(imbalanced, make):
     growth = make.growth(data)
     for _ in growth.grow(lambda growth: GaussianDraw(0.9), 6):
         pass
-    drawn = np.concatenate(growth.subsets)
+    drawn = np.concatenate(growth.samples)
     assert np.isin(drawn, data.rows["train"]).all()
     assert not np.isin(drawn, data.rows["valid"]).any()
 
@@ -180,12 +182,9 @@ def test_a_rule_draws_from_every_larger_class(three_classes, make):
     growth = make.growth(make.data(*three_classes))
     seen = []
 
-    def rule(asking, candidates, size):
-        assert asking is growth
-        seen.append(candidates.k)
-        return candidates.pick(pick, candidates.k, size)
-
-    def pick(rows, keys, errors, k, size):
+    def rule(candidates, size):
+        k, rows, keys, errors = candidates
+        seen.append(k)
         assert (growth.data.codes[rows] == k).all()
         assert len(rows) == len(keys) == len(errors) > size
         return draw_rows(keys, size)
@@ -197,7 +196,7 @@ def test_a_rule_draws_from_every_larger_class(three_classes, make):
     uniform = make.growth(make.data(*three_classes))
     for _ in uniform.grow(None, 2):
         pass
-    np.testing.assert_array_equal(growth.subsets[1], uniform.subsets[1])
+    np.testing.assert_array_equal(growth.samples[1], uniform.samples[1])
 
 
 def test_a_member_without_a_rule_depends_on_its_number_alone(imbalanced, make):
@@ -209,7 +208,7 @@ def test_a_member_without_a_rule_depends_on_its_number_alone(imbalanced, make):
     _, after = growth.fit_member(3)
     np.testing.assert_array_equal(before.rows, after.rows)
     growth.step()
-    np.testing.assert_array_equal(growth.subsets[3], after.rows)
+    np.testing.assert_array_equal(growth.samples[3], after.rows)
 
 
 def test_uniform_members_side_by_side(imbalanced, make):
@@ -235,7 +234,7 @@ def test_a_fork_that_grows_and_is_adopted_is_the_growth_itself(data, smoothing, 
     for _ in fork.grow(wandering, 6):
         pass
     # The fork shares what there was, and nothing that came later.
-    assert growth.n_members == len(growth.steps) == len(growth.subsets) == 2
+    assert growth.n_members == len(growth.steps) == len(growth.samples) == 2
     assert fork.members[:2] == growth.members
     assert_same_growth(fork, direct)
     growth.adopt(fork)
@@ -294,8 +293,8 @@ def test_resumed_members_are_as_if_grown_here(imbalanced, make, weighted):
     for _ in first.grow(wandering, 3):
         pass
     if weighted:
-        assert (weights[np.concatenate(first.subsets)] > 0).all()
-    resumed.resume(first.members, first.subsets, first.steps)
+        assert (weights[np.concatenate(first.samples)] > 0).all()
+    resumed.resume(first.members, first.samples, first.steps)
     assert_same_growth(resumed, first)
     steps = list(resumed.grow(wandering, 5))
     assert len(steps) == 2
@@ -318,7 +317,7 @@ def test_replay_repeats_the_rules(imbalanced, make):
         pass
     assert [step.rule for step in other.steps] == [step.rule for step in growth.steps]
     assert all(
-        len(mine) > len(theirs) for mine, theirs in zip(other.subsets, growth.subsets, strict=True)
+        len(mine) > len(theirs) for mine, theirs in zip(other.samples, growth.samples, strict=True)
     )
 
 

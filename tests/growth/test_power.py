@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metasampler.growth import (
+    Candidates,
     GaussianDraw,
     Growth,
     PowerDraw,
     RandomStreams,
     Stream,
-    draw_rows,
     make_draw,
     make_growth_data,
     spread_action,
@@ -18,19 +18,10 @@ from metasampler.growth import (
 from metasampler.growth._draw import race_keys
 
 
-class Candidates:
-    """Candidates that know errors and nothing else."""
-
-    def __init__(self, errors):
-        self.errors = np.array(errors, dtype=float)
-
-    def smallest(self, size, adjust, *args):
-        keys = race_keys(np.array([1, 2], dtype=np.uint64), 0, 0, len(self.errors))
-        return draw_rows(adjust(keys, self.errors, *args), size)
-
-
 def drawn(errors, power, size=500):
-    return PowerDraw(power)(None, Candidates(errors), size)
+    rows = np.arange(len(errors))
+    keys = race_keys(np.array([1, 2], dtype=np.uint64), 0, 0, len(errors))
+    return PowerDraw(power)(Candidates(0, rows, keys, np.array(errors)), size)
 
 
 @settings(max_examples=20, deadline=None)
@@ -65,14 +56,14 @@ def test_actions_reach_from_uniform_to_the_hardest():
 def make_scouts(X, y, **options):
     from lightgbm import LGBMClassifier
 
-    from metasampler.growth import make_learners
+    from metasampler.growth import make_adapters
 
     estimator = LGBMClassifier(n_estimators=30, verbose=-1, early_stopping_round=5)
     data = make_growth_data(
         X, y, estimator=estimator, validation_fraction=0.1, sampling_ratio=1.0,
         scoring="average_precision", streams=RandomStreams(0), rotate=True, **options,
     )  # fmt: skip
-    learner = make_learners(estimator, data.tables[:1], 2)
+    learner = make_adapters(estimator, data.tables[:1], 2)
     growth = Growth(data.for_team(np.inf), learner, RandomStreams(0))
     for _ in growth.grow(None, 2):
         pass
@@ -88,7 +79,7 @@ def test_test_rows_stay_test_rows_where_members_rotate():
     assert len(growth.data.tables) == 2
     # Validation rows of their own join the first table; test rows do not.
     data = make_growth_data(
-        X, y, X[300:], y[300:], X[320:], y[320:], estimator=growth.learner.estimator,
+        X, y, X[300:], y[300:], X[320:], y[320:], estimator=growth.adapters.estimator,
         validation_fraction=None, sampling_ratio=1.0, scoring="average_precision",
         streams=RandomStreams(0).child(Stream.SPLIT, 0), rotate=True,
     )  # fmt: skip

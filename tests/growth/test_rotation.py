@@ -11,16 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.growth import GaussianDraw, Growth, RandomStreams, make_learners
-from metasampler.growth._draw import Choice
-from metasampler.growth._pieces import make_pieces
-from metasampler.growth._trees import leaf_probabilities
+from metasampler.growth import GaussianDraw, Growth, RandomStreams, make_adapters
+from metasampler.growth._tree_adapter import leaf_probabilities
 
 
 def grown(make, X, y, n_members=7, *, fraction=0.25, smoothing=0.0, rule=None, **options):
     """An ensemble of trees that leaves a part of the rows out in rotation."""
     data = make.data(X, y, validation_fraction=fraction, rotate=True, **options)
-    learner = make_learners(DecisionTreeClassifier(), data.tables, data.n_classes, None, smoothing)
+    learner = make_adapters(DecisionTreeClassifier(), data.tables, data.n_classes, None, smoothing)
     growth = Growth(data, learner, RandomStreams(1))
     for number in range(n_members):
         growth.step(rule if number else None)
@@ -38,7 +36,7 @@ def test_folds_keep_the_shares_of_the_classes(make, sizes, n_folds, seed):
     n_folds = min(n_folds, len(codes))
     options = {"validation_fraction": 1 / n_folds, "rotate": True, "seed": seed}
     data = make.data(np.zeros((len(codes), 1)), codes, **options)
-    folds = data.parts[0].folds
+    folds = data.folds
     for rows in data.class_rows:
         counts = np.bincount(folds[rows], minlength=n_folds)
         assert counts.max() - counts.min() <= 1
@@ -51,20 +49,33 @@ def test_no_member_sees_its_fold(make, imbalanced, rule):
     growth = grown(make, *imbalanced, rule=rule)
     data = growth.data
     assert data.n_folds == 4
-    for number, subset in enumerate(growth.subsets):
-        assert not np.any(data.parts[0].folds[subset] == number % 4)
-        visible = data.parts[0].rows_of(data.minority, number % 4)
+    for number, subset in enumerate(growth.samples):
+        assert not np.any(data.folds[subset] == number % 4)
+        minority = data.class_rows[data.minority]
+        visible = minority[data.folds[minority] != number % 4]
         counts = np.bincount(data.codes[subset])
         assert counts.tolist() == [len(visible)] * 2
-        (piece,) = make_pieces(data, Choice.of([subset]), number, stops_early=True)
-        assert_array_equal(piece.unseen, np.flatnonzero(data.parts[0].folds == number % 4))
+        unseen = rows_to_stop_by(data, subset, number)
+        assert_array_equal(unseen, np.flatnonzero(data.folds == number % 4))
+
+
+def rows_to_stop_by(data, sample, number):
+    """The rows that a member which stops early gets besides its sample."""
+
+    class Stopping:
+        stops_early = True
+
+        def fit(self, X, codes, rows, seed, weights, unseen, unseen_weight):
+            return unseen
+
+    return data.fit_member(sample, number, Stopping(), 0)[0]
 
 
 def brute_force(growth, smoothing):
     """For each row the mean over the members that have not seen its fold; NaN if there is none."""
     data, means = growth.data, []
     X = data.tables[0]
-    for row, fold in enumerate(data.parts[0].folds):
+    for row, fold in enumerate(data.folds):
         said = [
             leaf_probabilities(member, member.tree_.apply(X[row : row + 1]), smoothing)[0]
             for number, member in enumerate(growth.members)
@@ -128,7 +139,7 @@ def test_a_fork_has_no_step_that_waits(make, imbalanced):
     X, y = imbalanced
     tree = DecisionTreeClassifier()
     data = make.data(X, y, estimator=tree, validation_fraction=0.25, rotate=True)
-    growth = Growth(data, make_learners(tree, data.tables, 2, 2), RandomStreams(1))
+    growth = Growth(data, make_adapters(tree, data.tables, 2, 2), RandomStreams(1))
     growth.step()
     twin = growth.fork()
     twin.step()
@@ -141,7 +152,7 @@ def test_forks_have_waiting_steps_of_their_own(make, imbalanced):
     data = make.data(X, y, estimator=tree, validation_fraction=0.25, rotate=True)
     steps = {}
     for n_jobs in (1, 2):
-        growth = Growth(data, make_learners(tree, data.tables, 2, n_jobs), RandomStreams(1))
+        growth = Growth(data, make_adapters(tree, data.tables, 2, n_jobs), RandomStreams(1))
         growth.step()
         twins = [growth.fork(), growth.fork()]
         for number in range(1, 7):
@@ -159,8 +170,8 @@ def test_forks_and_warm_starts_keep_the_left_out_answers(make, imbalanced):
     twin = growth.fork()
     twin.step()
     assert growth.n_members == 5
-    resumed = Growth(growth.data, growth.learner, RandomStreams(1))
-    resumed.resume(growth.members, growth.subsets, growth.steps)
+    resumed = Growth(growth.data, growth.adapters, RandomStreams(1))
+    resumed.resume(growth.members, growth.samples, growth.steps)
     resumed.step()
     for one, other in zip(resumed.judged(), twin.judged(), strict=True):
         assert_array_equal(one, other)
@@ -171,7 +182,7 @@ def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatc
     base = LGBMClassifier(n_estimators=5, early_stopping_round=2, verbose=-1)
     options = {"validation_fraction": 0.25, "rotate": True, "sample_weight": np.arange(600) + 1}
     data = make.data(X, y, estimator=base, **options)
-    learner = make_learners(base, data.tables, 2).of(0)
+    learner = make_adapters(base, data.tables, 2).of(0)
     seen = []
 
     def fit(X, codes, rows, seed, weights, unseen, unseen_weight):
@@ -183,7 +194,7 @@ def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatc
     for number in range(5):
         growth.fit_member(number)
     for number, (rows, unseen, weights) in enumerate(seen):
-        assert_array_equal(unseen, np.flatnonzero(data.parts[0].folds == number % 4))
+        assert_array_equal(unseen, np.flatnonzero(data.folds == number % 4))
         assert_array_equal(weights, data.weights[unseen])
         assert not np.isin(rows, unseen).any()
 
@@ -194,8 +205,7 @@ def test_validation_rows_of_ones_own_are_not_rotated(make, imbalanced):
     assert data.n_folds == 0
     assert len(data.tables) == 1
     subset = data.draw(RandomStreams(0).row_key(1), 0)
-    (piece,) = make_pieces(data, Choice.of([subset]), 3, stops_early=True)
-    assert_array_equal(piece.unseen, np.arange(400, 600))
+    assert_array_equal(rows_to_stop_by(data, subset, 3), np.arange(400, 600))
     assert subset.max() < 400
 
 
@@ -203,5 +213,5 @@ def test_one_fold_can_be_held_out_from_all(make, imbalanced):
     data = make.data(*imbalanced, validation_fraction=0.25, rotate=True)
     held = data.holding_out_a_fold()
     assert held.n_folds == 0
-    assert_array_equal(held.rows["valid"], np.flatnonzero(data.parts[0].folds == 0))
-    assert_array_equal(held.rows["train"], np.flatnonzero(data.parts[0].folds != 0))
+    assert_array_equal(held.rows["valid"], np.flatnonzero(data.folds == 0))
+    assert_array_equal(held.rows["train"], np.flatnonzero(data.folds != 0))

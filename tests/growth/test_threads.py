@@ -15,7 +15,7 @@ from xgboost import XGBClassifier
 from metasampler import MesaClassifier
 from metasampler._running import side_by_side
 from metasampler.ensemble import UnderBaggingClassifier
-from metasampler.growth import Growth, PowerDraw, make_learners
+from metasampler.growth import Growth, PowerDraw, make_adapters
 from metasampler.policy import ConstantPolicy, WithRivals
 
 
@@ -130,7 +130,7 @@ def test_members_of_other_kinds_are_fitted_by_one_thread(imbalanced):
 )
 def test_only_who_would_take_all_threads_gets_a_number(imbalanced, estimator, n_jobs):
     X, y = imbalanced
-    learner = make_learners(estimator, [X], 2).of(0)
+    learner = make_adapters(estimator, [X], 2).of(0)
     assert learner.fit(X, y, np.arange(len(y)), 0).get_params()["n_jobs"] == n_jobs
 
 
@@ -138,7 +138,7 @@ def test_catboost_gets_one_thread(imbalanced):
     catboost = pytest.importorskip("catboost")
     X, y = imbalanced
     estimator = catboost.CatBoostClassifier(2, verbose=False, allow_writing_files=False)
-    member = make_learners(estimator, [X], 2).of(0).fit(X, y, np.arange(len(y)), 0)
+    member = make_adapters(estimator, [X], 2).of(0).fit(X, y, np.arange(len(y)), 0)
     assert member.get_params()["thread_count"] == 1
 
 
@@ -167,18 +167,20 @@ def test_an_interrupt_while_threads_start_lets_nothing_go_on(monkeypatch):
 def test_a_step_is_recorded_while_the_next_member_is_fitted(monkeypatch):
     X, y = make_classification(3000, weights=[0.9], random_state=0)
     alone = MesaClassifier(n_estimators=8, random_state=0).fit(X, y)
-    draw, add_step = Growth._draw, Growth._add_step
+    draw, fit, add_step = Growth._draw, Growth._fit, Growth._add_step
     begun, beside_a_fit = defaultdict(threading.Event), defaultdict(list)
 
+    by_errors = set()
+
     def drawn(self, number, rule):
-        fit = draw(self, number, rule)
+        if rule is not None:
+            by_errors.add((self.streams.path, number))
+        return draw(self, number, rule)
 
-        def fit_and_tell():
-            if rule is not None:
-                begun[self.streams.path, number].set()
-            return fit()
-
-        return fit_and_tell
+    def fitted(self, sample, number):
+        if (self.streams.path, number) in by_errors:
+            begun[self.streams.path, number].set()
+        return fit(self, sample, number)
 
     def record(self, number, *args):
         # In vain for the last member of a team, which no fit follows.
@@ -186,6 +188,7 @@ def test_a_step_is_recorded_while_the_next_member_is_fitted(monkeypatch):
         add_step(self, number, *args)
 
     monkeypatch.setattr(Growth, "_draw", drawn)
+    monkeypatch.setattr(Growth, "_fit", fitted)
     monkeypatch.setattr(Growth, "_add_step", record)
     beside = MesaClassifier(n_estimators=8, n_jobs=2, random_state=0).fit(X, y)
     drawn_by_errors = [found for path, found in beside_a_fit.items() if begun[path, 1].is_set()]
@@ -227,13 +230,13 @@ def test_a_rule_of_ones_own_sees_every_step():
     X, y = make_classification(2000, weights=[0.9], random_state=0)
     seen = []
 
-    class Watching:
-        def __call__(self, growth, *args):
+    def policy(growth):
+        def rule(candidates, size):
             seen.append((growth.n_members, len(growth.steps)))
-            return PowerDraw(1.0)(growth, *args)
+            return PowerDraw(1.0)(candidates, size)
 
-    MesaClassifier(
-        n_estimators=8, meta_sampler=lambda growth: Watching(), n_jobs=2, random_state=0
-    ).fit(X, y)
+        return rule
+
+    MesaClassifier(n_estimators=8, meta_sampler=policy, n_jobs=2, random_state=0).fit(X, y)
     assert seen
     assert all(n_members == n_steps for n_members, n_steps in seen)

@@ -124,6 +124,6 @@ def test_the_signal_is_asked_for_before_any_member_is_fitted(imbalanced, monkeyp
     def fit(*arguments, **options):
         raise AssertionError("a member was fitted")
 
-    monkeypatch.setattr("metasampler.growth._trees.TreeLearner.fit", fit)
+    monkeypatch.setattr("metasampler.growth._tree_adapter.TreeAdapter.fit", fit)
     with pytest.raises(ValueError, match=r"state='signal' is for boosters only"):
         MetaSampler(state="signal").fit(*imbalanced)

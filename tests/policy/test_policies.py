@@ -16,8 +16,8 @@ from metasampler.growth import (
     Growth,
     RandomStreams,
     Stream,
+    make_adapters,
     make_growth_data,
-    make_learners,
 )
 from metasampler.policy import (
     ConstantPolicy,
@@ -45,7 +45,7 @@ def start(X, y, X_val=None, y_val=None, *, validation_fraction=0.2, seed=0, **op
         streams=streams,
         **{"scoring": "average_precision", **options},
     )
-    growth = Growth(data, make_learners(tree, data.tables, data.n_classes), streams)
+    growth = Growth(data, make_adapters(tree, data.tables, data.n_classes), streams)
     growth.step()
     return growth
 
@@ -217,7 +217,7 @@ def assert_same_growth(growth, expected, n_members):
     assert [step.score for step in growth.steps] == [s.score for s in expected.steps[:n_members]]
     for one, other in zip(growth.steps[1:], expected.steps[1:], strict=False):
         np.testing.assert_array_equal(one.state, other.state)
-    for one, other in zip(growth.subsets, expected.subsets, strict=False):
+    for one, other in zip(growth.samples, expected.samples, strict=False):
         np.testing.assert_array_equal(one, other)
 
 

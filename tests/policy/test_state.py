@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.growth import Growth, RandomStreams, make_growth_data, make_learners
+from metasampler.growth import Growth, RandomStreams, make_adapters, make_growth_data
 from metasampler.policy import StateEncoder, error_histogram
 
 
@@ -86,7 +86,7 @@ def _grown(X, y, weights=None, n_members=1):
         scoring="average_precision",
         streams=streams,
     )
-    growth = Growth(data, make_learners(tree, data.tables, data.n_classes), streams)
+    growth = Growth(data, make_adapters(tree, data.tables, data.n_classes), streams)
     for _ in range(n_members):
         growth.step()
     return growth

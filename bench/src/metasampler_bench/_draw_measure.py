@@ -23,8 +23,9 @@ from metasampler.growth import (
     PowerDraw,
     RandomStreams,
     Stream,
+    draw_rows,
+    make_adapters,
     make_growth_data,
-    make_learners,
     spread_action,
 )
 from metasampler_bench._protocol import fit_seed, take_frames
@@ -50,13 +51,10 @@ class BarePowerDraw:
     def __init__(self, power: float):
         self.power = power
 
-    def __call__(self, growth: Any, candidates: Any, size: int) -> Any:
+    def __call__(self, candidates: Any, size: int) -> Any:
         """Return which of the candidates are drawn."""
-        return candidates.smallest(size, _bare_keys, self.power)
-
-
-def _bare_keys(keys: Any, errors: Any, power: float) -> Any:
-    return keys - power * np.log(np.maximum(errors, 1e-6))
+        log_weights = self.power * np.log(np.maximum(candidates.errors, 1e-6))
+        return draw_rows(candidates.keys - log_weights, size)
 
 
 #: The powers of the actions 0, 1/4, ..., 1.
@@ -115,7 +113,7 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
         )  # fmt: skip
     test = data.form(X_test, name="X_test")
     start = time.process_time()
-    learner: Any = make_learners(
+    learner: Any = make_adapters(
         recipe.scout(data.tables[0].shape[1]), data.tables, 2, 1, 0.0,
         data.form.categorical_features,
     ).of(0)  # fmt: skip

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler.ensemble import MesaClassifier
 from metasampler.meta import MetaSampler
 from metasampler.policy import Drawn
+from metasampler_bench._class_measure import measure_classes
 from metasampler_bench._draw_measure import measure_draws
 from metasampler_bench._draw_training import measure_training
 from metasampler_bench._methods import METHODS
@@ -272,6 +273,7 @@ MEASURES: dict[str, Callable[[Job, SamplerCache], list[Row]]] = {
     "history": measure_history,
     "joint": measure_joint,
     "tables": measure_tables,
+    "classes": measure_classes,
     "draws": measure_draws,
     "draw-training": measure_training,
 }

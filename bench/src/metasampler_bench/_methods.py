@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from metasampler_bench._class_methods import class_methods
 from metasampler_bench._ensemble_methods import (
     ensemble_methods,
     policy_methods,
@@ -33,8 +34,10 @@ METHODS: dict[str, Method] = {
     for method in group()
 }
 
-#: What takes part in the benchmark of tables only.
-TABLE_METHODS: dict[str, Method] = {method.name: method for method in table_methods()}
+#: What takes part in the benchmarks of tables and of many classes only.
+TABLE_METHODS: dict[str, Method] = {
+    method.name: method for group in (table_methods, class_methods) for method in group()
+}
 
 
 def title_of(name: str) -> str:

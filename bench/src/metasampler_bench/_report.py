@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from metasampler_bench._class_summaries import CLASS_SUMMARIES
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
 from metasampler_bench._figures import FIGURES, PICTURES
 from metasampler_bench._look import TABLE_RULE, fold
@@ -26,7 +27,7 @@ __all__ = ["write_report"]
 
 _DPI = 150
 #: Kinds of reports that are one table, or several.
-_ONE = SUMMARIES | TABLE_SUMMARIES | DRAW_SUMMARIES | {"spread": spread}
+_ONE = SUMMARIES | TABLE_SUMMARIES | CLASS_SUMMARIES | DRAW_SUMMARIES | {"spread": spread}
 _SEVERAL = {"table": pivot_tables, "paired": paired, "draw-policies": everywhere}
 QUICK_NOTE = (
     "A quick look: one fold, few cells and a shortened meta-training. The numbers say that it "

@@ -82,8 +82,8 @@ class Spec:
     about : str
         What is done, for the report.
     kind : str
-        What is measured in a cell: "scores", "tables", "resampling", "facts", "history" or
-        "joint"; a block may have its own.
+        What is measured in a cell: "scores", "tables", "classes", "resampling", "facts", "history"
+        or "joint"; a block may have its own.
     runs : int
         Independent runs by default.
     folds : int or None
@@ -300,7 +300,7 @@ def parse_spec(name: str, text: str) -> Spec:
 
 
 def _expand(block: dict[str, Any]) -> dict[str, Any]:
-    """Write out what a block says in short: the 27 sets, the 46 tables, or all methods."""
+    """Write out what a block says in short: the 27 sets, the tables, or all methods."""
     block = dict(block)
     if block.get("dataset") == "zenodo":
         from metasampler_bench.datasets import ZENODO_NAMES
@@ -310,6 +310,10 @@ def _expand(block: dict[str, Any]) -> dict[str, Any]:
         from metasampler_bench.datasets import REAL_NAMES
 
         block["dataset"] = list(REAL_NAMES)
+    if block.get("dataset") == "classes":
+        from metasampler_bench.datasets import CLASS_NAMES
+
+        block["dataset"] = list(CLASS_NAMES)
     if block.get("method") == "all":
         block["method"] = list(METHODS)
     return block

@@ -20,7 +20,7 @@ from metasampler.cli._file_options import (
     check_output,
     naming_output,
 )
-from metasampler.cli._threshold_option import parse_threshold, rows_to_call
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
 
 PRESETS = ("default", "fast", "best", "paper")
 
@@ -45,7 +45,8 @@ def fit(
         typer.Option(
             help="How to decide: balanced, f1, mcc, a probability (0.3), recall=0.9, "
             "precision=0.8, top=200 or top=1% (rows that your team can check), cost=50:1 (what a "
-            "miss costs : what a false alarm costs).",
+            "miss costs : what a false alarm costs). For many classes: balanced, macro_f1, "
+            "recall:CLASS=0.9, or cost:CLASS=5 (what a miss of this class costs; 1 for others).",
         ),
     ] = "balanced",
     folds: Annotated[
@@ -104,6 +105,7 @@ def fit(
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))
     _check_rule(task, rule, positive)
+    rule = with_classes(rule, task.classes.tolist())
     rule, n_called = _as_share(rule, len(task.y))
 
     if in_parts:
@@ -164,9 +166,12 @@ def _check_rule(task: Any, rule: Any, positive: str | None) -> None:
             f"{len(task.y):,} rows: --positive must be the smaller one.",
             param_hint="--positive",
         )
-    if len(task.labels) > 2 and rule != "balanced":
+    of_classes = rule == "macro_f1" or (isinstance(rule, tuple) and isinstance(rule[1], dict))
+    if len(task.labels) > 2 and rule != "balanced" and not of_classes:
         raise typer.BadParameter(
             f"is for two classes, and there are {len(task.labels)}: name the one to find by "
-            "--positive.",
+            "--positive, or take balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
             param_hint="--threshold",
         )
+    if len(task.labels) == 2 and of_classes:
+        raise typer.BadParameter("is for more than two classes.", param_hint="--threshold")

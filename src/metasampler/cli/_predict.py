@@ -15,7 +15,7 @@ from metasampler.cli._file_options import (
     split_names,
     warnings_as_notes,
 )
-from metasampler.cli._threshold_option import parse_threshold, rows_to_call
+from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
 
 
 def predict(
@@ -29,7 +29,8 @@ def predict(
         str | None,
         typer.Option(
             help="Decide by another threshold than that of the fit: balanced, f1, mcc, a "
-            "probability (0.3), recall=0.9, precision=0.8, top=200 or top=1%, cost=50:1.",
+            "probability (0.3), recall=0.9, precision=0.8, top=200 or top=1%, cost=50:1; for many "
+            "classes balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
             show_default=False,
         ),
     ] = None,
@@ -114,6 +115,7 @@ def _decide_by(loaded: Any, rule: Any, name: str) -> str:
             f"the threshold of a {type(final).__name__}, as {name} holds it, cannot be changed.",
             param_hint="--threshold",
         )
+    rule = with_classes(rule, final.classes_.tolist())
     with blaming("--threshold", ValueError), warnings_as_notes():
         return str(final.set_threshold(rule).summary().promise)
 

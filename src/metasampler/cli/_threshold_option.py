@@ -10,18 +10,23 @@ from metasampler.cli._file_options import parse_rows
 
 _ALLOWED = (
     "balanced, f1, mcc, a probability as 0.3, recall=0.9, precision=0.8, top=200 (rows) or top=1%, "
-    "or cost=50:1 (a miss : a false alarm)"
+    "or cost=50:1 (a miss : a false alarm); for many classes balanced, macro_f1, "
+    "recall:CLASS=0.9 or cost:CLASS=5,CLASS=2"
 )
 
-_WORDS = ("balanced", "f1", "mcc")
+_WORDS = ("balanced", "f1", "mcc", "macro_f1")
 _PARTS = ("recall", "precision")
 
 
 def parse_threshold(text: str) -> Any:
     """Return a threshold as `MesaClassifier` takes it, given a text as ``recall=0.9``.
 
-    A number of rows, as in ``top=200``, is for the command line only: ``("top", 200)``.
+    A number of rows, as in ``top=200``, is for the command line only: ``("top", 200)``. Classes are
+    named as they are written, see `with_classes`.
     """
+    goal, colon, named = text.strip().partition(":")
+    if colon and goal.strip().casefold() in ("recall", "cost"):
+        return _of_classes(text, goal.strip().casefold(), named)
     name, equals, value = text.strip().partition("=")
     name = name.strip().casefold()
     try:
@@ -43,6 +48,35 @@ def parse_threshold(text: str) -> Any:
     except ValueError:
         raise _wrong(text, name) from None
     raise _wrong(text, name)
+
+
+def _of_classes(text: str, goal: str, named: str) -> Any:
+    """Return a threshold for classes, given a text as ``recall:A=0.9,B=80%``."""
+    numbers = {}
+    for part in named.split(","):
+        label, equals, value = part.rpartition("=")
+        try:
+            number = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        except ValueError:
+            raise _wrong(text, goal) from None
+        if not equals or not 0 < number < float("inf") or (goal == "recall" and number > 1):
+            raise _wrong(text, goal)
+        numbers[label.strip()] = number
+    return (goal, numbers)
+
+
+def with_classes(rule: Any, classes: list) -> Any:
+    """Return a threshold with the classes as a model has them, in place of their names."""
+    if not (isinstance(rule, tuple) and isinstance(rule[1], dict)):
+        return rule
+    labels = {str(label): label for label in classes}
+    unknown = [name for name in rule[1] if name not in labels]
+    if unknown:
+        shown = ", ".join(list(labels)[:12])
+        raise typer.BadParameter(
+            f"no class {unknown[0]!r}. Classes: {shown}.", param_hint="--threshold"
+        )
+    return (rule[0], {labels[name]: number for name, number in rule[1].items()})
 
 
 def rows_to_call(rule: Any) -> int | None:

@@ -6,10 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from metasampler.distributed._place import Cluster
-from metasampler.distributed._source import DaskRows, is_dask
 from metasampler.ensemble import MesaClassifier
-from metasampler.growth import Journal
+from metasampler.large import Cluster, DaskRows, Journal, is_dask
 
 __all__ = ["DaskMesaClassifier"]
 
@@ -113,18 +111,15 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         """
         classifier = MesaClassifier() if self.classifier is None else clone(self.classifier)
         self._check_rows(X, y, sample_weight)
-        place = Cluster(self._client(), self.timeout, self.folder)
-        source = DaskRows(X, y, place, self.label, self.weight, sample_weight)
+        backend = Cluster(self._client(), self.timeout, self.folder)
+        source = DaskRows(X, y, backend, self.label, self.weight, sample_weight)
         if self.checkpoint is not None:
-            place.journal = self._journal(classifier, X)
-        try:
-            classifier.fit(source, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
-        finally:
-            source.close()
+            backend.journal = self._journal(classifier, X)
+        classifier.fit(source, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
         self.classifier_ = classifier
         self.classes_ = classifier.classes_
         self.n_features_in_ = classifier.n_features_in_
-        self.n_bytes_received_ = place.n_bytes
+        self.n_bytes_received_ = backend.n_bytes
         return self
 
     def _client(self):

@@ -142,7 +142,9 @@ class DriftMonitor:
     def _expected_alarms(self) -> float | None:
         """Return the share of held-out rows that the threshold calls."""
         cuts = getattr(self._classifier, "_cuts", None)
-        return None if cuts is None else cuts.share_called(self._classifier.threshold_)
+        if cuts is None or not self._has_threshold:
+            return None
+        return cuts.share_called(self._classifier.threshold_)
 
     def _expected_unlike(self) -> float:
         """Return the share of rows like those of the fit that have a new value in some column."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from metasampler._docs import shared_docs
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import Stream, hardest_rows
+from metasampler.growth import Candidates, Growth, Stream, draw_rows, hardest_rows, race_keys_of
 
 
 @shared_docs()
@@ -83,7 +83,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
         return _Cascade(data, growth.streams, self.n_estimators)
 
     def _become_more(self, plan, teams, final):
-        # The rule holds pools, which are parts with all rows.
+        # The rule holds pools, which are as large as the classes.
         self._steps = [step._replace(rule=None) for step in self._steps]
         self.pool_sizes_ = np.array(final[0].policy.sizes).T
 
@@ -95,29 +95,32 @@ def pool_sizes(n_rows: int, draw_size: int, n_members: int) -> np.ndarray:
 
 
 class _Cascade:
-    """The policy: rows come from pools that shrink with every member."""
+    """The policy, and the rule of every draw: rows come from pools that shrink with each member."""
 
     def __init__(self, data, streams, n_members: int):
         #: For each class the size of its pool, member by member.
         self.sizes = [pool_sizes(int(count), data.draw_size, n_members) for count in data.counts]
         # Not the keys of the draw: rows that were kept for their small keys would then be drawn
         # more often than those kept for their errors.
-        self.ties = streams.row_key(Stream.TIES)
-        #: For each class that is drawn its pool, as the training rows of parts.
-        self.pools = {
-            k: data.drawn_parts
-            for k, count in enumerate(data.counts)
+        self._ties = streams.row_key(Stream.TIES)
+        #: For each class that is drawn from its pool, as positions among its training rows.
+        self._pools = {
+            k: np.arange(count)
+            for k, count in enumerate(data.counts.tolist())
             if count > data.draw_size and k != data.minority
         }
 
-    def __call__(self, growth):
+    def __call__(self, growth: Growth):
         """Cut the pools and return the rule of the next draw."""
-        for k, parts in self.pools.items():
+        for k, pool in self._pools.items():
             size = int(self.sizes[k][growth.n_members])
-            self.pools[k] = hardest_rows(growth.candidates(k).among(parts), size, self.ties)
-        return self.draw
+            rows, errors = growth.class_errors(k)
+            ties = race_keys_of(self._ties, 0, rows[pool])
+            self._pools[k] = pool[hardest_rows(errors[pool], ties, size)]
+        # It knows the newest pools only. It is never replayed: a refit has a cascade of its own.
+        return self._draw
 
-    def draw(self, growth, candidates, size: int):
-        """Return ``size`` of the rows in the pool of one class: the rule of every draw."""
-        # It knows the newest pools only. Nobody repeats it: a refit has a cascade of its own.
-        return candidates.among(self.pools[candidates.k]).smallest(size)
+    def _draw(self, candidates: Candidates, size: int) -> np.ndarray:
+        """Return ``size`` of the candidates that are in the pool of their class."""
+        pool = self._pools[candidates.k]
+        return pool[draw_rows(candidates.keys[pool], size)]

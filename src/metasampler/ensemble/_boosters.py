@@ -7,9 +7,9 @@ from sklearn.base import BaseEstimator
 
 from metasampler.ensemble._teams import RECIPES
 from metasampler.growth import (
+    Adapter,
     Growth,
     GrowthData,
-    MemberLearner,
     RandomStreams,
     Stream,
     make_growth_data,
@@ -67,11 +67,11 @@ class Boosters(BaseEstimator):
         scoring,
         streams: RandomStreams,
         owner=None,
-    ) -> tuple[GrowthData, MemberLearner]:
+    ) -> tuple[GrowthData, Adapter]:
         """Return the rows of a task, and what fits boosters on them; scouts have gone before.
 
         Without validation rows a part of X is held out. ``sampling_ratio`` multiplies the three
-        majority rows a minority row. The learner has what scouts found as its ``signal``.
+        majority rows a minority row. The adapter has what scouts found as its ``signal``.
         """
         if self.recipe not in RECIPES:
             names = ", ".join(map(repr, RECIPES))
@@ -98,10 +98,10 @@ class Boosters(BaseEstimator):
                 # Then validation rows are rows of the first table, by which scouts can stop.
                 rotate=X_val is not None,
             )
-        learner: Any = recipe.scout_learner(data, None)
-        scouts = Growth(data.for_team(float("inf")), learner, streams.child(Stream.TEAM, 0))
+        adapter: Any = recipe.scout_adapter(data, None)
+        scouts = Growth(data.for_team(float("inf")), adapter, streams.child(Stream.TEAM, 0))
         scouts.run(None, recipe.n_scouts)
         signal = recipe.signal(scouts)
-        learner = learner.alike(recipe.booster(signal, data.drawn_part))
-        learner.signal = signal
-        return data, learner
+        adapter = adapter.alike(recipe.booster(signal, data.sampled_share))
+        adapter.signal = signal
+        return data, adapter

@@ -2,7 +2,8 @@
 
 Members are trained on balanced subsets, so the mean of their probabilities answers a question
 about a world in which all classes are equally frequent. Each calibration here maps these means
-to probabilities of the real world and keeps their order. Teams are joined first (`Blend`).
+to probabilities of the real world and keeps their order. Teams are joined first (`Blend`, and
+`_pool.Pool` for many classes).
 """
 
 from collections.abc import Sequence
@@ -13,9 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import expit, softmax
+from scipy.special import expit
 
-from metasampler.growth import GrowthData, join_arrays
+from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._pool import ENOUGH_ROWS, SoftmaxCalibration
+from metasampler.growth import GrowthData
 
 CALIBRATIONS = ("auto", "prior", "sigmoid")
 
@@ -42,54 +45,22 @@ _LEAST_OF_TEAM = 1e-12
 # With fewer left-out rows of a class a team's scale would be chance.
 _ENOUGH_LEFT_OUT = 20
 
-# Chosen on 53 tasks that are none of imbalanced-learn's 27 sets: with all rows held out in turn,
-# the mean Brier score of those with fewer held-out positives fell by .0006 to .0014, of the others
-# by .0001 (`metasampler study few-rows`).
-_ENOUGH_ROWS = 30
-
-
-class HeldOut(NamedTuple):
-    """Rows that members have not seen, and the ensemble's uncalibrated probabilities of them."""
-
-    rows: np.ndarray
-    proba: np.ndarray
-    codes: np.ndarray
-    weights: np.ndarray | None
-
-    @classmethod
-    def joined(cls, parts: Sequence["HeldOut"]) -> "HeldOut":
-        """Return the rows of several."""
-        return cls(*map(join_arrays, zip(*parts, strict=True)))
-
-    def at(self, rows: np.ndarray) -> "HeldOut":
-        """Return some of the rows, given by their numbers; all rows are in ascending order."""
-        return self.take(np.searchsorted(self.rows, rows))
-
-    def take(self, places: np.ndarray) -> "HeldOut":
-        """Return the rows at some places."""
-        taken: list = [None if of is None else of[places] for of in self]
-        return HeldOut(*taken)
-
-    def are_few(self, n_classes: int) -> bool:
-        """Return whether some class has too few rows for a reliable calibration."""
-        return bool(np.bincount(self.codes, minlength=n_classes).min() < _ENOUGH_ROWS)
-
 
 # ---------------------------------------------------------------------- teams
 
 
 class Blend:
-    """Join the answers of several teams: the mean of their calibrated log-odds.
+    """Join the answers of several teams for two classes: the mean of their calibrated log-odds.
 
     Each team's log-odds are scaled by what left-out rows say of them, because a team that is too
     sure of itself would drown the others. The teams then count alike, but for sharp trees, which
     have as many votes as the others together: weights that were learned from left-out rows did no
     better.
 
-    ``answers`` are the mean probabilities of some rows by each team: of class 1 only, if there are
-    two classes. ``codes`` are the classes of the rows, if members have not seen them. ``shares``
-    are those of each class in what each team was trained on: log-odds are counted from there, so
-    that the joint answer is that of a balanced world.
+    ``answers`` are the mean probabilities of class 1 by each team, for some rows. ``codes`` are the
+    classes of the rows, if members have not seen them. ``shares`` are those of each class in what
+    each team was trained on: log-odds are counted from there, so that the joint answer is that of a
+    balanced world.
     """
 
     def __init__(self, answers: Arrays, codes, shares: Arrays, votes: Sequence[int] = ()):
@@ -155,9 +126,7 @@ class Blend:
         ]
         # A team that says the same of all rows adds nothing, and must not water down the rest.
         mean = sum(part for part, _ in given) / max(1, sum(counts for _, counts in given))
-        if mean.ndim == 1:
-            return np.column_stack([expit(-mean), expit(mean)])
-        return softmax(mean, axis=1)
+        return np.column_stack([expit(-mean), expit(mean)])
 
 
 def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
@@ -166,23 +135,19 @@ def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
         return 0.0  # a team that says the same of all rows says nothing
     if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
         return 1.0
-    if odds.ndim > 1:
-        return 1 / spread
     # At least a little, whatever the rows say: a team is never ignored or turned round.
     return max(fit_sigmoid(odds / spread, codes == 1).slope, 0.05) / spread
 
 
 def _vector(proba: np.ndarray) -> np.ndarray:
-    """Return the probabilities of class 1 only, if there are two classes."""
-    return proba[:, 1] if proba.shape[1] == 2 else proba
+    """Return the probabilities of class 1."""
+    return proba[:, 1]
 
 
 def _log_odds(proba: np.ndarray) -> np.ndarray:
-    """Return log-odds of class 1, or for many classes the logarithms less their mean."""
+    """Return log-odds of class 1."""
     logs = np.log(np.maximum(proba, _LEAST_OF_TEAM))
-    if proba.ndim == 1:
-        return logs - np.log(np.maximum(1 - proba, _LEAST_OF_TEAM))
-    return logs - logs.mean(axis=1, keepdims=True)
+    return logs - np.log(np.maximum(1 - proba, _LEAST_OF_TEAM))
 
 
 # ---------------------------------------------------------------------- calibrations
@@ -315,7 +280,7 @@ def _normalise(proba: np.ndarray) -> np.ndarray:
     return np.where(total > 0, proba / np.where(total > 0, total, 1), 1 / proba.shape[1])
 
 
-Calibration = NoCalibration | PriorCalibration | SigmoidCalibration
+Calibration = NoCalibration | PriorCalibration | SigmoidCalibration | SoftmaxCalibration
 
 
 def make_calibration(
@@ -325,6 +290,8 @@ def make_calibration(
 
     ``"auto"`` takes the sigmoid if each class has at least five of these rows, else the prior.
     """
+    if of_log_odds and len(prior) > 2:
+        return _calibration_of_pool(method, prior, drawn, proba, codes, weights)
     if method == "auto":
         fewest = 0 if codes is None else np.bincount(codes, minlength=len(prior)).min()
         method = "sigmoid" if fewest >= _FEWEST_ROWS_FOR_SIGMOID else "prior"
@@ -333,3 +300,13 @@ def make_calibration(
     if method == "prior":
         return PriorCalibration(prior, drawn)
     return SigmoidCalibration(prior, proba, codes, weights, of_log_odds)
+
+
+def _calibration_of_pool(method, prior, drawn, proba, codes, weights) -> Calibration:
+    """Return the calibration of teams' joint answers for many classes."""
+    if method is None:
+        return NoCalibration(drawn)
+    if method == "prior" or codes is None or len(codes) < ENOUGH_ROWS:
+        return PriorCalibration(prior, drawn)
+    # Pooled answers are never 0.
+    return SoftmaxCalibration(prior, drawn, proba, codes, weights, floor=1e-12)

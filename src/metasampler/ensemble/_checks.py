@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from metasampler._sklearn_compat import check_sample_weight, take_rows
+from metasampler.ensemble._class_decision import check_class_goal
 from metasampler.ensemble._teams import Plan
 from metasampler.growth import GrowthData, check_labels, fingerprint, join_tables
 
@@ -51,7 +52,7 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
 
 def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     """Refuse, before any work, what the rows or other parameters make impossible."""
-    check_threshold(ensemble.threshold, data.n_classes, held_out=data.has_validation)
+    check_threshold(ensemble.threshold, data.classes, held_out=data.has_validation)
     if not data.has_validation:
         needs = None
         if ensemble.calibration == "sigmoid":
@@ -75,7 +76,17 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         # Whether they can be put into one is seen from a row of each.
         join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
     counts = data.role_counts("all")
-    if counts.min() < _FEW_ROWS:
+    if data.n_classes > 2 and counts.min() < _FEW_ROWS:
+        n_few = int(np.sum(counts < _FEW_ROWS))
+        few = np.argsort(counts, kind="stable")[: min(n_few, 3)]
+        shown = ", ".join(f"{label!r:.80}" for label in data.classes[few].tolist())
+        warnings.warn(
+            f"{n_few} of {data.n_classes} classes have fewer than {_FEW_ROWS} rows: {shown}"
+            f"{', ...' if n_few > 3 else ''}. What held-out rows say of them is mostly chance.",
+            UserWarning,
+            stacklevel=5,
+        )
+    elif counts.min() < _FEW_ROWS:
         label = data.classes[[int(np.argmin(counts))]].tolist()[0]
         warnings.warn(
             f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "
@@ -112,18 +123,15 @@ def check_labelled(ensemble, X, y, sample_weight) -> tuple[np.ndarray, np.ndarra
     return codes, weights
 
 
-def check_threshold(threshold: Any, n_classes: int, *, held_out: bool) -> None:
+def check_threshold(threshold: Any, classes: np.ndarray, *, held_out: bool) -> None:
     """Refuse a threshold that means nothing, or that needs held-out rows where there are none."""
-    if threshold is None or threshold == "balanced":
+    if len(classes) > 2:
+        check_class_goal(threshold, classes)
+    elif threshold is None or (isinstance(threshold, str) and threshold == "balanced"):
         return
-    if not _means_something(threshold):
+    elif not _means_something(threshold):
         hint = " For a number of rows call top_rows(X, n)." if _is_number_of_rows(threshold) else ""
         raise ValueError(f"threshold must be {_ALLOWED}; got {threshold!r:.200}.{hint}")
-    if n_classes > 2:
-        raise ValueError(
-            f"threshold={threshold!r} is for two classes, y has {n_classes}; None and 'balanced' "
-            "work for any number."
-        )
     if needs_held_out_rows(threshold) and not held_out:
         raise ValueError(
             f"threshold={threshold!r} is tuned on validation rows: pass X_val and y_val, or a "
@@ -154,7 +162,12 @@ def _is_number_of_rows(threshold: Any) -> bool:
 
 def needs_held_out_rows(threshold) -> bool:
     """Return whether a threshold that means something is tuned on held-out rows."""
-    return not (threshold is None or isinstance(threshold, Real) or threshold == "balanced")
+    if threshold is None or isinstance(threshold, Real):
+        return False
+    if isinstance(threshold, str):
+        return threshold != "balanced"
+    # Prices of classes, or of mistakes, decide by probabilities alone.
+    return threshold[0] != "cost" or isinstance(threshold[1], Real)
 
 
 # ---------------------------------------------------------------------- warm starts

@@ -6,12 +6,17 @@ import numpy as np
 
 from metasampler.ensemble._calibration import (
     Calibration,
-    HeldOut,
     NoCalibration,
     SigmoidCalibration,
     make_calibration,
 )
+from metasampler.ensemble._class_decision import (
+    ClassDecision,
+    ClassEvidence,
+    choose_class_decision,
+)
 from metasampler.ensemble._cut_points import CutPoints
+from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._threshold import Threshold, choose_threshold
 
 
@@ -19,45 +24,49 @@ from metasampler.ensemble._threshold import Threshold, choose_threshold
 class World:
     """The rows that probabilities and decisions are about.
 
-    ``prior`` is the share of each class, ``minority`` the position of the class to find.
+    ``prior`` is the share of each of the ``classes``, and ``minority`` the position of the class
+    to find.
     """
 
     prior: np.ndarray
     minority: int
+    classes: np.ndarray
 
 
 @dataclass(eq=False)
 class Decision:
-    """A calibration and, for two classes, a threshold.
+    """A calibration, and how classes are called by its probabilities.
 
-    ``cuts`` are what a threshold can be chosen by again: None for more classes, or without held-out
-    rows.
+    ``cuts`` are what a threshold can be chosen by again: None without held-out rows.
     """
 
     calibration: Calibration
-    cuts: CutPoints | None = None
-    threshold: Threshold | None = None
+    cuts: CutPoints | ClassEvidence | None
+    threshold: Threshold | ClassDecision
 
 
 def decide(
     world: World, drawn: np.ndarray | None, held_out: HeldOut | None, calibration, goal
 ) -> Decision:
-    """Fit the calibration and choose the threshold, which only two classes have.
+    """Fit the calibration, and choose how classes are called.
 
-    ``drawn`` is the share of each class in what members were trained on. It is None for the answers
-    of a blend, whose log-odds have no prior of their own: a sigmoid is fitted to these.
+    ``drawn`` is the share of each class in what members were trained on. It is None for the joint
+    answers of teams: to their log-odds a sigmoid is fitted, or for many classes a softmax.
     """
     judged, weights, n_classes = {}, None, len(world.prior)
     if held_out is not None:
         weights = _to_prior(held_out.codes, held_out.weights, world.prior)
         judged = {"proba": held_out.proba, "codes": held_out.codes, "weights": weights}
     of_log_odds = drawn is None
+    if of_log_odds and n_classes > 2:
+        drawn = world.prior
     drawn = np.full(n_classes, 1 / n_classes) if drawn is None else drawn
     calibrate = make_calibration(
         calibration, prior=world.prior, drawn=drawn, of_log_odds=of_log_odds, **judged
     )
     if n_classes > 2:
-        return Decision(calibrate)
+        rows = None if held_out is None else held_out._replace(weights=weights)
+        return _decide_among_classes(calibrate, rows, goal, world.classes)
     cuts = None
     if held_out is not None:
         cuts = _cut_points(calibrate, held_out._replace(weights=weights), world.minority)
@@ -66,9 +75,12 @@ def decide(
 
 
 def decide_again(
-    old: Calibration, rows: HeldOut, minority: int, method, goal, *, of_log_odds: bool
+    old: Calibration, rows: HeldOut, world: World, method, goal, *, of_log_odds: bool
 ) -> Decision:
-    """Fit the calibration and choose the threshold by labelled rows that came after the fit."""
+    """Fit the calibration and choose the threshold by labelled rows that came after the fit.
+
+    Their own shares of the classes count, not those of the ``world`` of the fit.
+    """
     totals = np.bincount(rows.codes, rows.weights)
     prior = totals / totals.sum()
     calibrate: Calibration
@@ -87,9 +99,20 @@ def decide_again(
             of_log_odds=of_log_odds,
         )
     if len(prior) > 2:
-        return Decision(calibrate)
-    cuts = _cut_points(calibrate, rows, minority)
-    return Decision(calibrate, cuts, choose_threshold(goal, cuts, prior=calibrate.prior[minority]))
+        return _decide_among_classes(calibrate, rows, goal, world.classes)
+    cuts = _cut_points(calibrate, rows, world.minority)
+    called = choose_threshold(goal, cuts, prior=calibrate.prior[world.minority])
+    return Decision(calibrate, cuts, called)
+
+
+def _decide_among_classes(
+    calibrate: Calibration, rows: HeldOut | None, goal, classes: np.ndarray
+) -> Decision:
+    evidence = None
+    if rows is not None:
+        evidence = ClassEvidence.of(calibrate(rows.proba), rows.codes, rows.weights)
+    called = choose_class_decision(goal, evidence, classes, calibrate.prior)
+    return Decision(calibrate, evidence, called)
 
 
 def _cut_points(calibrate: Calibration, rows: HeldOut, minority: int) -> CutPoints:
@@ -104,5 +127,6 @@ def _to_prior(codes, weights, prior):
     the training rows.
     """
     totals = np.bincount(codes, weights, len(prior))
-    factors = prior * totals.sum() / totals
+    # A class may have no held-out row, if it has only one row at all.
+    factors = prior * totals.sum() / np.where(totals > 0, totals, 1)
     return factors[codes] if weights is None else weights * factors[codes]

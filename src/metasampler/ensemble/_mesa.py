@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
+from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
 from metasampler.ensemble._teams import ENOUGH_ROWS, RECIPES, Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
@@ -55,7 +56,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     n_estimators : int, default=None
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
-        default, and 78 with few rows, see Notes), and 50 for members of your own. The teams of a
+        default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
+        own. The teams of a
         recipe are scaled to another number, but for the scouts.
 
     recipe : {"default", "fast", "best"}, default="default"
@@ -92,7 +94,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         early stopping, the state, `scores_`, calibration and threshold. Members of teams leave out
         one fold each, in rotation, so every row is used: 0.1 cuts the rows into 10 folds, 0.25 into
         4. There are at least two folds. Members of your own all leave out the same rows.
-        ``"auto"`` means 0.1 for teams and 0.2 otherwise (None for ``"fast"`` with few rows). None
+        ``"auto"`` means 0.1 for teams and 0.2 otherwise, and for teams with many classes (None for
+        ``"fast"`` with few rows). None
         trains on all rows. It works only with policies that read no state: constant and random mu,
         and ``"universal"``, which is then a constant.
 
@@ -111,7 +114,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         How to correct them:
 
         - ``"prior"``: by the known class ratios of data and draws; needs no validation rows;
-        - ``"sigmoid"``: by Platt's sigmoid, fitted on held-out rows;
+        - ``"sigmoid"``: by Platt's sigmoid, fitted on held-out rows. For teams with many classes it
+          is a softmax: one slope for all log-odds, and an intercept for each class;
         - ``"auto"``: ``"sigmoid"`` if every class has at least five held-out rows, otherwise
           ``"prior"``. If there is a refit and some class has fewer than 30 validation rows, each
           quarter of the training rows is held out in turn too. That takes four more growths;
@@ -135,6 +139,20 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           rows;
         - ``("top", share)``: the threshold that this share of the validation rows reaches, such as
           0.01. For exactly so many rows of a table as your team can check, see `top_rows`.
+
+        For more than two classes, `predict` returns the class whose probability is largest compared
+        with its threshold (`class_thresholds_`):
+
+        - None, ``"balanced"``: as above. ``"balanced"`` finds as much as it can of each class, and
+          has many false alarms in the small ones;
+        - ``"macro_f1"``: the thresholds with the best mean F1 of the classes on the validation
+          rows, between those of None and ``"balanced"``;
+        - ``("recall", {label: r})``: as ``"balanced"``, but so that at least a part r of the rows
+          of this class should be found in new data; you can name several classes;
+        - ``("cost", {label: price})``: what it costs to miss a row of a class; 1 for classes that
+          are not named;
+        - ``("cost", matrix)``: ``matrix[i, j]`` is what it costs to call a row of class i class j.
+          `predict` returns the class with the lowest expected cost.
 
     leaf_smoothing : float or "auto", default="auto"
         How many rows of each class are added to every leaf of tree members. A leaf with n training
@@ -213,6 +231,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     fewer than 25 rows there are no teams, but 50 trees of two kinds (``"best"``: 200). A sampler
     chooses their rows. Some rows are held out, and a `refit` uses them at the end.
     ``"fast"`` has 12 trees. It holds out rows only if a setting needs them; otherwise mu is 0.9.
+
+    **Many classes.** With more than two classes no sample is drawn down to the smallest class. All
+    members learn from all rows but a fifth (trees from 50,000 at most), and a class counts by the
+    square root of its frequency. There are five scouts (three with more than 30,000 rows,
+    ``"fast"``: three, ``"best"``: ten) and 100 trees (``"fast"``: 40, ``"best"``: 300), half of
+    them extra trees. The logarithms of the teams' probabilities are added up. Their weights lie
+    half-way between equal ones and those that are best on the held-out rows. If you set
+    `meta_sampler`, trees learn from balanced samples that it draws. A class with a single row stays
+    with all members.
 
     **What members of your own cost.** Ten members take 38 fits: 18 for two rivals, and 10 for the
     `refit`. With few positives they take 60: there are no rivals, but the calibration takes four
@@ -330,6 +357,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             resolve_leaf_smoothing(self.leaf_smoothing, kinds)
             part = 0.2 if part == "auto" else part
             return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
+        if len(counts) > 2:
+            many = MANY_CLASS_RECIPES[name].sized(int(counts.sum()), n_members)
+            kinds = [many.scout(1), *many_class_trees(1, 1, 1)]
+            part = HELD_OUT if part == "auto" else part
+            return Plan(kinds, many.n_members, part, many, universal)
         recipe, n_smallest = RECIPES[name], min(counts, default=np.inf)
         if n_smallest < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.
@@ -357,7 +389,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     def _policies_of_teams(self, plan, trees: list, data) -> dict:
         """Return what draws the rows of each team where the user says it."""
-        if self._resumes() and {"boosters", "trees"} <= self._policies.keys():
+        if self._resumes() and "trees" in self._policies:
             return deepcopy(self._policies)
         # A sampler that is meta-trained here learns from trees: they are quick.
         rows = data.for_team(self.sampling_ratio, trees=True).holding_out_a_fold()

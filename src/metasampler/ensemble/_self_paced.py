@@ -11,7 +11,7 @@ import numpy as np
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import draw_rows, group_sums, join_choices
+from metasampler.growth import Candidates, draw_rows
 
 # Cross-entropy is infinite where all members are wrong, and the bins span its range.
 _LEAST_PROBABILITY = 1e-4
@@ -21,10 +21,6 @@ _HARDNESS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "squared": np.square,
     "cross-entropy": lambda errors: -np.log(np.maximum(1 - errors, _LEAST_PROBABILITY)),
 }
-
-
-def _hardness_of(errors: np.ndarray, name: str, sign: float = 1.0) -> np.ndarray:
-    return sign * _HARDNESS[name](errors)
 
 
 @shared_docs()
@@ -120,41 +116,10 @@ class _SelfPacedDraw(NamedTuple):
     hardness: str
     k_bins: int
 
-    def __call__(self, growth, candidates, size):
-        """Return ``size`` of the rows of one larger class."""
-        if not candidates.are_parted:
-            return candidates.pick(self._pick, size)
-        # What bins hold is merged, and each is drawn from by itself.
-        name, k_bins = self.hardness, self.k_bins
-        least = candidates.least(_hardness_of, name)
-        greatest = -candidates.least(_hardness_of, name, -1.0)
-        if least == greatest:
-            return candidates.smallest(size)
-        bins = name, least, greatest, k_bins
-        populations, sums = candidates.groups(_bins_of, k_bins, *bins)
-        quotas = share_out(bin_weights(populations, sums, self.alpha), populations, size)
-        return join_choices(
-            [
-                candidates.smallest(int(quotas[k]), _keys_in_bin, k, *bins)
-                for k in np.flatnonzero(quotas).tolist()
-            ]
-        )
-
-    def _pick(self, rows, keys, errors, size):
-        hardness = _HARDNESS[self.hardness](errors)
-        return draw_self_paced(hardness, keys, size, self.alpha, self.k_bins)
-
-
-def _bins_of(errors: np.ndarray, name: str, least: float, greatest: float, k_bins: int) -> tuple:
-    """Return the bin and the hardness of each row."""
-    hardness = _HARDNESS[name](errors)
-    return bin_numbers(hardness, least, greatest, k_bins), hardness
-
-
-def _keys_in_bin(keys: np.ndarray, errors: np.ndarray, k: int, *bins) -> np.ndarray:
-    """Return the keys of rows in one bin; those of others come last."""
-    keys[_bins_of(errors, *bins)[0] != k] = np.inf
-    return keys
+    def __call__(self, candidates: Candidates, size: int) -> np.ndarray:
+        """Return which of the candidates are drawn."""
+        hardness = _HARDNESS[self.hardness](candidates.errors)
+        return draw_self_paced(hardness, candidates.keys, size, self.alpha, self.k_bins)
 
 
 def bin_numbers(hardness: np.ndarray, least: float, greatest: float, k_bins: int) -> np.ndarray:
@@ -207,7 +172,7 @@ def draw_self_paced(
         return draw_rows(keys, size)
     bins = bin_numbers(hardness, least, greatest, k_bins)
     populations = np.bincount(bins, minlength=k_bins)
-    weights = bin_weights(populations, group_sums(bins, hardness, k_bins), alpha)
+    weights = bin_weights(populations, np.bincount(bins, hardness, k_bins), alpha)
     quotas = share_out(weights, populations, size)
     drawn = []
     for k in np.flatnonzero(quotas):

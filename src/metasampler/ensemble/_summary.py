@@ -6,13 +6,15 @@ from io import StringIO
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 # A screen has 24 lines; title, head and notes take the rest.
 _MOST_ROWS = 12
 
 
 @dataclass(repr=False, eq=False)
 class FitSummary:
-    """What a fit did; `print` it, or take its `rows` and `teams`."""
+    """What a fit did; `print` it, or take its `rows`, `teams` and `classes`."""
 
     title: str
     #: One entry a member, all with the same keys.
@@ -23,6 +25,9 @@ class FitSummary:
     promise: str
     #: One entry a team and a last one for all together; empty if all members are of one team.
     teams: list[dict]
+    #: With more than two classes one entry a class, the largest first: its rows, and the precision
+    #: and recall that held-out rows show.
+    classes: list[dict]
 
     def __str__(self):
         return self.to_text()
@@ -31,31 +36,48 @@ class FitSummary:
         """Return the summary as a text, which fits on a screen unless you ask for ``all_members``.
 
         Each team has one line or, without teams, some of the first and the last members have one.
+        So have the largest and the smallest of many classes.
         """
-        # rich draws the table, and is imported only here.
+        # rich draws the tables, and is imported only here.
         from rich.console import Console
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=self.title, title_justify="left")
         shown = self.rows if all_members or not self.teams else self.teams
-        if not all_members and len(shown) > _MOST_ROWS:
-            at_an_end = (_MOST_ROWS - 1) // 2
-            shown = [*shown[:at_an_end], {}, *shown[-at_an_end:]]
-        names = list(shown[0])
-        for name in names:
-            # As text: a label may hold brackets, which mean something to rich.
-            justify: Any = "left" if name in ("team", "drawn") else "right"
-            table.add_column(Text(name), justify=justify, min_width=6)
-        for row in shown:
-            # Three dots stand for the members left out.
-            table.add_row(*(map(_show, row.values()) if row else ["..."] * len(names)))
-        stream, width = StringIO(), max(100, 12 * len(names))
+        tables = [_table(self.title, shown if all_members else _ends_of(shown))]
+        if self.classes:
+            classes = self.classes if all_members else _ends_of(self.classes)
+            tables.append(_table(None, classes))
+        stream, width = StringIO(), max(100, 12 * len(shown[0]))
         console = Console(file=stream, width=width, color_system=None, soft_wrap=True)
-        console.print(table, *map(Text, self.notes), sep="\n")
+        console.print(*tables, *map(Text, self.notes), sep="\n")
         return stream.getvalue()
 
     __repr__ = __str__
+
+
+def _ends_of(rows: list[dict]) -> list[dict]:
+    """Return rows that fit on a screen: the first and the last of many."""
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    at_an_end = (_MOST_ROWS - 1) // 2
+    return [*rows[:at_an_end], {}, *rows[-at_an_end:]]
+
+
+def _table(title: str | None, rows: list[dict]):
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    names = list(rows[0])
+    for name in names:
+        # As text: a label may hold brackets, which mean something to rich.
+        justify: Any = "left" if name in ("team", "drawn", "class") else "right"
+        table.add_column(Text(name), justify=justify, min_width=6)
+    for row in rows:
+        # Three dots stand for what is left out.
+        cells = map(_show, row.values()) if row else ["..."] * len(names)
+        table.add_row(*map(Text, cells))
+    return table
 
 
 def _show(value) -> str:
@@ -86,7 +108,8 @@ def summarise(ensemble, steps, teams) -> FitSummary:
         rows.append(row)
     title, promise = f"{type(ensemble).__name__}, {len(rows)} members", _promise(ensemble)
     by_team = _by_team(ensemble, steps, teams) if has_teams else []
-    return FitSummary(title, rows, list(_notes(ensemble, promise)), promise, by_team)
+    notes = list(_notes(ensemble, promise))
+    return FitSummary(title, rows, notes, promise, by_team, _by_class(ensemble))
 
 
 def _by_team(ensemble, steps, teams) -> list[dict]:
@@ -101,6 +124,22 @@ def _by_team(ensemble, steps, teams) -> list[dict]:
     if scores := ensemble.held_out_scores_:
         for row in rows:
             row[f"held-out {score_name(ensemble)}"] = scores.get(row["team"])
+    return rows
+
+
+def _by_class(ensemble) -> list[dict]:
+    """Return a row for each class of more than two, the largest first."""
+    if len(ensemble.classes_) == 2:
+        return []
+    rows = []
+    labels = ensemble.classes_.tolist()
+    for k in np.argsort(-ensemble.class_counts_, kind="stable"):
+        row = {"class": repr(labels[k]), "rows": f"{ensemble.class_counts_[k]:,}"}
+        if ensemble.expected_recall_ is not None:
+            for name in ("precision", "recall"):
+                value = getattr(ensemble, f"expected_{name}_")[k]
+                row[f"held-out {name}"] = "" if np.isnan(value) else f"{value:.0%}"
+        rows.append(row)
     return rows
 
 
@@ -170,7 +209,7 @@ def _notes(ensemble, promise: str) -> Iterator[str]:
 def _promise(ensemble) -> str:
     """Return when `predict` calls the minority class, and what held-out rows say of that."""
     if len(ensemble.classes_) != 2:
-        return ""
+        return _promise_of_classes(ensemble)
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
     reach = f"if its probability is {ensemble.threshold_:.4f} or more"
     text = f"predict returns {label!r} {reach}."
@@ -186,6 +225,29 @@ def _promise(ensemble) -> str:
     if not expected:
         return text
     return f"{text} On new rows like these expect {' and '.join(expected)}; 95% intervals."
+
+
+def _promise_of_classes(ensemble) -> str:
+    """Return how `predict` chooses among many classes, and what held-out rows say of that."""
+    text = f"predict returns {_chosen_class(ensemble._rule)}."
+    if ensemble.expected_recall_ is None:
+        return text
+    mean = np.nanmean(ensemble.expected_recall_)
+    return f"{text} On held-out rows the mean recall of the classes is {mean:.0%}."
+
+
+def _chosen_class(rule) -> str:
+    if rule is None:
+        return "the most probable class"
+    if rule == "balanced":
+        return "the class that is most probable compared with its frequency"
+    if rule == "macro_f1":
+        return "the class that gives the best mean F1 of the classes"
+    name, value = rule
+    if name == "cost":
+        return "the class with the lowest expected cost"
+    wanted = " and ".join(f"{share:.0%} of class {label!r:.80}" for label, share in value.items())
+    return f"the class as 'balanced' does, but so that {wanted} should be found"
 
 
 def _share(name: str, value: float) -> str:

@@ -17,12 +17,9 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from metasampler.growth import (
     Growth,
     GrowthData,
-    LookedAt,
     Policy,
     Stream,
-    make_growth_data,
-    make_learners,
-    make_parted_data,
+    make_adapters,
 )
 from metasampler.policy import ConstantPolicy, load_policy
 
@@ -62,7 +59,7 @@ class Team(NamedTuple):
 class Plan(NamedTuple):
     """What a fit is going to do, decided before any row is looked at."""
 
-    #: The base learner of the members, or several that alternate.
+    #: The base estimator of the members, or several that alternate.
     kinds: Any
     #: How many members there are to be, over all teams.
     n_members: int
@@ -79,13 +76,9 @@ class Plan(NamedTuple):
         """Whether members leave parts of the rows out in rotation, instead of the same rows."""
         return self.recipe is not None
 
-    def make_data(self, ensemble, entropy, X, y, sample_weight, validation) -> GrowthData:
+    def make_data(self, ensemble, entropy, source, validation) -> GrowthData:
         """Check what `fit` got and return the rows as members take them."""
-        make = make_parted_data if isinstance(X, LookedAt) else make_growth_data
-        return make(
-            X,
-            y,
-            sample_weight=sample_weight,
+        return source.make_rows(
             **validation,
             estimator=self.kinds,
             validation_fraction=self.held_out_part,
@@ -101,54 +94,19 @@ class Plan(NamedTuple):
     def teams(self, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
         """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
         if self.recipe is not None:
-            yield from self._teams_of_recipe(ensemble, data, smoothing, self.recipe)
+            yield from self.recipe.teams(self, ensemble, data, smoothing)
             return
         categories = data.form.categorical_features
-        learner = make_learners(
+        adapter = make_adapters(
             self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
         )
-        growth = Growth(data, learner, data.streams)
+        growth = Growth(data, adapter, data.streams)
         if ensemble._resumes():
             # A copy: an interrupt must leave no notes of this fit in the policy of the last.
             policy = deepcopy(getattr(ensemble, "_policies", {}).get("members"))
         else:
             policy = ensemble._make_policy(self, data)
         yield [Team("members", growth, policy, self.n_members)]
-
-    def _teams_of_recipe(self, ensemble, data: GrowthData, smoothing: float, recipe: "Recipe"):
-        """Yield scouts, then boosters and trees; what scouts find sets the others."""
-        ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
-        learner: Any = recipe.scout_learner(data, n_jobs)
-        rows = data.for_team(np.inf)
-        scouts = Growth(rows, learner, streams.child(Stream.TEAM, 0))
-        # Read before the work: a sampler that is not there is found now.
-        policies: dict = {"boosters": load_policy("boosters")} if self.universal else {}
-        hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
-        yield [Team("scouts", scouts, None, recipe.n_scouts)]
-        # The signal says what the others are like.
-        signal = recipe.signal(scouts)
-        if not self.universal:
-            policies |= ensemble._policies_of_teams(self, recipe.trees(signal), data)
-        rows = data.for_team(3 * ratio)
-        booster = recipe.booster(signal, rows.drawn_part)
-        # Sharp trees are asked where the others may be wrong, and have as many votes.
-        sharp = ("sharp trees", np.inf, recipe.n_sharp_trees, 3)
-        of_trees = [("trees", signal, recipe.n_trees, 1), sharp]
-        for name, assumed, *_ in of_trees:
-            policies.setdefault(name, None if recipe.mu_of_trees(assumed) is None else hard_rows)
-        learner = learner.alike(booster)
-        learner.signal = signal
-        growth = Growth(rows, learner, streams.child(Stream.TEAM, 1))
-        teams = [Team("boosters", growth, policies["boosters"], recipe.n_boosters)]
-        if recipe.n_trees:
-            rows = data.for_team(ratio, trees=True)
-        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
-            if n_trees:
-                kinds = recipe.trees(assumed)
-                learner = make_learners(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
-                growth = Growth(rows, learner, streams.child(Stream.TEAM, number))
-                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
-        yield teams
 
 
 @dataclass(frozen=True)
@@ -176,8 +134,45 @@ class Recipe:
     #: What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
     #: penalty need fewer.
     round_counts: float = 1.0
+    #: The fewest rows in a leaf of a scout.
+    min_child_samples: int = 20
     #: Trees that take the place of the teams where the smallest class has few rows.
     n_few: int = 50
+
+    def teams(self, plan, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
+        """Yield scouts, then boosters and trees; what scouts find sets the others."""
+        ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
+        adapter: Any = self.scout_adapter(data, n_jobs)
+        rows = data.for_team(np.inf)
+        scouts = Growth(rows, adapter, streams.child(Stream.TEAM, 0))
+        # Read before the work: a sampler that is not there is found now.
+        policies: dict = {"boosters": load_policy("boosters")} if plan.universal else {}
+        hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
+        yield [Team("scouts", scouts, None, self.n_scouts)]
+        # The signal says what the others are like.
+        signal = self.signal(scouts)
+        if not plan.universal:
+            policies |= ensemble._policies_of_teams(plan, self.trees(signal), data)
+        rows = data.for_team(3 * ratio)
+        booster = self.booster(signal, rows.sampled_share)
+        # Sharp trees are asked where the others may be wrong, and have as many votes.
+        sharp = ("sharp trees", np.inf, self.n_sharp_trees, 3)
+        of_trees = [("trees", signal, self.n_trees, 1), sharp]
+        for name, assumed, *_ in of_trees:
+            policies.setdefault(name, None if self.mu_of_trees(assumed) is None else hard_rows)
+        adapter = adapter.alike(booster)
+        adapter.signal = signal
+        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
+        teams = [Team("boosters", growth, policies["boosters"], self.n_boosters)]
+        if self.n_trees:
+            rows = data.for_team(ratio, trees=True)
+        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
+            if n_trees:
+                kinds = self.trees(assumed)
+                adapter = make_adapters(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
+                growth = Growth(rows, adapter, streams.child(Stream.TEAM, number))
+                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
+        yield teams
 
     @property
     def n_members(self) -> int:
@@ -207,7 +202,7 @@ class Recipe:
         )
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
-        """Return the base learner of the scouts."""
+        """Return the base estimator of the scouts."""
         # The unknown signal, as rounds of these scouts.
         unknown = _UNKNOWN_SIGNAL / self.round_counts * 0.1 / self.learning_rate
         n_rounds = self.max_scout_rounds if can_stop else unknown
@@ -215,7 +210,7 @@ class Recipe:
             n_estimators=round(n_rounds),
             learning_rate=self.learning_rate,
             reg_lambda=self.penalty,
-            min_child_samples=20,
+            min_child_samples=self.min_child_samples,
             colsample_bytree=0.6 if n_columns >= _MANY_COLUMNS else 0.9,
             early_stopping_round=self.patience,
         )
@@ -234,18 +229,18 @@ class Recipe:
         rounds += np.maximum(rounds - self.doubles_after, 0)
         return float(np.exp(np.mean(np.log(rounds)))) * self.round_counts * self.learning_rate / 0.1
 
-    def scout_learner(self, data: GrowthData, n_jobs):
+    def scout_adapter(self, data: GrowthData, n_jobs):
         """Return what fits scouts."""
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
         categories = data.form.categorical_features
-        members = make_learners(scout, [table], data.n_classes, n_jobs, 0.0, categories)
-        learner: Any = members.of(0)
-        learner.doubles_after = self.doubles_after
-        return learner
+        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        adapter: Any = members.of(0)
+        adapter.doubles_after = self.doubles_after
+        return adapter
 
     def booster(self, signal: float, part: float = 1.0):
-        """Return the base learner of the boosters, each of which gets a part of all rows."""
+        """Return the base estimator of the boosters, each of which gets a part of all rows."""
         rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
         least = min(20, self.max_rounds)
         most = max(least, min(self.max_rounds, self.max_passes / part))
@@ -296,7 +291,7 @@ RECIPES = {
 
 
 def _booster(**settings):
-    """Return a LightGBM base learner; what all have in common is chosen for drawn rows."""
+    """Return a LightGBM base estimator; what all have in common is chosen for drawn rows."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(cat_smooth=20, verbose=-1, **settings)

@@ -15,10 +15,14 @@ from threadpoolctl import threadpool_limits
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
-from metasampler.ensemble._calibration import CALIBRATIONS, Blend, HeldOut
+from metasampler.ensemble._calibration import CALIBRATIONS, Blend
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
+from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
+from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._pool import Pool
 from metasampler.ensemble._repr import fit_html
+from metasampler.ensemble._sources import opened_source
 from metasampler.ensemble._summary import summarise
 from metasampler.ensemble._teams import Plan, Team
 from metasampler.ensemble._threshold import Threshold, choose_threshold
@@ -28,7 +32,6 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
-    looked_at,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -134,35 +137,39 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
-        with unchanged_on_error(self), looked_at(X, y, sample_weight) as (X, counts):
-            plan = self._plan(counts)
+        with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
+            plan = self._plan(source.class_counts)
             validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-            data = plan.make_data(self, entropy, X, y, sample_weight, validation)
+            data = plan.make_data(self, entropy, source, validation)
             refits, facts = check_fit(self, plan, data)
-            self._check_features(getattr(X, "example", X), reset=not resumes)
+            self._check_features(source.example, reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
             smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
             # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
             teams: list[Team] = []
+            blend: Blend | Pool | None
             for ready in plan.teams(self, data, smoothing):
                 if resumes:
                     self._resume(ready)
                 self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
                 teams += ready
+            prior = data.class_weights / data.class_weights.sum()
             # Rows that members have not seen decide about probabilities and labels.
-            shares = [team.growth.drawn_shares() for team in teams]
+            shares = [team.growth.sampled_shares() for team in teams]
             if len(teams) > 1:
                 judged = [team.growth.judged() for team in teams]
                 votes, drawn = [team.n_votes for team in teams], None
-                blend, held_out = Blend.of(data, judged, shares, votes)
+                if data.n_classes > 2:
+                    blend, held_out = Pool.of(data, judged, shares, prior)
+                else:
+                    blend, held_out = Blend.of(data, judged, shares, votes)
             else:
                 blend, drawn = None, shares[0]
                 held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
-            prior = data.class_weights / data.class_weights.sum()
-            world = World(prior, data.minority)
+            world = World(prior, data.minority, data.classes)
             decision = decide(world, drawn, held_out, self.calibration, self.threshold)
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
@@ -207,7 +214,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         n_missing = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
-        limits = any(team.growth.learner.starts_threads for team in teams)
+        limits = any(team.growth.adapters.starts_threads for team in teams)
         with (
             threadpool_limits(1, user_api="openmp") if limits else nullcontext(),
             progress_bar(title, n_missing, enabled=self.verbose > 0) as advance,
@@ -249,9 +256,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._blend = blend
         self._members_of = [
             FittedTeam(
-                growth.learner.estimator,
+                growth.adapters.estimator,
                 len(growth.members),
-                growth.learner.leaf_smoothing,
+                growth.adapters.leaf_smoothing,
                 growth.data.table_maker,
                 team.n_votes,
             )
@@ -259,27 +266,31 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         ]
         self._steps = [step for team in teams for step in team.growth.steps]
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
-        self.estimator_ = growths[-1].learner.estimator
+        self.estimator_ = growths[-1].adapters.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        self.estimators_samples_ = [rows for growth in growths for rows in growth.subsets]
+        self.estimators_samples_ = [rows for growth in growths for rows in growth.samples]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")
         self.scores_ = np.array([step.score for step in self._steps if step.score is not None])
         self.held_out_scores_ = _held_out_scores(teams, blend)
-        self.leaf_smoothing_ = growths[-1].learner.leaf_smoothing
+        self.leaf_smoothing_ = growths[-1].adapters.leaf_smoothing
         self.refit_ = refits
         self.calibration_ = decision.calibration
         self._cuts = decision.cuts
         self._decide_by(self.threshold, decision.threshold)
 
-    def _decide_by(self, goal, chosen: Threshold | None) -> None:
+    def _decide_by(self, goal, chosen: Threshold | ClassDecision) -> None:
         """Set what `predict` decides by, and what to expect of it."""
         self._rule = goal
-        for name in _OF_A_THRESHOLD:
-            # Of an earlier fit with two classes.
+        for name in (*_OF_A_THRESHOLD, "class_thresholds_", "class_costs_"):
+            # Of an earlier fit with another number of classes.
             self.__dict__.pop(name, None)
-        if chosen is not None:
+        if isinstance(chosen, ClassDecision):
+            self.class_thresholds_, self.class_costs_ = chosen.thresholds, chosen.costs
+            self.expected_precision_ = chosen.precision
+            self.expected_recall_ = chosen.recall
+        else:
             self.__dict__.update(zip(_OF_A_THRESHOLD, chosen, strict=True))
 
     def _describe(self, data: GrowthData) -> None:
@@ -356,11 +367,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         True
         """
         check_is_fitted(self)
-        check_threshold(threshold, len(self.classes_), held_out=self._cuts is not None)
-        chosen = None
-        if len(self.classes_) == 2:
-            prior = self.calibration_.prior[self._minority]
-            chosen = choose_threshold(threshold, self._cuts, prior=prior)
+        check_threshold(threshold, self.classes_, held_out=self._cuts is not None)
+        prior = self.calibration_.prior
+        evidence: Any = self._cuts
+        chosen: Threshold | ClassDecision
+        if len(self.classes_) > 2:
+            chosen = choose_class_decision(threshold, evidence, self.classes_, prior)
+        else:
+            chosen = choose_threshold(threshold, evidence, prior=prior[self._minority])
         self.threshold = threshold
         self._decide_by(threshold, chosen)
         return self
@@ -425,7 +439,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         decision = decide_again(
             self.calibration_,
             held_out,
-            self._minority,
+            World(self.calibration_.prior, self._minority, self.classes_),
             self.calibration,
             self._rule,
             of_log_odds=self._blend is not None,
@@ -539,10 +553,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self.calibration_(self._mean_of(totals, n_members))
 
     def _decided(self, proba):
+        if len(self.classes_) > 2:
+            return ClassDecision(self.class_thresholds_, self.class_costs_)(proba)
         if self._rule is None:
             return np.argmax(proba, axis=1)
-        if len(self.classes_) > 2:
-            return np.argmax(proba / self.calibration_.prior, axis=1)
         minority = self._minority
         return np.where(proba[:, minority] >= self.threshold_, minority, 1 - minority)
 

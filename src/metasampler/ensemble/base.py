@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
-from metasampler.growth import N_JOBS, copy_input_tags, make_learners, resolve_source, running_mean
+from metasampler.ensemble._sources import resolve_source
+from metasampler.growth import N_JOBS, copy_input_tags, make_adapters, running_mean
 from metasampler.tables import TreeTable
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
@@ -34,10 +35,10 @@ class FittedTeam(NamedTuple):
     def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
         """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
         X = X if self.table is None else self.table(X)
-        learner = make_learners(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
+        adapters = make_adapters(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for number, member in enumerate(members):
-            learner.of(number).add_scores(member, X, total)
+            adapters.of(number).add_scores(member, X, total)
             yield total
 
 

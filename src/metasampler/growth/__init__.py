@@ -1,26 +1,50 @@
-"""The growth loop: errors -> weights -> balanced subset -> new member -> errors ...
+"""The growth loop: errors -> weights -> balanced sample -> new member -> errors ...
 
 A fit, a meta-training episode and every under-sampling ensemble are this one loop. `policy`, `meta`
 and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
+from metasampler.growth._adapters import Adapter, Adapters, make_adapters, weight_argument
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
     check_labels,
-    looked_at,
+    check_validation_rows,
+    drop_weightless_rows,
+    encode_labels,
     make_growth_data,
     unchanged_on_error,
+    warn_of_unweighted_members,
 )
-from metasampler.growth._data import GrowthData, fingerprint, join_arrays
+from metasampler.growth._data import (
+    MAX_EVALUATION_ROWS,
+    ROLES,
+    EvaluationRows,
+    GrowthData,
+    SampleFacts,
+    evaluation_scales,
+    fingerprint,
+    join_arrays,
+)
 from metasampler.growth._draw import (
-    DEFAULT_SIGMA,
-    RandomStreams,
-    Stream,
+    Candidates,
+    Rule,
     draw_rows,
-    join_choices,
+    draw_sample,
+    race_keys,
+    race_keys_of,
 )
-from metasampler.growth._journal import Journal
+from metasampler.growth._hold_out import (
+    MAX_DEALT,
+    assign_folds,
+    can_hold_out,
+    find_minority,
+    fold_by_key,
+    folds_by_rank,
+    hold_out_size,
+    is_alone,
+)
+from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._kinds import (
     copy_input_tags,
     is_plain_tree,
@@ -28,75 +52,95 @@ from metasampler.growth._kinds import (
     resolve_estimator,
     resolve_kinds,
     resolve_leaf_smoothing,
+    unfitted_form,
 )
-from metasampler.growth._looked import LookedAt
 from metasampler.growth._loop import Growth, Policy, replay
-from metasampler.growth._members import MemberLearner, Members, make_learners, weight_argument
-from metasampler.growth._memory import Memory, join_tables
-from metasampler.growth._parted import make_parted_data
-from metasampler.growth._places import load_cell, store_cell
+from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._rules import (
+    DEFAULT_SIGMA,
     GaussianDraw,
     PowerDraw,
     hardest_rows,
     make_draw,
     spread_action,
 )
-from metasampler.growth._scoring import running_mean
-from metasampler.growth._sources import (
-    ArrayBlock,
-    ParquetRows,
-    names_of_numbers,
-    resolve_source,
-    without_spare_memory,
+from metasampler.growth._scores import running_mean
+from metasampler.growth._streams import RandomStreams, Stream
+from metasampler.growth._weights import (
+    MANY_ROWS,
+    check_spread,
+    check_weights,
+    exact_sum,
+    member_weights,
+    ratios_to,
+    weigh_classes,
 )
-from metasampler.growth._weights import group_sums
 
 __all__ = [
     "DEFAULT_SIGMA",
+    "MANY_ROWS",
+    "MAX_DEALT",
+    "MAX_EVALUATION_ROWS",
     "N_JOBS",
+    "ROLES",
     "SAMPLING_RATIO",
-    "ArrayBlock",
+    "Adapter",
+    "Adapters",
+    "Candidates",
+    "EvaluationRows",
     "GaussianDraw",
     "Growth",
     "GrowthData",
-    "Journal",
-    "LookedAt",
-    "MemberLearner",
-    "Members",
-    "Memory",
-    "ParquetRows",
+    "MemoryRows",
     "Policy",
     "PowerDraw",
     "RandomStreams",
+    "Rule",
+    "SampleFacts",
     "Stream",
+    "Sums",
+    "assign_folds",
+    "can_hold_out",
     "check_labels",
+    "check_spread",
+    "check_validation_rows",
+    "check_weights",
     "copy_input_tags",
     "draw_rows",
+    "draw_sample",
+    "drop_weightless_rows",
+    "encode_labels",
+    "errors_of_class",
+    "evaluation_scales",
+    "exact_sum",
+    "find_minority",
     "fingerprint",
-    "group_sums",
+    "fold_by_key",
+    "folds_by_rank",
     "hardest_rows",
+    "hold_out_size",
+    "is_alone",
     "is_plain_tree",
     "join_arrays",
-    "join_choices",
+    "join_frames",
     "join_tables",
     "kinds_of",
-    "load_cell",
-    "looked_at",
+    "make_adapters",
     "make_draw",
     "make_growth_data",
-    "make_learners",
-    "make_parted_data",
-    "names_of_numbers",
+    "member_weights",
+    "race_keys",
+    "race_keys_of",
+    "ratios_to",
     "replay",
     "resolve_estimator",
     "resolve_kinds",
     "resolve_leaf_smoothing",
-    "resolve_source",
     "running_mean",
     "spread_action",
-    "store_cell",
     "unchanged_on_error",
+    "unfitted_form",
+    "warn_of_unweighted_members",
+    "weigh_classes",
     "weight_argument",
-    "without_spare_memory",
 ]

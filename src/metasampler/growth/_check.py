@@ -1,12 +1,9 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
-import os
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -15,20 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
-from metasampler.growth._data import GrowthData, Part, join_below, part_apart
-from metasampler.growth._draw import (
-    RandomStreams,
-    Stream,
-    can_hold_out,
-    find_minority,
-    split_rows,
-)
+from metasampler.growth._adapters import weight_argument
+from metasampler.growth._data import join_arrays
+from metasampler.growth._hold_out import assign_folds, can_hold_out, find_minority, hold_out
+from metasampler.growth._join import join_tables
 from metasampler.growth._kinds import kinds_of, unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
-from metasampler.growth._looked import LookedAt
-from metasampler.growth._members import weight_argument
-from metasampler.growth._memory import Memory
-from metasampler.growth._sources import resolve_source
+from metasampler.growth._memory import MemoryRows
+from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
@@ -53,31 +44,6 @@ def unchanged_on_error(estimator) -> Iterator[None]:
         # In one step: there may be a second interrupt.
         estimator.__dict__ = before
         raise
-
-
-@contextmanager
-def looked_at(X, y=None, sample_weight=None) -> Iterator[tuple]:
-    """Yield the rows as a fit takes them, and how many there are of each class.
-
-    Of rows that are not in memory the labels are read; however the fit ends, what it has written
-    goes. Rows without a weight do not count. Labels and weights that are no proper ones are refused
-    where rows are made ready.
-    """
-    if isinstance(X, (str, os.PathLike)) or hasattr(X, "make_blocks"):
-        source = resolve_source(X, y, sample_weight)
-        with source.make_place() as place:
-            looked = LookedAt(source, place)
-            yield looked, looked.counts
-        return
-    labels = np.asarray(y)
-    if y is not None and sample_weight is not None:
-        counting = np.asarray(sample_weight) != 0
-        labels = labels[counting] if counting.shape == labels.shape[:1] else labels
-    try:
-        counts = np.unique(labels, return_counts=True)[1]
-    except TypeError:  # labels of several types
-        counts = np.array([])
-    yield X, counts
 
 
 def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
@@ -158,7 +124,7 @@ def drop_weightless_rows(X, y, sample_weight, name: str = "sample_weight"):
     least = weights.min()
     check_spread(least, weights.max(), name)
     ratios = ratios_to(weights, least)
-    # Of mean 1, because learners take them for numbers of rows.
+    # Of mean 1, because members take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
 
 
@@ -207,15 +173,15 @@ def make_growth_data(
     must_hold_out: bool = True,
     rotate: bool = False,
     **settings,
-) -> GrowthData:
+) -> MemoryRows:
     """Check what the user passed and put it in the form the growth loop takes.
 
     Without validation rows, ``validation_fraction`` of the training rows are held out; they
-    stay where they are and only their row numbers are taken aside. None holds out nothing. Of a
-    class with a single row none can be held out: an error, or without ``must_hold_out`` a warning
-    and no validation rows. With ``rotate`` no rows are held out from all members: each member
-    leaves out another part of them. ``streams`` may be the ``random_state`` that they come from.
-    The other settings are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
+    stay where they are and only their row numbers are taken aside. None holds out nothing. A class
+    with a single row cannot be held out: an error, or without ``must_hold_out`` a warning and no
+    validation rows. With ``rotate`` no rows are held out from all members: each member leaves out
+    another fold. ``streams`` may be the ``random_state`` that they come from. The other settings
+    are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
     learned_from = X
@@ -237,31 +203,34 @@ def make_growth_data(
     if form.wants == "as it is":
         refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
-    original_rows, n_passed = None, X.shape[0]
+    original, n_passed = None, X.shape[0]
     if sample_weight is not None:
-        X, y, sample_weight, original_rows = drop_weightless_rows(X, y, sample_weight)
+        X, y, sample_weight, original = drop_weightless_rows(X, y, sample_weight)
         warn_of_unweighted_members(estimator)
     elif sample_weight_val is not None:
-        # Tables may be joined, so all rows have weights, and numbers, or none has.
-        sample_weight, original_rows = np.ones(len(y)), np.arange(len(y))
+        sample_weight = np.ones(len(y))
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)
     # Counted before rows are held out.
     minority = find_minority(classes, counts)
-    known: dict = {"weights": sample_weight, "original": original_rows, "remembers": True}
+    rows, folds = {"train": np.arange(len(codes))}, None
     streams = RandomStreams.from_random_state(streams)
     fraction = validation_fraction if X_val is None else None
-    if fraction is not None and can_hold_out(classes, counts, must_hold_out):
-        n_folds = max(2, round(min(1 / fraction, len(codes)))) if rotate else 0
+    if fraction is not None and can_hold_out(classes, counts, must_hold_out, rotate=rotate):
         key = streams.row_key(Stream.SPLIT)
-        folds = split_rows(codes, len(classes), n_folds, fraction, key)
+        class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
         if rotate:
-            known |= {"folds": folds, "roles": {"train": slice(None), "valid": slice(None)}}
+            n_folds = max(2, round(min(1 / fraction, len(codes))))
+            folds = assign_folds(class_rows, len(codes), n_folds, key)
+            rows["valid"] = np.flatnonzero(folds < n_folds)
         else:
-            known["roles"] = {"train": folds == 0, "valid": folds == 1}
+            held_out = hold_out(class_rows, len(codes), fraction, key)
+            rows = {"train": np.flatnonzero(~held_out), "valid": np.flatnonzero(held_out)}
     # In as few bytes as they need: there is one for every row.
-    code_type, place = np.min_scalar_type(len(classes) - 1), Memory()
-    parts = place.make(partial(Part, **known), [X], [codes.astype(code_type)])
+    code_type = np.min_scalar_type(len(classes) - 1)
+    tables, all_codes, all_weights = [X], [codes.astype(code_type)], [sample_weight]
+    passed = [np.arange(n_passed) if original is None else original]
+    n_rows = X.shape[0]
     for role, (suffix, table, labels) in given.items():
         if table is None:
             continue
@@ -269,27 +238,29 @@ def make_growth_data(
         labels = check_labels(labels, table, owner=owner, name=f"y_{suffix}")
         if table.shape[1] != X.shape[1]:
             raise ValueError(f"X_{suffix} has {table.shape[1]} columns, but X has {X.shape[1]}.")
-        start = parts[-1].start + parts[-1].n_rows
-        weights, rows = None if sample_weight is None else np.ones(len(labels)), None
+        # Unless they have weights of their own, rows that only evaluate count one each.
+        weights, kept = np.ones(len(labels)), None
         if role == "valid" and sample_weight_val is not None:
-            table, labels, weights, rows = drop_weightless_rows(
+            table, labels, weights, kept = drop_weightless_rows(
                 table, labels, sample_weight_val, "sample_weight_val"
             )
-        codes = encode_labels(labels, classes, f"y_{suffix}").astype(code_type)
-        passed = None
-        if original_rows is not None or rows is not None:
-            rows = np.arange(len(codes)) if rows is None else rows
-            passed = n_passed + rows
-        part = part_apart(table, codes, start, role, weights, passed)
-        parts.append(replace(part, remembers=True))
+        tables.append(table)
+        all_codes.append(encode_labels(labels, classes, f"y_{suffix}").astype(code_type))
+        all_weights.append(None if sample_weight is None else weights)
+        passed.append(n_passed + (np.arange(len(labels)) if kept is None else kept))
+        rows[role] = np.arange(n_rows, n_rows + len(labels))
+        n_rows += len(labels)
     if rotate and X_val is not None:
         # Members that stop by validation rows find them in the table they are trained on.
-        parts[:2] = [join_below(parts[:2])]
-    data = GrowthData(
-        place,
-        parts,
-        classes,
-        n_drawn_parts=1,
+        tables[:2] = [join_tables(*tables[:2])]
+    data = MemoryRows(
+        tables=tables,
+        codes=join_arrays(all_codes),
+        weights=join_arrays(all_weights),
+        rows=rows,
+        folds=folds,
+        original=None if sample_weight is None else np.concatenate(passed),
+        classes=classes,
         minority=minority,
         sampling_ratio=sampling_ratio,
         streams=streams,

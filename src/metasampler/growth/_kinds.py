@@ -20,12 +20,12 @@ _LAPLACE = 1.0
 
 
 def kinds_of(estimator) -> list:
-    """Return the kinds of members: the entries of a list, or the one base learner there is."""
+    """Return the kinds of members: the entries of a list, or the one base estimator there is."""
     return list(estimator) if isinstance(estimator, list) else [estimator]
 
 
 def resolve_kinds(estimator):
-    """Return the base learner, or the list of them, if they can serve as members."""
+    """Return the base estimator, or the list of them, if they can serve as members."""
     if not isinstance(estimator, list):
         return resolve_estimator(estimator, ", or a list of them; got a tuple.")
     if not estimator:
@@ -36,7 +36,7 @@ def resolve_kinds(estimator):
 
 
 def resolve_estimator(estimator, but=": only ensembles that under-sample take a list."):
-    """Return the one base learner, if it can serve as a member; None means a decision tree."""
+    """Return the one base estimator, if it can serve as a member; None means a decision tree."""
     if estimator is None:
         return DecisionTreeClassifier()
     if isinstance(estimator, (list, tuple)):
@@ -66,7 +66,7 @@ def is_plain_tree(estimator) -> bool:
 
 
 def copy_input_tags(tags, estimator):
-    """Return tags that say of the input what the tags of all base learners say of it.
+    """Return tags that say of the input what the tags of all base estimators say of it.
 
     None stands for trees.
     """

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from threading import Event
@@ -12,13 +12,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from metasampler._running import side_by_side
-from metasampler._sklearn_compat import take_rows
-from metasampler.growth._data import GrowthData, Part, join_arrays
-from metasampler.growth._draw import Candidates, RandomStreams, Request, Stream, draw_subset
-from metasampler.growth._members import MemberLearner, Members
-from metasampler.growth._pieces import Drawn, fit_on_rows
-from metasampler.growth._rules import Rule, Sums
-from metasampler.growth._scoring import running_mean
+from metasampler.growth._adapters import Adapter, Adapters
+from metasampler.growth._data import GrowthData, SampleFacts
+from metasampler.growth._draw import Rule
+from metasampler.growth._scores import running_mean
+from metasampler.growth._streams import RandomStreams, Stream
+
+__all__ = ["Growth", "GrowthStep", "Policy", "replay"]
 
 #: Chooses the rule of the next draw: ``policy(growth)``; None means a uniform draw.
 Policy = Callable[["Growth"], Rule | None]
@@ -54,44 +54,40 @@ class Growth:
     """
 
     data: GrowthData
-    learner: MemberLearner | Members
+    adapters: Adapter | Adapters
     streams: RandomStreams
     _: KW_ONLY
     #: Whether each step records the score of the validation rows, if there are any.
     score_steps: bool = True
 
     def __post_init__(self):
-        data, learner = self.data, self.learner
-        #: One a kind of members; kinds alternate.
-        self.learners: list[MemberLearner] = getattr(learner, "learners", [learner])
+        data, adapters = self.data, self.adapters
         self._key = self.streams.row_key(Stream.DRAW)
         self.members: list = []
         #: The rows that each member was fitted on; None where they are too many to be known.
-        self.subsets: list[np.ndarray | None] = []
+        self.samples: list[np.ndarray | None] = []
         self._steps: list[GrowthStep] = []
         # Steps that are not recorded yet. With rotation no draw of ours reads the rows that members
         # leave out, so a thread that is left can record them while other members are fitted.
         self._unrecorded: deque[Callable[[], None]] = deque()
-        has_threads = effective_n_jobs(learner.n_jobs) > 1 and not data.place.copies_rows
+        has_threads = effective_n_jobs(adapters.n_jobs) > 1 and data.in_memory
         self._records_later = bool(data.n_folds) and has_threads
         self._n_wanted: int | None = None
         # Draws and states look at the members as they are; soft leaves are for scores only.
-        soft = learner.leaf_smoothing and not data.n_folds
+        soft = adapters.leaf_smoothing and not data.n_folds
         self._soft_roles = tuple(role for role in data.roles if role != "train") if soft else ()
         # With rotation: the sum over the members that have not seen a row, and how many they are.
         self._unseen_total: np.ndarray | None = None
         self._n_unseen = np.zeros(max(data.n_folds, 1), dtype=np.intp)
         if data.n_folds:
-            n_watched = len(data.watched("valid").rows)
-            shape = n_watched if data.n_classes == 2 else (n_watched, data.n_classes)
+            n_rows = len(data.evaluation_rows("valid").rows)
+            shape = n_rows if data.n_classes == 2 else (n_rows, data.n_classes)
             self._unseen_total = np.zeros(shape)
-        # Rows are scored when somebody asks: uniform draws never do, nor does a last member.
-        self._sums: list | None = None
-        self._n_scored = 0
+        # Rows are scored on request: uniform draws never ask, and nothing asks after the last
+        # member.
+        self._sums: Any = None
         self._errors: dict[str, np.ndarray] = {}
-        for each in self.learners:
-            if each.looks_at_rows:
-                each.look_at(data)
+        adapters.before_growth(data)
 
     @property
     def n_members(self) -> int:
@@ -104,10 +100,6 @@ class Growth:
         self._record()
         return self._steps
 
-    def _learner_of(self, number: int) -> MemberLearner:
-        """Return the learner of the member with this number."""
-        return self.learners[number % len(self.learners)]
-
     # ------------------------------------------------------------------ the loop
 
     def grow(self, policy: Policy | None, n_members: int) -> Iterator[GrowthStep | None]:
@@ -117,7 +109,7 @@ class Growth:
         uniformly: such members do not depend on each other and are fitted side by side. None stands
         for a step that is recorded later, see `add`.
         """
-        if policy is None and not self.data.place.copies_rows:
+        if policy is None and self.data.in_memory:
             yield from self._grow_side_by_side(n_members)
         while self.n_members < n_members:
             n_before, rule = self.n_members, None
@@ -138,7 +130,7 @@ class Growth:
         advance: Callable[[str], None] = lambda note: None,
         stopped: Event | None = None,
     ) -> None:
-        """Grow the ensemble to ``n_members``, and tell of every step, until somebody stops it."""
+        """Grow the ensemble to ``n_members``, and tell of every step, until it is stopped."""
         note = ""
         for step in self.grow(policy, n_members):
             if step is not None and step.score is not None:
@@ -148,15 +140,45 @@ class Growth:
                 return
         if self.data.n_folds:
             # With rotation only draws ask for the sums of all rows, and there are no more draws.
-            self._sums, self._n_scored = None, 0
+            self._sums = None
         self._record()
 
     def step(self, rule: Rule | None = None) -> None:
-        """Draw a balanced subset, fit a member on it, add it and record the step."""
+        """Draw a balanced sample, fit a member on it, add it and record the step."""
         # A draw shares its work among the threads, a fit leaves room for the steps before it.
-        fit = self._draw(self.n_members, rule)
-        member, drawn = self._record_beside(fit) if self._unrecorded else fit()
-        self.add(member, drawn, rule)
+        sample = self._draw(self.n_members, rule)
+        fit = partial(self._fit, sample, self.n_members)
+        member, facts = self._record_beside(fit) if self._unrecorded else fit()
+        self.add(member, facts, rule)
+
+    def fit_member(self, number: int, rule: Rule | None = None) -> tuple[Any, SampleFacts]:
+        """Return the member with this number and what is known of its rows, without adding it.
+
+        Without a rule it depends on its number alone, not on the members before it.
+        """
+        return self._fit(self._draw(number, rule), number)
+
+    def _draw(self, number: int, rule: Rule | None):
+        return self.data.draw(self._key, number, rule, self.sums)
+
+    def _fit(self, sample, number: int) -> tuple[Any, SampleFacts]:
+        seed = self.streams.integer(Stream.MEMBER, number)
+        return self.data.fit_member(sample, number, self.adapters.of(number), seed)
+
+    def add(self, member, facts: SampleFacts, rule: Rule | None = None, unseen=None) -> None:
+        """Add a fitted member and record the step, if need be beside a later fit.
+
+        ``unseen`` are its scores of the rows that it leaves out, if they are known.
+        """
+        step = partial(self._add_step, self.n_members, member, facts, rule, unseen)
+        self._unrecorded.append(step)
+        self.members.append(member)
+        self.samples.append(facts.rows)
+        self._errors = {}
+        if not self._records_later:
+            self._record()
+
+    # ------------------------------------------------------------------ records
 
     def _record_beside(self, fit: Callable[[], tuple]) -> tuple:
         """Return what a fit gives; if a thread is left, it records steps meanwhile."""
@@ -169,44 +191,11 @@ class Growth:
                 fitted.set()
 
         calls = [fit_and_tell, lambda: self._record(until=fitted)]
-        return side_by_side(calls, self.learner.n_jobs)[0]
-
-    def fit_member(self, number: int, rule: Rule | None = None) -> tuple:
-        """Return the member with this number, and the rows it was fitted on, without adding it.
-
-        Without a rule it depends on its number alone, not on the members before it.
-        """
-        return self._draw(number, rule)()
-
-    def _draw(self, number: int, rule: Rule | None) -> Callable[[], tuple]:
-        """Draw the rows of the member with this number, and return what fits it on them."""
-        data, learner, journal = self.data, self._learner_of(number), self.data.place.journal
-        if journal is not None:
-            about = (getattr(rule, name, None) for name in ("mu", "power"))
-            key = journal.key(*self.streams.path, number, *about)
-            if journal.find(key) is not None:
-                return partial(journal.find, key)
-        seed = self.streams.integer(Stream.MEMBER, number)
-        chosen = draw_subset(data, self._key, number, rule, self)
-        fit = partial(fit_on_rows, data, chosen, number, learner, seed)
-        return fit if journal is None else partial(journal.add_result, key, fit)
-
-    def add(self, member, drawn: Drawn, rule: Rule | None = None, unseen=None) -> None:
-        """Add a fitted member and record the step, if need be beside a later fit.
-
-        ``unseen`` are its scores of the rows that it leaves out, if somebody has them.
-        """
-        step = partial(self._add_step, self.n_members, member, drawn, rule, unseen)
-        self._unrecorded.append(step)
-        self.members.append(member)
-        self.subsets.append(drawn.rows)
-        self._errors = {}
-        if not self._records_later:
-            self._record()
+        return side_by_side(calls, self.adapters.n_jobs)[0]
 
     def _record(self, until: Event | None = None) -> None:
         """Record the steps that wait for it, or begin no more of them once an event has come."""
-        # Who records a step asks for scores, and so for this again: then nothing waits.
+        # Recording a step asks for scores, and so for this again: then nothing waits.
         waiting, self._unrecorded = self._unrecorded, deque()
         try:
             while waiting and not (until and until.is_set()):
@@ -214,35 +203,31 @@ class Growth:
         finally:
             self._unrecorded = waiting
 
-    def _add_step(self, number: int, member, drawn: Drawn, rule: Rule | None, unseen) -> None:
+    def _add_step(self, number: int, member, facts: SampleFacts, rule, unseen) -> None:
         self._add_unseen(number, member, unseen)
         # With rotation the score waits until every row was left out by some member.
         known = self.score_steps and self.data.has_validation
         if self.data.n_folds:
             known = known and bool(self._n_unseen.all())
-        class_errors = self._class_errors() if known else None
+        class_errors = self._mean_class_errors() if known else None
         self._steps.append(
             GrowthStep(
                 rule,
                 self.score("valid") if known else None,
-                int(drawn.totals[0].sum()),
+                int(facts.totals[0].sum()),
                 class_errors,
                 getattr(rule, "mu", None),
                 getattr(rule, "state", None),
                 getattr(rule, "power", None),
-                drawn.totals,
+                facts.totals,
             )
         )
 
     def _unseen_scores(self, number: int, member) -> np.ndarray | None:
         """Return a member's probabilities of the rows it leaves out, with rotation."""
-        data = self.data
         if self._unseen_total is None:
             return None
-        arguments = (self._learner_of(number), member, number % data.n_folds)
-        watches = data.watches[: data.n_drawn_parts]
-        answers = data.place.ask(_scores_of_fold, data.drawn_parts, watches, args=arguments)
-        return join_arrays(answers)
+        return self.data.fold_scores(self.adapters.of(number), member, number % self.data.n_folds)
 
     def _add_unseen(self, number: int, member, unseen: np.ndarray | None = None) -> None:
         """Add a member's probabilities of the rows it leaves out in rotation."""
@@ -250,78 +235,52 @@ class Growth:
             if unseen is None:
                 unseen = self._unseen_scores(number, member)
             fold = number % self.data.n_folds
-            self._unseen_total[self.data.watched("valid").folds == fold] += unseen
+            self._unseen_total[self.data.evaluation_rows("valid").folds == fold] += unseen
             self._n_unseen[fold] += 1
 
-    def sums(self) -> list:
-        """Return the sums over all members, of each part; new members are scored now."""
-        data, place = self.data, self.data.place
-        if self._sums is None:
-            for role in self._soft_roles:
-                data.watched(role)
-            arguments: tuple = (data.n_classes, self._soft_roles)
-            self._sums = place.make(_start_sums, data.parts, data.watches, args=arguments)
-        for number in range(self._n_scored, self.n_members):
-            arguments = (self._learner_of(number), self.members[number], place.in_place)
-            cells = (data.parts, data.watches, self._sums)
-            self._sums = place.make(_add_member, *cells, args=arguments)
-        self._n_scored = self.n_members
-        return self._sums
-
-    def candidates(self, k: int) -> Candidates:
-        """Return the training rows of a class, with their errors by the members so far."""
-        request = Request(k, None, "train", self._key, self.n_members, self.n_members)
-        return Candidates(self.data.place, self.data.drawn_parts, request, self.sums)
-
-    def _watched_sums(self, role: str, *, soft: bool) -> np.ndarray:
-        """Return the sums over all members, of the watched rows in a role."""
-        data = self.data
-        data.watched(role)
-        answers = data.place.ask(_watched_sums, data.watches, self.sums(), args=(role, soft))
-        return join_arrays(answers)
+    # ------------------------------------------------------------------ side by side
 
     def _grow_side_by_side(self, n_members: int) -> Iterator[GrowthStep]:
         """Fit batches of members at once; each depends on its number alone."""
         numbers = range(self.n_members, n_members)
-        n_jobs = min(effective_n_jobs(self.learner.n_jobs), len(numbers))
+        n_jobs = min(effective_n_jobs(self.adapters.n_jobs), len(numbers))
         if n_jobs < 2:
             return
         batches = np.array_split(numbers, n_jobs)
-        if self.learner.fits_in_threads:
-            first = self.data.parts[0]
-            for learner in self.learners:
-                learner.prepare(first.table, first.codes)
+        if self.adapters.fits_in_threads:
+            in_memory: Any = self.data
+            self.adapters.prepare(in_memory.tables[0], in_memory.codes)
             fitted = side_by_side([partial(self._fit_members, batch) for batch in batches], n_jobs)
         else:
             parallel = Parallel(n_jobs, return_as="generator")
             fitted = parallel(delayed(self._fit_members)(batch) for batch in batches)
         for of_batch in fitted:
-            for member, subset, unseen in of_batch:
-                self.add(member, subset, None, unseen)
+            for member, facts, unseen in of_batch:
+                self.add(member, facts, None, unseen)
                 yield self.steps[-1]
 
     def _fit_members(self, numbers: np.ndarray) -> list[tuple]:
         twin = copy(self)
-        twin.learners = [learner.own_copy() for learner in self.learners]
+        twin.adapters = self.adapters.own_copy()
         fitted = []
         for number in numbers.tolist():
-            member, subset = twin.fit_member(number)
+            member, facts = twin.fit_member(number)
             # Scored here, where other members are fitted meanwhile.
-            fitted.append((member, subset, twin._unseen_scores(number, member)))
+            fitted.append((member, facts, twin._unseen_scores(number, member)))
         return fitted
 
     # ------------------------------------------------------------------ copies
 
     def anew(self, data: GrowthData, **options) -> "Growth":
-        """Return an empty growth with the same learner and random numbers on other rows."""
-        return Growth(data, self.learner, self.streams, **options)
+        """Return an empty growth with the same adapters and random numbers on other rows."""
+        return Growth(data, self.adapters, self.streams, **options)
 
-    def resume(self, members: list, subsets: list, steps: list[GrowthStep]) -> None:
+    def resume(self, members: list, samples: list, steps: list[GrowthStep]) -> None:
         """Begin with the members of an earlier fit, as a warm start does."""
-        for member, subset, step in zip(members, subsets, steps, strict=True):
+        for member, sample, step in zip(members, samples, steps, strict=True):
             self._add_unseen(self.n_members, member)
             self.members.append(member)
-            self.subsets.append(subset)
+            self.samples.append(sample)
             self.steps.append(step)
         self._errors = {}
 
@@ -342,76 +301,73 @@ class Growth:
         """
         if self._n_wanted is not None and self._n_wanted < other.n_members:
             new = slice(self.n_members, self._n_wanted)
-            self.resume(other.members[new], other.subsets[new], other.steps[new])
+            self.resume(other.members[new], other.samples[new], other.steps[new])
         else:
             self._take_from(other)
 
     def _take_from(self, other: "Growth") -> None:
         self.members = list(other.members)
-        self.subsets = list(other.subsets)
+        self.samples = list(other.samples)
         self._steps = list(other.steps)
-        self._sums = other._sums
-        if self.data.place.in_place:
-            self._sums = deepcopy(self._sums)
+        self._sums = None if other._sums is None else other._sums.copy()
         if other._unseen_total is not None:
             self._unseen_total = other._unseen_total.copy()
         self._n_unseen = other._n_unseen.copy()
-        self._n_scored = other._n_scored
         self._errors = {}
 
     # ------------------------------------------------------------------ what is known of the rows
 
-    def errors(self, role: str = "train", part: str = "all") -> np.ndarray:
-        """Return the errors, 1 - p(true class), of the watched rows in a role."""
-        codes, which = self.data.watched(role).codes, self._which(role, part)
+    def sums(self) -> Any:
+        """Return the sums over all members; new members are scored now."""
+        if self._sums is None:
+            self._sums = self.data.start_sums(self._soft_roles)
+        for number in range(self._sums.n_members, self.n_members):
+            self.data.add_scores(self._sums, self.adapters.of(number), self.members[number])
+        return self._sums
+
+    def class_errors(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of all training rows of a class, and their errors."""
+        return self.data.class_errors(self.sums(), k)
+
+    def errors(self, role: str = "train", group: str = "all") -> np.ndarray:
+        """Return the errors, 1 - p(true class), of the evaluation rows in a role.
+
+        A group of classes is "all", "minority" or "majority".
+        """
+        codes, which = self.data.evaluation_rows(role).codes, self._which(role, group)
         if role == "valid" and self.data.n_folds:
-            return self._errors_by(self._unseen_mean(which), codes[which], 1)
+            return _errors_by(self._unseen_mean(which), codes[which], 1)
         if role not in self._errors:
-            total = self._watched_sums(role, soft=False)
-            self._errors[role] = self._errors_by(total, codes, self.n_members)
+            total = self.data.evaluation_sums(self.sums(), role, soft=False)
+            self._errors[role] = _errors_by(total, codes, self.n_members)
         return self._errors[role][which]
 
-    def weights(self, role: str = "train", part: str = "all") -> np.ndarray | None:
-        """Return the weights of the watched rows in a role, or None if all count the same."""
-        weights = self.data.watched(role).weights
-        return None if weights is None else weights[self._which(role, part)]
+    def weights(self, role: str = "train", group: str = "all") -> np.ndarray | None:
+        """Return the weights of the evaluation rows in a role, or None if all count the same."""
+        weights = self.data.evaluation_rows(role).weights
+        return None if weights is None else weights[self._which(role, group)]
 
-    def _which(self, role: str, part: str = "all") -> Any:
-        """Return which of the watched rows are asked for; with rotation some member left them out.
-
-        A part is "all", "minority" or "majority".
-        """
+    def _which(self, role: str, group: str = "all") -> Any:
+        """Return which evaluation rows are asked for; with rotation some member left them out."""
         self._record()
         data = self.data
-        which: Any = slice(None) if part == "all" else data.positions(role, part)
+        which: Any = slice(None) if group == "all" else data.positions(role, group)
         if role != "valid" or not data.n_folds:
             return which
-        judged = self._n_unseen[data.watched("valid").folds] > 0
-        return np.flatnonzero(judged) if part == "all" else which[judged[which]]
+        judged = self._n_unseen[data.evaluation_rows("valid").folds] > 0
+        return np.flatnonzero(judged) if group == "all" else which[judged[which]]
 
     def _unseen_mean(self, judged: np.ndarray) -> np.ndarray:
         """Return the mean over the members that have not seen a row."""
-        folds = self.data.watched("valid").folds
+        folds = self.data.evaluation_rows("valid").folds
         assert self._unseen_total is not None
         assert folds is not None
         counts, total = self._n_unseen[folds[judged]], self._unseen_total[judged]
         return total / (counts if total.ndim == 1 else counts[:, np.newaxis])
 
-    @staticmethod
-    def _errors_by(total: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-        """Return 1 - p(true class), given the sum of the probabilities of k members."""
-        if total.ndim == 1:
-            # Sums before the division: they are exact where leaves are pure.
-            errors = np.where(codes == 1, k - total, total)
-        else:
-            true = codes[:, np.newaxis].astype(np.intp)
-            errors = k - np.take_along_axis(total, true, axis=1)[:, 0]
-        errors /= k
-        return errors
-
-    def _class_errors(self) -> np.ndarray:
+    def _mean_class_errors(self) -> np.ndarray:
         """Return the mean error of the validation rows of each class."""
-        codes = self.data.watched("valid").codes[self._which("valid")]
+        codes = self.data.evaluation_rows("valid").codes[self._which("valid")]
         weights, errors = self.weights("valid"), self.errors("valid")
         weighted = errors if weights is None else errors * weights
         totals = np.bincount(codes, weighted, self.data.n_classes)
@@ -438,7 +394,7 @@ class Growth:
         These are their numbers, the ensemble's probabilities of them, their classes and weights.
         """
         role = "valid" if self.data.has_validation else "train"
-        rows = self.data.watched(role)
+        rows = self.data.evaluation_rows(role)
         which = self._which(role)
         weights = None if rows.own_weights is None else rows.own_weights[which]
         return rows.rows[which], self.proba(role), rows.codes[which], weights
@@ -446,53 +402,26 @@ class Growth:
     def _mean(self, role: str) -> np.ndarray:
         if role == "valid" and self.data.n_folds:
             return self._unseen_mean(self._which(role))
-        total = self._watched_sums(role, soft=role in self._soft_roles)
-        return running_mean(total, self.n_members, self.learner.leaf_smoothing)
+        total = self.data.evaluation_sums(self.sums(), role, soft=role in self._soft_roles)
+        return running_mean(total, self.n_members, self.adapters.leaf_smoothing)
 
-    def drawn_shares(self) -> np.ndarray:
+    def sampled_shares(self) -> np.ndarray:
         """Return the share of each class in what members were trained on, on average."""
         # It is the same for all members, but for those whose fit takes no weights.
-        learners = map(self._learner_of, range(self.n_members))
-        part = np.mean([learner.weight_argument is not None for learner in learners])
+        adapters = map(self.adapters.of, range(self.n_members))
+        weighs = np.mean([adapter.weight_argument is not None for adapter in adapters])
         assert self.steps[0].totals is not None
         plain, weighted = (totals / totals.sum() for totals in self.steps[0].totals)
-        return part * weighted + (1 - part) * plain
+        return weighs * weighted + (1 - weighs) * plain
 
 
-# ---------------------------------------------------------------------- questions to the parts
-
-
-def _start_sums(part: Part, watch: dict, n_classes: int, soft_roles: tuple) -> Sums:
-    """Return the sums over no members."""
-    width = () if n_classes == 2 else (n_classes,)
-    total = np.zeros((part.n_rows, *width))
-    soft = {
-        role: np.zeros((len(total[watch[role]]), *width)) for role in soft_roles if role in watch
-    }
-    return Sums(total, soft)
-
-
-def _add_member(part: Part, watch: dict, sums: Sums, learner, member, in_place: bool) -> Sums:
-    """Return the sums with one more member."""
-    if not in_place:
-        sums = Sums(sums.total.copy(), {role: each.copy() for role, each in sums.soft.items()})
-    smooth = learner.leaf_smoothing
-    soft = [(watch[role], each, smooth) for role, each in sums.soft.items() if len(each)]
-    learner.add(member, part.table, [(slice(None), sums.total, 0.0), *soft])
-    return sums
-
-
-def _scores_of_fold(part: Part, watch: dict, learner, member, fold: int) -> np.ndarray:
-    """Return a member's probabilities, by soft leaves, of the validation rows of a fold."""
-    assert part.folds is not None
-    rows = np.arange(part.n_rows)[watch["valid"]]
-    rows = rows[part.folds[rows] == fold]
-    proba = np.zeros(len(rows) if learner.n_classes == 2 else (len(rows), learner.n_classes))
-    if len(rows):
-        learner.add_scores(member, take_rows(part.table, rows), proba)
-    return proba
-
-
-def _watched_sums(watch: dict, sums: Sums, role: str, soft: bool) -> np.ndarray:
-    """Return the sums of the watched rows of a role."""
-    return sums.soft[role] if soft else sums.total[watch[role]]
+def _errors_by(total: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 - p(true class), given the sum of the probabilities of k members."""
+    if total.ndim == 1:
+        # Sums before the division: they are exact where leaves are pure.
+        errors = np.where(codes == 1, k - total, total)
+    else:
+        true = codes[:, np.newaxis].astype(np.intp)
+        errors = k - np.take_along_axis(total, true, axis=1)[:, 0]
+    errors /= k
+    return errors

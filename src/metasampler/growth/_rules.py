@@ -1,63 +1,40 @@
-"""The rules that rows are drawn by, and the errors that they look at.
+"""The rules that rows are drawn by: how errors change the random keys of a larger class.
 
-A rule is what a policy returns: ``rule(growth, candidates, size)`` is called once for every larger
-class, and chooses so many of its rows.
+A rule is what a policy returns. It is called once for every larger class, with `Candidates` and the
+number of rows to draw, and returns the positions of the drawn ones.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from metasampler.growth._data import Part
-from metasampler.growth._draw import DEFAULT_SIGMA, Candidates, Choice, Request
-from metasampler.growth._merging import last_of_largest
-from metasampler.growth._pieces import find_rows
+from metasampler.growth._draw import Candidates, draw_rows
 
-if TYPE_CHECKING:
-    from metasampler.growth._loop import Growth
+__all__ = [
+    "DEFAULT_SIGMA",
+    "GaussianDraw",
+    "PowerDraw",
+    "gaussian_log_weights",
+    "hardest_rows",
+    "make_draw",
+    "spread_action",
+]
+
+#: Width of the Gaussian over errors that the paper recommends.
+DEFAULT_SIGMA = 0.2
 
 #: The power of action 1; action 0 draws uniformly.
 _MAX_POWER = 6.0
 
-# Nobody can tell such a draw from a uniform one, which needs no errors.
+# A draw with a smaller power cannot be told from a uniform one, which needs no errors.
 _LEAST_POWER = 0.1
 
 # Added to errors: among rows that are easy anyway nothing depends on how easy they are.
 _FLOOR = 0.1
 
 
-class Sums(NamedTuple):
-    """What a growth knows of the rows of one part: sums of the members' probabilities."""
-
-    #: Of all rows, by the members as they are. Two classes need the probability of class 1 only.
-    total: np.ndarray
-    #: Of the watched rows of a role, by soft leaves; empty if there are none.
-    soft: dict[str, np.ndarray]
-
-    def class_errors(self, rows: np.ndarray, k: int, n_members: int) -> np.ndarray:
-        """Return 1 - p(true class) of rows of one class, as a new array."""
-        if self.total.ndim == 1:
-            errors = self.total[rows]
-            if k == 1:
-                # Sums before the division: they are exact where leaves are pure.
-                np.subtract(n_members, errors, out=errors)
-        else:
-            errors = n_members - self.total[rows, k]
-        errors /= n_members
-        return errors
-
-
-#: Chooses rows of one larger class: ``rule(growth, candidates, size)``; see `GaussianDraw`.
-Rule = Callable[["Growth", Candidates, int], Choice]
-
-
 class GaussianDraw(NamedTuple):
-    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
-
-    This is the rule that a policy returns: a growth calls it once for every larger class.
-    """
+    """Draw rows of the larger classes whose error is close to mu (Eq. 3)."""
 
     #: The error that the draw favours, in [0, 1], and the width of the Gaussian.
     mu: float
@@ -65,36 +42,33 @@ class GaussianDraw(NamedTuple):
     #: What the policy saw when it chose mu.
     state: np.ndarray | None = None
 
-    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
+    def __call__(self, candidates: Candidates, size: int) -> np.ndarray:
         """Return which of the candidates are drawn."""
-        # Weights are relative to the best row of all, wherever it is.
-        parted = candidates.are_parted
-        least = candidates.least(_squared_distance, self.mu) if parted else None
-        return candidates.smallest(size, _gaussian_keys, self.mu, self.sigma, least)
+        return draw_rows(self.keys(candidates.keys, candidates.errors), size)
+
+    def keys(self, keys: np.ndarray, errors, nearest: float | None = None) -> np.ndarray:
+        """Return random keys that are smaller for rows with larger weights.
+
+        ``nearest`` is the smallest squared distance to mu, if these are not all rows.
+        """
+        return keys - gaussian_log_weights(errors, self.mu, self.sigma, nearest)
+
+    def nearest(self, errors: np.ndarray) -> float:
+        """Return the smallest squared distance to mu; infinity without rows."""
+        return float(((errors - self.mu) ** 2).min(initial=np.inf))
 
 
-def _squared_distance(errors: np.ndarray, mu: float) -> np.ndarray:
-    errors -= mu
-    errors *= errors
-    return errors
-
-
-def _gaussian_keys(keys, errors, mu: float, sigma: float, least: float | None) -> np.ndarray:
-    keys -= gaussian_log_weights(errors, mu, sigma, least, out=errors)
-    return keys
-
-
-def gaussian_log_weights(errors, mu: float, sigma: float, least=None, out=None) -> np.ndarray:
+def gaussian_log_weights(errors, mu: float, sigma: float, nearest=None) -> np.ndarray:
     """Return the logarithm of the sampling weight of each row, relative to the largest.
 
     The weight is a Gaussian over the row's error with centre ``mu`` and width ``sigma``
     (Eq. 3). Its logarithm cannot underflow, even if the Gaussian is narrow. The draw needs only the
-    logarithm. ``least`` is the smallest squared distance to ``mu``, if these are not all rows.
+    logarithm.
     """
-    log_weights = np.subtract(errors, mu, out=out)
+    log_weights = errors - mu
     log_weights *= log_weights
     # Relative to the best row: equal rows then have weight 1, whatever the width.
-    log_weights -= log_weights.min() if least is None else least
+    log_weights -= log_weights.min() if nearest is None else nearest
     # Divided twice, and bounded: the square of the width may be too small or large for a float.
     log_weights *= -min(0.5 / sigma / sigma, 1e300)
     return log_weights
@@ -112,17 +86,13 @@ class PowerDraw(NamedTuple):
     #: What the policy saw when it chose the power.
     state: np.ndarray | None = None
 
-    def __call__(self, growth: "Growth", candidates: Candidates, size: int) -> Choice:
+    def __call__(self, candidates: Candidates, size: int) -> np.ndarray:
         """Return which of the candidates are drawn."""
-        return candidates.smallest(size, _power_keys, self.power)
+        return draw_rows(self.keys(candidates.keys, candidates.errors), size)
 
-
-def _power_keys(keys: np.ndarray, errors: np.ndarray, power: float) -> np.ndarray:
-    errors += _FLOOR
-    np.log(errors, out=errors)
-    errors *= power
-    keys -= errors
-    return keys
+    def keys(self, keys: np.ndarray, errors) -> np.ndarray:
+        """Return random keys that are smaller for rows with larger weights."""
+        return keys - self.power * np.log(errors + _FLOOR)
 
 
 def spread_action(action, mu_min: float, kind: str = "mu"):
@@ -141,32 +111,14 @@ def make_draw(
     return PowerDraw(value, state) if value >= _LEAST_POWER else None
 
 
-# ---------------------------------------------------------------------- pools
+def hardest_rows(errors: np.ndarray, ties: np.ndarray, size: int) -> np.ndarray:
+    """Return the positions of the ``size`` largest errors, in ascending order.
 
-
-def hardest_rows(candidates: Candidates, size: int, key: np.ndarray) -> list:
-    """Return a pool to draw from: parts whose training rows are those with the largest errors.
-
-    There are at least ``size`` candidates. Of rows with equal errors those with the smallest random
-    keys count, which come from ``key``. The parts hold no tables, only which rows they are.
+    Among equal errors the rows with the smallest keys ``ties`` count.
     """
-    place, parts, request = candidates.place, candidates.parts, candidates.request
-    sums = candidates.sums()
-    limit, n_larger = last_of_largest(place, parts, sums, request, size)
-    by_lot = request._replace(key=key, number=0, weighted=False)
-    tied = Candidates(place, parts, by_lot, candidates.sums)
-    chosen = find_rows(place, parts, tied.smallest(size - n_larger, _keys_at, limit))
-    return place.make(_harder_rows, parts, sums, chosen, args=(request, limit))
-
-
-def _keys_at(keys: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
-    """Return the keys of rows with one error; those of others come last."""
-    keys[errors != error] = np.inf
-    return keys
-
-
-def _harder_rows(part: Part, sums, chosen: np.ndarray, request: Request, limit: float) -> Part:
-    """Return which rows of a request have larger errors, and those that are chosen besides."""
-    rows = part.rows_of(request.k, request.fold, request.role)
-    harder = rows[sums.class_errors(rows, request.k, request.n_members) > limit]
-    return replace(part, table=None, roles={"train": np.sort(np.concatenate([harder, chosen]))})
+    if size >= len(errors):
+        return np.arange(len(errors))
+    limit = np.partition(errors, len(errors) - size)[len(errors) - size]
+    harder, tied = np.flatnonzero(errors > limit), np.flatnonzero(errors == limit)
+    chosen = tied[draw_rows(ties[tied], size - len(harder))]
+    return np.sort(np.concatenate([harder, chosen]))

@@ -1,11 +1,22 @@
-"""Weights of rows: which are proper, their unit, and sums that do not depend on parts."""
+"""Weights of rows: which are valid, their unit, and sums that do not depend on partitions."""
 
 from fractions import Fraction
 
 import numpy as np
 
-#: Up to so many numbers NumPy sums up, in the order of rows. Of more the sum is exact: it does not
-#: depend on how rows are cut into parts.
+__all__ = [
+    "MANY_ROWS",
+    "check_spread",
+    "check_weights",
+    "exact_sum",
+    "member_weights",
+    "ratios_to",
+    "total_of",
+    "weigh_classes",
+]
+
+#: Up to this many numbers NumPy adds up in the order of rows. For more numbers the sum is exact, so
+#: it does not depend on how rows are cut into partitions.
 MANY_ROWS = 300_000
 
 # Beyond it sums of weights lose the small ones.
@@ -13,7 +24,7 @@ _LARGEST_SPREAD = 1e12
 
 
 def check_weights(weights: np.ndarray) -> None:
-    """Refuse weights of some rows that are negative or no numbers."""
+    """Refuse weights of some rows that are negative or not finite."""
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("Weights of rows must be finite numbers, none below zero.")
 
@@ -41,6 +52,34 @@ def ratios_to(weights: np.ndarray, least: float) -> np.ndarray:
     return np.ldexp(np.round(np.ldexp(mantissas, 30)), exponents - 30)
 
 
+def member_weights(
+    weights: np.ndarray | None,
+    codes: np.ndarray,
+    means: dict[int, float],
+    class_factors: np.ndarray | None = None,
+) -> np.ndarray | None:
+    """Return the weights of sampled rows in a member; None if all count the same.
+
+    ``means`` are the mean weights of the classes that are drawn from. There the rows' own weights
+    have counted in the draw: each sampled row stands for rows of the mean weight of its class.
+    """
+    if weights is not None:
+        weights = weights.astype(float)
+        for k, mean in means.items():
+            weights[codes == k] = mean
+    return weigh_classes(weights, codes, class_factors)
+
+
+def weigh_classes(
+    weights: np.ndarray | None, codes: np.ndarray, class_factors: np.ndarray | None
+) -> np.ndarray | None:
+    """Return weights of rows times a factor for each class; None stands for ones."""
+    if class_factors is None:
+        return weights
+    factors = class_factors[codes]
+    return factors if weights is None else weights * factors
+
+
 def total_of(numbers: np.ndarray) -> float:
     """Return the sum of numbers, by the rule that holds for all sums over rows."""
     return float(numbers.sum() if len(numbers) <= MANY_ROWS else exact_sum(numbers))
@@ -57,15 +96,3 @@ def exact_sum(numbers: np.ndarray) -> Fraction:
         high, low = int((of >> 26).sum()), int((of & (2**26 - 1)).sum())
         total += (high * 2**26 + low) * Fraction(2) ** (int(exponent) - 53)
     return total
-
-
-def group_sums(groups: np.ndarray, numbers: np.ndarray, n_groups: int) -> np.ndarray:
-    """Return the sum of each group's numbers, by the rule that holds for all sums over rows."""
-    if len(numbers) <= MANY_ROWS:
-        return np.bincount(groups, weights=numbers, minlength=n_groups)
-    return np.array(exact_group_sums(groups, numbers, n_groups), dtype=float)
-
-
-def exact_group_sums(groups: np.ndarray, numbers: np.ndarray, n_groups: int) -> list[Fraction]:
-    """Return the exact sum of the numbers of each group."""
-    return [exact_sum(numbers[groups == group]) for group in range(n_groups)]

@@ -26,8 +26,8 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     copy_input_tags,
+    make_adapters,
     make_growth_data,
-    make_learners,
     resolve_kinds,
     unchanged_on_error,
 )
@@ -289,7 +289,7 @@ class MetaSampler(BaseEstimator):
         self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_kinds(self.estimator)
-        members = [make_learners(kinds, task.tables, task.n_classes) for task in data]
+        members = [make_adapters(kinds, task.tables, task.n_classes) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
@@ -339,7 +339,7 @@ class MetaSampler(BaseEstimator):
         if hasattr(kinds, "prepare_task"):
             return kinds.prepare_task(*rows, **options)
         data = make_growth_data(*rows, estimator=kinds, **options)
-        return data, make_learners(kinds, data.tables, data.n_classes)
+        return data, make_adapters(kinds, data.tables, data.n_classes)
 
     def _train(
         self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10

@@ -190,7 +190,7 @@ class MetaTraining:
                 settings.hidden_layer_sizes,
                 n_tasks=len(self.data),
                 n_actions=settings.n_estimators - 1,
-                rng=self.streams.generator(Stream.LEARNER),
+                rng=self.streams.generator(Stream.TRAINER),
             )
         )
         self._play = partial(
@@ -249,7 +249,7 @@ class MetaTraining:
         tasks = []
         for place in range(self.n_rounds_done * size, (self.n_rounds_done + 1) * size):
             deal, card = divmod(place, n_tasks)
-            rng = self.streams.child(Stream.LEARNER, deal).generator(Stream.SUBSET)
+            rng = self.streams.child(Stream.TRAINER, deal).generator(Stream.SUBSET)
             tasks.append(int(rng.permutation(n_tasks)[card]))
         return tasks
 

@@ -6,7 +6,7 @@ a file could reach whatever a module of the package imports.
 
 #: Types that hold LightGBM's text of a model, and under which names. The text is checked first.
 BOOSTERS = {
-    "metasampler.growth._boosters.BoostedMember": ("model",),
+    "metasampler.growth._lightgbm_adapter.BoostedMember": ("model",),
     "lightgbm.basic.Booster": ("handle", "_handle"),
 }
 
@@ -25,13 +25,15 @@ _OWN = {
         "Sigmoid",
         "SigmoidCalibration",
     ),
+    "ensemble._class_decision": ("ClassEvidence",),
     "ensemble._cut_points": ("CutPoints",),
     "ensemble._easy_ensemble": ("EasyEnsembleClassifier",),
     "ensemble._mesa": ("MesaClassifier",),
+    "ensemble._pool": ("Pool", "SoftmaxCalibration"),
     "ensemble._self_paced": ("SelfPacedEnsembleClassifier", "_SelfPacedDraw"),
     "ensemble._under_bagging": ("UnderBaggingClassifier",),
     "ensemble.base": ("FittedTeam",),
-    "growth._boosters": ("BoostedMember",),
+    "growth._lightgbm_adapter": ("BoostedMember",),
     "growth._loop": ("GrowthStep",),
     "growth._rules": ("GaussianDraw", "PowerDraw"),
     "meta._constants": ("FitToConstants",),

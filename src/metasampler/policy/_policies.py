@@ -102,13 +102,13 @@ def signal_state(signal: float) -> np.ndarray:
 
 def _signal(growth) -> np.ndarray:
     """Return the signal that scouts found."""
-    if growth.learner.signal is None:
+    if growth.adapters.signal is None:
         raise ValueError(
             "This sampler reads the signal, and only the boosters of MesaClassifier's presets have "
             "one. They grow if the smallest class has at least 25 rows. For other members take "
             "another sampler."
         )
-    return signal_state(growth.learner.signal)
+    return signal_state(growth.adapters.signal)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Data sets of benchmarks and studies: all names that ``metasampler bench`` knows."""
 
 from metasampler_bench.datasets._catalogue import DatasetInfo, list_datasets
+from metasampler_bench.datasets._classes import CLASS_NAMES
 from metasampler_bench.datasets._label_noise import flip_labels
 from metasampler_bench.datasets._load import load
 from metasampler_bench.datasets._local import (
@@ -14,6 +15,7 @@ from metasampler_bench.datasets._synthetic import make_arch
 from metasampler_bench.datasets._zenodo import ZENODO_NAMES
 
 __all__ = [
+    "CLASS_NAMES",
     "REAL_FAMILIES",
     "REAL_NAMES",
     "ZENODO_NAMES",

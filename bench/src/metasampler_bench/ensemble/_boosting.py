@@ -10,12 +10,12 @@ from scipy.special import expit, softmax
 
 from metasampler.ensemble.base import BaseEnsemble, Interval, StrOptions, fit_context
 from metasampler.growth import (
-    GrowthData,
-    MemberLearner,
+    Adapter,
+    MemoryRows,
     RandomStreams,
     Stream,
+    make_adapters,
     make_growth_data,
-    make_learners,
     resolve_estimator,
     weight_argument,
 )
@@ -70,23 +70,23 @@ class BaseBoosting(BaseEnsemble):
     }
 
     @abstractmethod
-    def _start_rounds(self, data: GrowthData, streams: RandomStreams) -> RoundMaker:
+    def _start_rounds(self, data: MemoryRows, streams: RandomStreams) -> RoundMaker:
         """Prepare what all rounds share; return the function that makes a round's rows."""
 
     def _fit_table(self, X, estimator):
         """Return X as the rounds need it; what is left to check is checked afterwards."""
         return X
 
-    def _first_weights(self, data: GrowthData) -> np.ndarray:
+    def _first_weights(self, data: MemoryRows) -> np.ndarray:
         """Return the weights of the rows in the first round; they sum to 1."""
         weights = np.ones(len(data.codes)) if data.weights is None else data.weights
         return weights / weights.sum()
 
-    def _adjustments(self, data: GrowthData, correct: np.ndarray) -> np.ndarray | float:
+    def _adjustments(self, data: MemoryRows, correct: np.ndarray) -> np.ndarray | float:
         """Return how much of the usual change of its weight each row gets."""
         return 1.0
 
-    def _judged(self, data: GrowthData, weights: np.ndarray) -> np.ndarray:
+    def _judged(self, data: MemoryRows, weights: np.ndarray) -> np.ndarray:
         """Return the weights by which a member is judged, and from which the next follow."""
         return weights
 
@@ -128,7 +128,7 @@ class BaseBoosting(BaseEnsemble):
         )
         self._check_features(X, reset=True)
         categories = data.form.categorical_features
-        learner = make_learners(
+        learner = make_adapters(
             estimator, data.tables, data.n_classes, self.n_jobs, 0.0, categories
         ).of(0)
         self._boost(data, learner, streams)
@@ -138,7 +138,7 @@ class BaseBoosting(BaseEnsemble):
         self.minority_class_ = data.classes[data.minority]
         return self
 
-    def _boost(self, data: GrowthData, learner: MemberLearner, streams: RandomStreams) -> None:
+    def _boost(self, data: MemoryRows, learner: Adapter, streams: RandomStreams) -> None:
         """Add members until there are enough, or one is perfect or no better than chance."""
         n_classes = data.n_classes
         is_real = self.algorithm == "SAMME.R"
@@ -200,7 +200,7 @@ class BaseBoosting(BaseEnsemble):
         if subsets:
             self.estimators_samples_ = subsets
 
-    def _votes(self, learner: MemberLearner, member, X) -> np.ndarray:
+    def _votes(self, learner: Adapter, member, X) -> np.ndarray:
         """Return a member's votes before its weight; two classes need those for class 1 only."""
         n_classes = learner.n_classes
         proba = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
@@ -222,7 +222,7 @@ class BaseBoosting(BaseEnsemble):
 
     def _staged_totals(self, X, *, soft_leaves=True):
         n_classes = len(self.classes_)
-        learner = make_learners(self.estimator_, [X], n_classes, self.n_jobs).of(0)
+        learner = make_adapters(self.estimator_, [X], n_classes, self.n_jobs).of(0)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for member, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
             total += weight * self._votes(learner, member, X)

@@ -136,21 +136,19 @@ class RUSBoostClassifier(BaseBoosting):
             if self.replacement:
                 rng = streams.generator(Stream.DRAW, number)
 
-                def pick(rows, keys, errors, size):
+                def rule(candidates, size):
                     share = None
                     if data.weights is not None:
-                        share = data.weights[rows] / data.weights[rows].sum()
-                    return rng.choice(len(rows), size, p=share)
-
-                def rule(growth, candidates, size):
-                    return candidates.pick(pick, size)
+                        weights_of_class = data.weights[candidates.rows]
+                        share = weights_of_class / weights_of_class.sum()
+                    return rng.choice(len(candidates.rows), size, p=share)
 
             rows = data.draw(key, number, rule)
             own = weights[rows]
             if data.weights is not None:
                 # The user's weights of drawn rows have done their work in the draw; what boosting
                 # made of them since has not.
-                own = own / data.weights[rows] * data.member_weights(rows)
+                own = own / data.weights[rows] * data.weights_in_member(rows)
             return TrainingRows(data.tables[0], data.codes, rows, own)
 
         return make_rows

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble.base import BaseEnsemble
-from metasampler.growth import GrowthData, is_plain_tree
+from metasampler.growth import MemoryRows, is_plain_tree
 
 __all__ = ["NumericRowsMixin", "Smote", "dense_table", "others_nearby"]
 
@@ -26,7 +26,7 @@ class Smote:
     """
 
     def __init__(
-        self, data: GrowthData, wanted, k_neighbors: int, *, name="k_neighbors", n_jobs=None
+        self, data: MemoryRows, wanted, k_neighbors: int, *, name="k_neighbors", n_jobs=None
     ):
         self.X = data.tables[0]
         self.class_rows = data.class_rows

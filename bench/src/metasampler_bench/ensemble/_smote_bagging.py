@@ -10,8 +10,8 @@ from metasampler.growth import (
     RandomStreams,
     Stream,
     is_plain_tree,
+    make_adapters,
     make_growth_data,
-    make_learners,
     resolve_estimator,
 )
 from metasampler_bench.ensemble._docs import shared_docs
@@ -147,7 +147,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         smaller = np.flatnonzero(sizes < sizes.max())
         smote = Smote(data, smaller, self.k_neighbors)
 
-        learner = make_learners(estimator, data.tables, data.n_classes).of(0)
+        learner = make_adapters(estimator, data.tables, data.n_classes).of(0)
         n_jobs = min(effective_n_jobs(self.n_jobs), self.n_estimators)
         prefer = "threads" if learner.fits_in_threads else "processes"
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
@@ -187,7 +187,7 @@ def _fit_member(estimator, data, smote, rate, streams, number):
         real, counts = np.unique(rows, return_counts=True)
         n_synthetic = sum(len(part) for part in synthetic)
         weights = np.concatenate([counts, np.ones(n_synthetic)])
-    learner = make_learners(estimator, [X], data.n_classes).of(0)
+    learner = make_adapters(estimator, [X], data.n_classes).of(0)
     member = learner.fit(
         np.concatenate([X[real], *synthetic]),
         np.concatenate([codes[real], *synthetic_codes]),

@@ -16,11 +16,11 @@ from sklearn.metrics import average_precision_score
 from metasampler.ensemble.teams import RECIPES, Blend, Recipe, SigmoidCalibration
 from metasampler.growth import (
     Growth,
-    GrowthData,
+    MemoryRows,
     RandomStreams,
     Stream,
+    make_adapters,
     make_growth_data,
-    make_learners,
     resolve_leaf_smoothing,
     running_mean,
 )
@@ -75,7 +75,7 @@ class Pieces:
     def __init__(self, X: Any, y: Any, X_test: Any, seed: int, *, rotate: bool = True) -> None:
         streams = RandomStreams.from_random_state(seed)
         self.seeds = [streams.child(Stream.TEAM, number) for number in range(4)]
-        self.data: GrowthData = make_growth_data(
+        self.data: MemoryRows = make_growth_data(
             X,
             y,
             estimator=[_RECIPE.scout(1), *_RECIPE.trees(1.0)],
@@ -89,7 +89,7 @@ class Pieces:
         self.X_test = self.data.form(X_test)
         scout = _RECIPE.scout(self.table.shape[1])
         categories = self.data.form.categorical_features
-        self.learner: Any = make_learners(scout, [self.table], 2, None, 0.0, categories).of(0)
+        self.learner: Any = make_adapters(scout, [self.table], 2, None, 0.0, categories).of(0)
         # Binned once for all teams, as in a fit.
         self.learner.prepare(self.table, self.data.codes)
 
@@ -120,7 +120,7 @@ class Pieces:
 
     def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
         data = self.data.for_team(1.0, trees=True)
-        learner = make_learners(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
+        learner = make_adapters(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
         return self._grow(number, data, learner, mu, n_trees)
 
     def default(self, recipe: Recipe = _RECIPE) -> list[Grown]:
@@ -158,13 +158,13 @@ class Pieces:
         ]
         return _calibrated(held_out, blend([team.test for team in again])[:, 1])
 
-    def _on(self, data: GrowthData) -> Pieces:
+    def _on(self, data: MemoryRows) -> Pieces:
         twin = object.__new__(Pieces)
         twin.__dict__.update(self.__dict__, data=data)
         return twin
 
     def _grow(
-        self, number: int, data: GrowthData, learner: Any, mu: float | str | None, n_members: int
+        self, number: int, data: MemoryRows, learner: Any, mu: float | str | None, n_members: int
     ) -> Grown:
         start = time.process_time()
         growth = Growth(data, learner, self.seeds[number])
@@ -191,7 +191,7 @@ def blended(teams: Sequence[Grown]) -> NDArray[Any]:
 
 def _blend(teams: Sequence[Grown]) -> tuple[Blend, Any]:
     judged = [team.growth.judged() for team in teams]
-    shares = [team.growth.drawn_shares() for team in teams]
+    shares = [team.growth.sampled_shares() for team in teams]
     return Blend.of(teams[0].growth.data, judged, shares, [team.n_votes for team in teams])
 
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from metasampler.growth import Journal
+from metasampler.large import Journal
 
 
 def filled(path):

@@ -1,20 +1,14 @@
 """Rows in files: the members are those of the same rows in memory, to the last bit."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from parted import (
     assert_same_fit,
     make_frame,
     make_hist,
     make_linear,
-    uneven,
     write_parquet,
 )
 from sklearn.ensemble import RandomForestClassifier
@@ -22,15 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
-from metasampler.growth import Memory, RandomStreams, _data
-from metasampler.growth._data import Part
-from metasampler.growth._draw import Candidates, Request, race_keys
-from metasampler.growth._pieces import find_rows
-from metasampler.growth._places import FileTable, FrameTable, write_table
-from metasampler.growth._rules import Sums, hardest_rows
-from metasampler.growth._sources import memory_in_bytes
-from metasampler.growth._stacked import StackedRows, TakenRows
-from metasampler.growth._weights import exact_sum
+from metasampler.large._file_tables import FileTable, FrameTable, write_table
+from metasampler.large._parquet import memory_in_bytes
+from metasampler.large._stacked import StackedRows, TakenRows
 
 CASES = {
     "all defaults": (MesaClassifier(n_estimators=8), {}, None),
@@ -93,13 +81,13 @@ def test_rows_in_files_give_the_same_members(name, tmp_path):
 
 
 def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monkeypatch):
-    """Watched rows, folds, bin edges and sums follow other rules there; here all classes are."""
-    monkeypatch.setattr(_data, "MAX_WATCHED", 150)
-    monkeypatch.setattr(_data, "MANY_ROWS", 150)
-    monkeypatch.setattr("metasampler.growth._weights.MANY_ROWS", 150)
-    monkeypatch.setattr("metasampler.growth._merging.MANY_ROWS", 150)
-    monkeypatch.setattr("metasampler.growth._draw.MAX_DEALT", 150)
-    monkeypatch.setattr("metasampler.growth._parted.MAX_DEALT", 150)
+    """Evaluation rows, folds, bin edges and sums follow other rules there; here all classes are."""
+    for name in ("growth._data", "growth._memory", "large._partitioned"):
+        monkeypatch.setattr(f"metasampler.{name}.MAX_EVALUATION_ROWS", 150)
+    for name in ("growth._weights", "large._partitioned"):
+        monkeypatch.setattr(f"metasampler.{name}.MANY_ROWS", 150)
+    for name in ("growth._hold_out", "large._partitioned"):
+        monkeypatch.setattr(f"metasampler.{name}.MAX_DEALT", 150)
     from lightgbm import LGBMClassifier
 
     frame = make_frame()
@@ -276,7 +264,9 @@ def test_weights_in_a_file_must_be_numbers(value, tmp_path):
         MesaClassifier().fit(ParquetRows(tmp_path, "label", weight="weight"))
 
 
-@pytest.mark.parametrize("failing", ["_looked._look_at_block", "_parted._make_part", "member"])
+@pytest.mark.parametrize(
+    "failing", ["_source._look_at_block", "_prepare._make_partition", "member"]
+)
 def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
     (tmp_path / "rows").mkdir()
     (tmp_path / "work").mkdir()
@@ -289,7 +279,7 @@ def test_no_file_stays_however_a_fit_ends(failing, tmp_path, monkeypatch):
     if failing == "member":
         monkeypatch.setattr(DecisionTreeClassifier, "fit", fail)
     else:
-        monkeypatch.setattr(f"metasampler.growth.{failing}", fail)
+        monkeypatch.setattr(f"metasampler.large.{failing}", fail)
     clf = MesaClassifier(DecisionTreeClassifier(), 3)
     # The error is kept, as an interpreter keeps the last one, and with it all that it knows.
     with pytest.raises(KeyboardInterrupt) as kept:
@@ -314,108 +304,3 @@ def test_labels_that_cannot_be_learned(tmp_path):
 @pytest.mark.parametrize(("text", "size"), [("2 GB", 2 << 30), ("1.5mb", 3 << 19), (7, 7)])
 def test_memory_is_a_number_or_a_text(text, size):
     assert memory_in_bytes(text) == size
-
-
-# ---------------------------------------------------------------------- merges
-
-
-def cut(codes, n_parts, seed, **vectors):
-    return [
-        Part(
-            np.zeros((len(codes), 1))[rows],
-            codes[rows],
-            rows.start,
-            **{name: vector[rows] for name, vector in vectors.items()},
-        )
-        for rows in uneven(len(codes), n_parts, seed)
-    ]
-
-
-@pytest.mark.parametrize("n_parts", [2, 7, 40])
-@pytest.mark.parametrize("spread", [0.0, 1.0, 300.0])
-@pytest.mark.parametrize("size", [1, 37, 499])
-@pytest.mark.parametrize("known", ["nothing", "count", "count, parts differ"])
-def test_the_smallest_keys_of_all_parts(n_parts, spread, size, known):
-    """Also where keys are tied, equal in all parts, or beyond the bins; and if parts differ."""
-    rng = np.random.default_rng(n_parts)
-    codes = rng.integers(0, 2, 1200)
-    key = RandomStreams(0).row_key(0)
-    count = None if known == "nothing" else int(codes.sum())
-    request = Request(1, None, "train", key, 3, n_rows=count)
-    own = np.round(rng.normal(0, spread, len(codes)))
-    if "differ" in known:
-        own.sort()
-
-    def adjust(keys, errors, tied):
-        return np.round(errors * 1e6) if tied else keys + errors * 1e6
-
-    for tied in (False, True):
-        sums = [
-            Sums(1 - own[part.start : part.start + part.n_rows] / 1e6, {})
-            for part in cut(codes, n_parts, 1)
-        ]
-        parts = cut(codes, n_parts, 1)
-        request = request._replace(n_members=1)
-        candidates = Candidates(Memory(), parts, request, lambda sums=sums: sums)
-        chosen = find_rows(Memory(), parts, candidates.smallest(size, adjust, tied))
-        found = np.concatenate(
-            [rows + part.start for part, rows in zip(parts, chosen, strict=True)]
-        )
-        rows = np.flatnonzero(codes == 1)
-        errors = 1 - (1 - own[rows] / 1e6)
-        keys = adjust(race_keys(key, 3, 0, len(codes))[rows], errors, tied)
-        expected = rows[np.sort(np.argsort(keys, kind="stable")[:size])]
-        np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize(("alike", "n_questions"), [(True, 1), (False, 3)])
-def test_one_question_finds_the_last_key_if_parts_are_alike(alike, n_questions):
-    asked = []
-
-    class Counting(Memory):
-        def ask(self, function, *cells, args=()):
-            asked.append(function.__name__)
-            return self.make(function, *cells, args=args)
-
-    codes = np.zeros(40_000, dtype=int)
-    parts = cut(codes, 4, 0)
-    rows = np.arange(len(codes))
-    sums = [Sums(rows[part.start :][: part.n_rows] / len(rows), {}) for part in parts]
-    request = Request(0, None, "train", RandomStreams(0).row_key(0), 0, 1, n_rows=len(codes))
-    candidates = Candidates(Counting(), parts, request, lambda: sums)
-    power = 0.0 if alike else 20.0
-    candidates.smallest(2000, lambda keys, errors: keys - power * errors)
-    assert len(asked) == n_questions
-
-
-@settings(deadline=None)
-@given(
-    errors=hnp.arrays(
-        float,
-        st.integers(2, 60),
-        elements=st.sampled_from([-1e-7, 0.0, 0.25, 0.25 + 2**-50, 0.5, 1.0]) | st.floats(0, 1),
-    ),
-    seed=st.integers(0, 1000),
-    data=st.data(),
-)
-def test_the_hardest_rows_of_all_parts(errors, seed, data):
-    size = data.draw(st.integers(1, len(errors)))
-    n_parts = data.draw(st.integers(1, min(5, len(errors))))
-    lot = RandomStreams(seed).row_key(0)
-    ties = race_keys(lot, 0, 0, len(errors))
-    expected = np.sort(np.lexsort([ties, -errors])[:size])
-    parts = cut(np.zeros(len(errors), int), n_parts, seed)
-    sums = [Sums(errors[part.start : part.start + part.n_rows], {}) for part in parts]
-    request = Request(0, None, "train", lot, 5, n_members=1)
-    pool = hardest_rows(Candidates(Memory(), parts, request, lambda: sums), size, lot)
-    found = [part.rows_of(0) + part.start for part in pool]
-    assert_array_equal(np.concatenate(found), expected)
-
-
-def test_exact_sums_do_not_depend_on_the_order():
-    rng = np.random.default_rng(0)
-    numbers = rng.lognormal(0, 12, 5000)
-    assert float(exact_sum(numbers)) == float(exact_sum(rng.permutation(numbers)))
-    assert float(exact_sum(numbers)) == math.fsum(numbers)
-    parts = [exact_sum(numbers[rows]) for rows in uneven(5000, 9)]
-    assert sum(parts) == exact_sum(numbers)

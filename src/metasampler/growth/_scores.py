@@ -74,8 +74,9 @@ def _bind_average_precision(codes, n_classes, minority, weights):
         # Scores of class 1; of class 0 they are the complement, which turns the ranking.
         return score if minority == 1 else lambda proba: score(-proba)
 
-    one_by_one = [against_the_rest(codes == k) for k in range(n_classes)]
-    return lambda proba: float(np.mean([score(proba[:, k]) for k, score in enumerate(one_by_one)]))
+    # Classes without rows, whose only row no member leaves out, do not count.
+    one_by_one = {k: against_the_rest(codes == k) for k in np.unique(codes).tolist()}
+    return lambda proba: float(np.mean([score(proba[:, k]) for k, score in one_by_one.items()]))
 
 
 def bind_scorer(scoring, codes, classes, minority, weights=None):

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from metasampler.growth._members import MemberLearner
+from metasampler.growth._adapters import Adapter
 
 
-class LeafLearner(MemberLearner):
+class LeafAdapter(Adapter):
     """The same members for trees and forests that answer by soft leaves."""
 
     def answers(self, member, X, smoothings):
@@ -25,7 +25,7 @@ class LeafLearner(MemberLearner):
         return [leaf_probabilities(member, leaves, smoothing) for smoothing in smoothings]
 
 
-class TreeLearner(MemberLearner):
+class TreeAdapter(Adapter):
     """The same members for scikit-learn's trees on float32 rows that were checked once.
 
     A tree is the one that ``clone(estimator).set_params(random_state=seed).fit(X, codes)`` gives.

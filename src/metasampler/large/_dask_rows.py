@@ -1,25 +1,30 @@
 """Rows on a Dask cluster: data frames and arrays in partitions."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from metasampler.distributed._place import Cluster
-from metasampler.growth import ArrayBlock, names_of_numbers, without_spare_memory
+from metasampler.large._cluster import Cluster
+from metasampler.large._parquet import ArrayBlock, names_of_numbers, without_spare_memory
+from metasampler.large._source import OpenedSource
 
 __all__ = ["DaskRows", "is_dask"]
 
 # What a worker's memory may be filled with; Dask itself needs the rest.
 _USABLE = 0.6
 
-# Parts a thread of the cluster. Every question costs a task for each part, some milliseconds of the
-# scheduler's and the worker's time, and a draw takes the same time for all parts of one size.
-_PARTS_A_THREAD = 1
+# Partitions per thread of the cluster. Every call costs a task for each partition, some
+# milliseconds of the scheduler's and the worker's time, and a draw takes the same time for all of
+# one size.
+_PARTITIONS_PER_THREAD = 1
 
-# The most bytes of a table that become one part, by where the tables are kept. What is read from
-# a file, and then written, is in the memory of a worker several times.
+# The most bytes of a table that become one partition, by where the tables are kept. What is read
+# from a file, and then written, is in the memory of a worker several times.
 _BYTES_IN_FILES, _BYTES_IN_MEMORY = 1 << 25, 1 << 28
 
-# What the table of one part may take of a worker's memory.
-_SHARE_OF_PART = 0.1
+# What the table of one partition may take of a worker's memory.
+_SHARE_OF_PARTITION = 0.1
 
 
 def is_dask(X) -> bool:
@@ -36,16 +41,16 @@ class DaskRows:
         The rows.
     y : dask array or None
         Their labels, for arrays.
-    place : Cluster
-        Where the parts will be.
+    backend : Cluster
+        Where the partitions will be.
     label, weight : str or None
         Columns of a data frame.
     """
 
-    def __init__(self, X, y, place: Cluster, label=None, weight=None, weights=None):
+    def __init__(self, X, y, backend: Cluster, label=None, weight=None, weights=None):
         self.X = X
         self.y = y
-        self.place = place
+        self.backend = backend
         self.label = label
         self.weight = weight if weights is None else "sample_weight"
         self.weights = weights
@@ -56,12 +61,17 @@ class DaskRows:
     def _n_blocks(self) -> int:
         return self.X.npartitions
 
-    def make_place(self) -> Cluster:
-        """Return where the parts are going to be."""
-        return self.place
+    @contextmanager
+    def opened(self) -> Iterator[OpenedSource]:
+        """Read the labels, and yield what makes the rows of a fit; its files go in the end."""
+        try:
+            with self.backend:
+                yield OpenedSource(self, self.backend)
+        finally:
+            self.backend.close()
 
     def make_blocks(self, *, labels_only: bool = False) -> list:
-        """Return one block a partition; it is read where it is used."""
+        """Return one block per partition; it is read where it is used."""
         from dask.delayed import delayed
 
         if hasattr(self.X, "columns"):
@@ -71,7 +81,7 @@ class DaskRows:
             if not labels_only:
                 return list(blocks)
             labels = self.X[names].to_delayed()
-            # Of few columns Dask may read several files as one block; then labels are taken from
+            # With few columns Dask may read several files as one block; then labels are taken from
             # the rows as they are.
             same = len(labels) == len(blocks)
             return list(labels) if same else [block[names] for block in blocks]
@@ -102,15 +112,17 @@ class DaskRows:
         named = [name for name in (self.label, self.weight) if name is not None]
         return names_of_numbers([self.X._meta.drop(columns=named)])
 
-    def group_blocks(self, sizes: list[int], bytes_a_row: int) -> list[list[int]]:
-        """Return the numbers of neighbouring partitions that become one part.
+    def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:
+        """Return the numbers of neighbouring partitions of Dask that become one of ours.
 
-        Every question is a task a part: many small partitions would cost more than the work.
+        Every call is a task per partition: many small ones would cost more than the work.
         """
-        n_wanted = _PARTS_A_THREAD * max(1, self.place.n_threads())
-        limit: float = _BYTES_IN_FILES if self.place.folder is not None else _BYTES_IN_MEMORY
-        limit = min([limit, *(_SHARE_OF_PART * memory for memory in self.place.memory_limits())])
-        n_rows = min(sum(sizes) / n_wanted, limit / bytes_a_row)
+        n_wanted = _PARTITIONS_PER_THREAD * max(1, self.backend.n_threads())
+        limit: float = _BYTES_IN_FILES if self.backend.folder is not None else _BYTES_IN_MEMORY
+        limit = min(
+            [limit, *(_SHARE_OF_PARTITION * memory for memory in self.backend.memory_limits())]
+        )
+        n_rows = min(sum(sizes) / n_wanted, limit / bytes_per_row)
         groups: list[list[int]] = []
         in_group = np.inf
         for number, size in enumerate(sizes):
@@ -124,7 +136,7 @@ class DaskRows:
 
     def check_fits(self, n_bytes: float, table_bytes: float = 0.0) -> None:
         """Refuse rows that do not fit in the memory of the workers."""
-        limits = self.place.memory_limits()
+        limits = self.backend.memory_limits()
         if not limits:
             return
         if n_bytes > _USABLE * max(limits):
@@ -133,13 +145,9 @@ class DaskRows:
                 f"worker has {max(limits) / 2**20:.0f} MB. Set a smaller max_rows, or take larger "
                 "workers."
             )
-        if self.place.folder is None and table_bytes > _USABLE * sum(limits):
+        if self.backend.folder is None and table_bytes > _USABLE * sum(limits):
             raise MemoryError(
                 f"The rows take {table_bytes / 2**20:.0f} MB, and all workers together have "
                 f"{sum(limits) / 2**20:.0f} MB. Name a folder that the workers share, so that rows "
                 "are kept in files, or take more workers."
             )
-
-    def close(self) -> None:
-        """Remove the files of the parts."""
-        self.place.close()

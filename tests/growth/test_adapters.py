@@ -7,8 +7,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler.growth._members import MemberLearner, _seed_parameters, make_learners
-from metasampler.growth._trees import LeafLearner, TreeLearner
+from metasampler.growth._adapters import Adapter, _seed_parameters, make_adapters
+from metasampler.growth._tree_adapter import LeafAdapter, TreeAdapter
 
 TREES = [
     DecisionTreeClassifier(),
@@ -45,9 +45,9 @@ def test_rows_checked_once_give_the_trees_of_a_plain_fit(estimator, n_classes):
     codes = rng.integers(0, n_classes, 300).astype(np.uint8)
     if isinstance(estimator.class_weight, dict) and n_classes == 2:
         estimator = clone(estimator).set_params(class_weight={0: 1, 1: 5})
-    fast = make_learners(estimator, [X], n_classes).of(0)
-    assert type(fast) is TreeLearner
-    plain = MemberLearner(estimator, n_classes)
+    fast = make_adapters(estimator, [X], n_classes).of(0)
+    assert type(fast) is TreeAdapter
+    plain = Adapter(estimator, n_classes)
     for seed in range(3):
         rows = np.sort(rng.choice(300, 80, replace=False))
         ours, theirs = (learner.fit(X, codes, rows, seed) for learner in (fast, plain))
@@ -60,7 +60,7 @@ def test_a_fit_is_the_same_if_each_tree_checks_its_rows(imbalanced, monkeypatch)
     X, y = imbalanced
     fast = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     proba = fast.predict_proba(X)
-    monkeypatch.setattr("metasampler.growth._trees.TreeLearner", LeafLearner)
+    monkeypatch.setattr("metasampler.growth._tree_adapter.TreeAdapter", LeafAdapter)
     plain = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     for a, b in zip(fast.estimators_, plain.estimators_, strict=True):
         _same_tree(a, b)
@@ -76,17 +76,17 @@ def test_bad_tree_parameters_are_reported(imbalanced):
 
 def test_rows_with_missing_values_are_checked_by_each_tree():
     X = np.zeros((4, 2), dtype=np.float32)
-    assert type(make_learners(DecisionTreeClassifier(), [X], 2).of(0)) is TreeLearner
+    assert type(make_adapters(DecisionTreeClassifier(), [X], 2).of(0)) is TreeAdapter
     X[1, 1] = np.nan
-    assert type(make_learners(DecisionTreeClassifier(), [X], 2).of(0)) is MemberLearner
+    assert type(make_adapters(DecisionTreeClassifier(), [X], 2).of(0)) is Adapter
 
 
 def test_subclasses_check_their_rows():
     class Tree(DecisionTreeClassifier):
         pass
 
-    members = make_learners(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)
-    assert type(members.of(0)) is MemberLearner
+    members = make_adapters(Tree(), [np.zeros((4, 2), dtype=np.float32)], 2)
+    assert type(members.of(0)) is Adapter
 
 
 def test_every_random_state_is_seeded():
@@ -102,11 +102,11 @@ def test_every_random_state_is_seeded():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
-    monkeypatch.setattr("metasampler.growth._members._CHUNK", 64)
+    monkeypatch.setattr("metasampler.growth._adapters._CHUNK", 64)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)).astype(np.float32)
     codes = rng.integers(0, n_classes, 500)
-    learner = make_learners(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs).of(0)
+    learner = make_adapters(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs).of(0)
     member = learner.fit(X, codes, np.arange(500), 0)
     total = np.ones((500,) if n_classes == 2 else (500, n_classes))
     learner.add(member, X, [(slice(None), total, 0.0)])
@@ -132,7 +132,7 @@ def test_a_member_that_lost_a_class_is_reported():
             return super().predict_proba(X)[:, :1]
 
     X, codes = np.arange(10.0).reshape(-1, 1), np.repeat([0, 1], 5)
-    learner = MemberLearner(Forgetful(), 2)
+    learner = Adapter(Forgetful(), 2)
     member = learner.fit(X, codes, np.arange(10), 0)
     with pytest.raises(ValueError, match="gives 1 probabilities a row; the data has 2 classes"):
         learner.probabilities(member, X)

@@ -2,7 +2,7 @@
 
 import tempfile
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,9 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
-from metasampler.growth._members import MemberLearner
-from metasampler.growth._stacked import TakenRows
+from metasampler.growth._adapters import Adapter
 
-__all__ = ["BoostedMember", "BoosterLearner"]
+__all__ = ["BoostedMember", "LightGBMAdapter"]
 
 # Up to so many columns LightGBM's histograms by rows are the faster ones, by 10 to 25 %.
 _FEW_COLUMNS = 50
@@ -121,13 +120,13 @@ class BoostedMember:
         return gains / (gains.sum() or 1.0)
 
 
-class BoosterLearner(MemberLearner):
+class LightGBMAdapter(Adapter):
     """The members of LightGBM, on a table that is binned once.
 
     Members are those that LightGBM's own `fit` gives on the rows of a member, but for the edges of
     the bins, which come from all rows, or from a sample of ``subsample_for_bin`` rows by their
     keys: they do not depend on how rows are cut into parts. One thread serves a member, so that the
-    result does not depend on how many there are. If the base learner has an
+    result does not depend on how many there are. If the base estimator has an
     ``early_stopping_round`` and there are rows that the member must not see, it stops by their
     log-loss.
     """
@@ -135,7 +134,6 @@ class BoosterLearner(MemberLearner):
     # LightGBM lets other threads run.
     fits_in_threads = True
     starts_threads = False
-    looks_at_rows = True
     patience_parameters = _PATIENCE
 
     #: The round after which the learning rate doubles; None leaves it as it is.
@@ -155,8 +153,8 @@ class BoosterLearner(MemberLearner):
         twin.__dict__.update(self.__dict__)
         return twin
 
-    def alike(self, estimator) -> "BoosterLearner":
-        """Return a learner of other members that shares the binned table."""
+    def alike(self, estimator) -> "LightGBMAdapter":
+        """Return a adapter of other members that shares the binned table."""
         twin = copy(self)
         twin.__dict__.pop("_given", None)
         twin.estimator, twin.doubles_after = estimator, None
@@ -168,22 +166,20 @@ class BoosterLearner(MemberLearner):
         nothing = (None, None)
         return {**self.__dict__, "_binned": nothing, "_reference": nothing, "_seen": None}
 
-    def look_at(self, data):
-        """Cut columns into bins by a sample of the rows, wherever they are."""
-        if self._seen is data.tables[0]:
+    def before_growth(self, data) -> None:
+        """Cut columns into bins by a sample of the rows, unless the table is that sample itself."""
+        table = data.tables[0]
+        if self._seen is table:
             return
-        self.edges, self._seen = None, data.tables[0]
-        n_rows = self._given["subsample_for_bin"]
-        # LightGBM itself takes the edges from one table that is the whole sample.
-        if data.place.copies_rows or data.n_train_table > n_rows:
-            settings = self._settings(data.tables[0].shape[1])
-            del settings["n_estimators"]
-            # Bins are the same for any number of threads.
-            settings["num_threads"] = effective_n_jobs(self.n_jobs)
-            arguments = (settings, self.categorical_features)
-            # All of the sample goes to one place, as one cell.
-            sample = data.edge_rows(n_rows)
-            (self.edges,) = data.place.ask(make_bin_edges, [sample], args=arguments)
+        settings = self._settings(table.shape[1])
+        del settings["n_estimators"]
+        # Bins are the same for any number of threads.
+        settings["num_threads"] = effective_n_jobs(self.n_jobs)
+        make_edges = partial(
+            make_bin_edges, settings=settings, categorical_features=self.categorical_features
+        )
+        self.edges = data.bin_edges(self._given["subsample_for_bin"], make_edges)
+        self._seen = table
 
     @cached_property
     def _given(self) -> dict[str, Any]:
@@ -228,12 +224,7 @@ class BoosterLearner(MemberLearner):
         if not hasattr(X, "is_in_file"):
             return self._dataset(X, codes[: X.shape[0]], settings).subset(rows.tolist()).construct()
         # These rows are here for one member: they are binned as they are read, once.
-        import lightgbm
-
-        if X[:1].dtype.kind != "f":
-            return self._bin(X[rows], codes[rows], settings)
-        lightgbm.Sequence.register(TakenRows)
-        return self._bin(TakenRows(X, rows), codes[rows], settings)
+        return self._bin(X.for_lightgbm(rows), codes[rows], settings)
 
     def _edges_of_bins(self, settings: dict):
         """Return a small binned table with the edges that all others take over."""

@@ -1,4 +1,4 @@
-"""A first look at rows that are not in memory: their classes, before any row is read."""
+"""A source of rows outside of memory, once its labels have been read."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -6,30 +6,30 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from metasampler.growth._sources import open_block
-from metasampler.growth._weights import check_weights
+from metasampler.growth import check_weights
+from metasampler.large._parquet import open_block
 from metasampler.tables import is_frame
 
-__all__ = ["LookedAt"]
+__all__ = ["OpenedSource"]
 
 
-class LookedAt:
-    """A source of rows that has been looked at: its classes are known, its rows are not read yet.
+class OpenedSource:
+    """A source whose classes are known; its rows are not read yet.
 
     Parameters
     ----------
-    source : ParquetRows or alike
+    source : ParquetRows or DaskRows
         Makes the blocks, and knows the columns of labels and weights.
-    place : Memory or alike
-        Where the parts are going to be.
+    backend : Backend
+        Where the partitions are going to be.
     """
 
-    def __init__(self, source, place):
+    def __init__(self, source, backend):
         self.source = source
-        self.place = place
+        self.backend = backend
         self.columns = (source.label, source.weight)
         self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
-        self.facts = self.place.ask(_look_at_block, labels_only, args=self.columns)
+        self.facts = self.backend.ask(_look_at_block, labels_only, args=self.columns)
         labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
         if not len(labels):
             raise ValueError(f"{source!r} has no rows, or none with a weight.")
@@ -39,10 +39,10 @@ class LookedAt:
         except TypeError as error:
             kinds = sorted({type(label).__name__ for label in labels})
             raise ValueError(f"Labels must be of one type, got {', '.join(kinds)}.") from error
-        self.counts = np.zeros(len(self.classes), dtype=np.int64)
+        self.class_counts = np.zeros(len(self.classes), dtype=np.int64)
         for each in self.facts:
             if each["n_rows"]:
-                self.counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
+                self.class_counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
         with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
         #: Blocks that hold rows.
         self.kept = [self.blocks[number] for number in with_rows]
@@ -50,19 +50,30 @@ class LookedAt:
     @cached_property
     def example(self):
         """A row like all others: it shows the number and the names of the columns."""
-        return self.place.ask(_first_row, self.kept[:1], args=self.columns)[0]
+        return self.backend.ask(_first_row, self.kept[:1], args=self.columns)[0]
 
     def ask(self, question: Callable, *args) -> list:
         """Return what ``question(frame, *args)`` gives for the rows of each block."""
-        return self.place.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
+        return self.backend.ask(_ask_frame, self.kept, args=(*self.columns, question, args))
+
+    def make_rows(self, **settings):
+        """Return the rows as members take them; settings are those of `make_growth_data`."""
+        # Imported here: it reads what this module has opened.
+        from metasampler.large._prepare import make_partitioned_rows
+
+        return make_partitioned_rows(self, **settings)
+
+    def drop_blocks(self) -> None:
+        """Let go of the blocks once they are partitions."""
+        self.blocks, self.kept = [], []
 
     def grouped(self) -> list[list[int]]:
-        """Return the numbers of the blocks that are to become one part."""
+        """Return the numbers of the blocks that are to become one partition."""
         sizes = [each["n_rows"] for each in self.facts]
-        return self.source.group_blocks(sizes, self.bytes_a_row)
+        return self.source.group_blocks(sizes, self.bytes_per_row)
 
     @property
-    def bytes_a_row(self) -> int:
+    def bytes_per_row(self) -> int:
         """What a row takes in the form in which members take it."""
         example = self.example
         kinds = example.dtypes if is_frame(example) else [example.dtype]

@@ -14,7 +14,7 @@ from sklearn.metrics import (
 )
 
 from metasampler.growth import running_mean
-from metasampler.growth._scoring import average_precision, bind_scorer
+from metasampler.growth._scores import average_precision, bind_scorer
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Parts on the workers of a Dask cluster."""
+"""Partitions on the workers of a Dask cluster."""
 
 import shutil
 import threading
@@ -15,21 +15,21 @@ from uuid import uuid4
 
 import numpy as np
 
-from metasampler.growth import Memory, load_cell, store_cell
+from metasampler.large._backends import Backend, load_cell, store_cell
 
 __all__ = ["Cluster"]
 
 # Seconds between looks at whether anything goes on.
 _LOOK_AGAIN = 2.0
 
-# How often a folder is removed whose files somebody still writes.
+# How often a folder is removed while tasks still write to it.
 _N_TRIES = 10
 
-# Things that were sent to the cluster and may be needed again: learners, and the newest members. Of
-# large data a tree takes some megabytes, in every worker.
+# Things that were sent to the cluster and may be needed again: adapters, and the newest members.
+# With large data a tree takes some megabytes, in every worker.
 _N_SHARED = 6
 
-# From so many bytes on a cell is worth a file, where there is a folder for files.
+# With at least this many bytes a cell is worth a file, if there is a folder for files.
 _LARGE = 1 << 16
 
 _SMALL = (type(None), bool, int, float, str, tuple, np.ndarray, np.generic, np.dtype, type)
@@ -41,9 +41,9 @@ def _give(thing):
 
 
 class _InFiles:
-    """A question to cells that may be in files; what it makes is written to a file if it is large.
+    """A function of cells that may be in files; what it makes is written to a file if it is large.
 
-    So a worker needs no memory for the rows that nobody asks for, and nothing is sent when another
+    So a worker needs no memory for rows that are not in use, and nothing is sent when another
     worker does the next task.
     """
 
@@ -55,17 +55,17 @@ class _InFiles:
 
     def __call__(self, *args):
         made = self.function(*map(load_cell, args))
-        is_part = hasattr(made, "rows_of")
-        if self.path is None or _size_of(vars(made) if is_part else made) < self.large:
+        is_partition = hasattr(made, "rows_of")
+        if self.path is None or _size_of(vars(made) if is_partition else made) < self.large:
             return made
         return store_cell(self.path, made)
 
 
-class Cluster(Memory):
-    """Parts on the workers of a cluster; a cell is a future.
+class Cluster(Backend):
+    """Partitions on the workers of a cluster; a cell is a future.
 
-    Every question is a pure task, so that Dask computes again what a lost worker held. With a
-    folder large cells are files there. A file is removed when nobody needs its cell any more; if a
+    Every call is a pure task, so that Dask computes again what a lost worker held. With a
+    folder large cells are files there. A file is removed when its cell is not needed any more; if a
     task is computed again that needs it, Dask computes the cell again too.
 
     Parameters
@@ -75,15 +75,13 @@ class Cluster(Memory):
     timeout : float
         Seconds without any progress after which an error is raised.
     folder : path, default=None
-        A folder that all workers share, for the tables of the parts and for large cells; None
+        A folder that all workers share, for the tables of the partitions and for large cells; None
         keeps them in memory.
     journal : Journal, default=None
         Remembers the members that were fitted.
     """
 
-    in_place = False
-    knows_rows = False
-    copies_rows = True
+    collects_rows = False
 
     def __init__(self, client, timeout: float, folder=None, journal=None):
         self.client = client
@@ -95,7 +93,7 @@ class Cluster(Memory):
         self._numbers = count()
         self._token = uuid4().hex[:8]
         self._shared: OrderedDict[int, tuple] = OrderedDict()
-        # Tasks that may read files, and files that nobody needs once the tasks before them are
+        # Tasks that may read files, and files that are not needed once the tasks before them are
         # done; both by numbers that grow.
         self._readers: dict[int, Any] = {}
         self._dropped: list[tuple[int, Path]] = []
@@ -110,17 +108,17 @@ class Cluster(Memory):
         return [self.folder / f"{next(self._numbers)}" for _ in range(n_paths)]
 
     def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return a future for each part."""
+        """Return a future for each partition."""
         return self._submit(function, cells, args, makes=True)
 
     def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return the answer of each part."""
+        """Return the answer of each partition."""
         return self._answers(self._submit(function, cells, args))
 
     def _submit(self, function: Callable, cells: tuple, args: tuple, *, makes=False) -> list:
-        """Return a future for each part.
+        """Return a future for each partition.
 
-        Where cells are made, every thread reads the blocks of one part at a time: otherwise a
+        Where cells are made, every thread reads the blocks of one partition at a time: otherwise a
         worker would read the next ones before it is done with these, and hold both.
         """
         from dask.delayed import Delayed, delayed
@@ -130,7 +128,7 @@ class Cluster(Memory):
         reading: list = []
         for each in zip(*cells, strict=True):
             key = self._key(function)
-            if not any(isinstance(part, Delayed) for cell in each for part in _flat(cell)):
+            if not any(isinstance(block, Delayed) for cell in each for block in _flat(cell)):
                 made.append(self._submit_task(function, (*each, *arguments), key, makes))
                 continue
             if makes:
@@ -215,7 +213,7 @@ class Cluster(Memory):
         return f"{function.__name__.strip('_')}-{self._token}-{next(self._numbers)}"
 
     def _argument(self, thing: Any):
-        """Return an argument as tasks take it: what may be large is sent once, not once a part."""
+        """Return an argument as tasks take it: what may be large is sent once for all of them."""
         if isinstance(thing, _SMALL) or callable(thing):
             return thing
         with self._lock:

@@ -1,15 +1,18 @@
-"""Sources of rows that are not in memory: blocks that are read where they are used."""
+"""Rows in Parquet files: blocks that are read where they are used."""
 
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from metasampler.growth._places import Files
+from metasampler.large._backends import Files
+
+if TYPE_CHECKING:
+    from metasampler.large._source import OpenedSource
 
 __all__ = [
     "ArrayBlock",
@@ -17,17 +20,16 @@ __all__ = [
     "ParquetRows",
     "names_of_numbers",
     "open_block",
-    "resolve_source",
     "without_spare_memory",
 ]
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
-# What a part of the rows may take of the memory there is: a member's rows need the rest.
-_SHARE_OF_PARTS = 0.25
+# What a partition may take of the memory there is: a member's rows need the rest.
+_SHARE_OF_PARTITION = 0.25
 
-# Bytes that questions take for a row besides its table: keys, errors, positions, sums.
-_BYTES_A_ROW = 64
+# Bytes that a row takes besides its table: keys, errors, positions, sums.
+_BYTES_PER_ROW = 64
 
 
 class Opened(NamedTuple):
@@ -112,7 +114,7 @@ class ParquetRows:
     """Rows in Parquet files, for a fit that does not hold them in memory.
 
     The fit writes the rows once more, row by row, to a temporary folder, and reads them from there
-    part by part. It gives the same members as a fit on the same rows in memory.
+    partition by partition. It gives the same members as a fit on the same rows in memory.
 
     Parameters
     ----------
@@ -123,8 +125,8 @@ class ParquetRows:
     weight : str, default=None
         The column of weights of the rows.
     memory : int or str, default="2 GB"
-        About how much memory a fit may take, in bytes or as a text. It decides into how many parts
-        rows are cut. The rows of a member must fit in: see `max_rows` of
+        About how much memory a fit may take, in bytes or as a text. It decides into how many
+        partitions rows are cut. The rows of a member must fit in: see `max_rows` of
         :class:`~metasampler.MesaClassifier`.
     folder : path, default=None
         Where the temporary folder is made; None takes the system's.
@@ -166,9 +168,14 @@ class ParquetRows:
             raise FileNotFoundError(f"There is no file or folder {self.path}.")
         return [self.path]
 
-    def make_place(self) -> Files:
-        """Return where the parts are going to be."""
-        return Files(self.folder)
+    @contextmanager
+    def opened(self) -> Iterator["OpenedSource"]:
+        """Read the labels, and yield what makes the rows of a fit; its files go in the end."""
+        # Imported here: it opens the blocks of this module.
+        from metasampler.large._source import OpenedSource
+
+        with Files(self.folder) as backend:
+            yield OpenedSource(self, backend)
 
     def make_blocks(self, *, labels_only: bool = False) -> list[_ParquetBlock]:
         """Return the blocks, each of about as many rows as the memory is for."""
@@ -184,8 +191,10 @@ class ParquetRows:
                     raise ValueError(
                         f"There is no column {absent[0]!r} in {path}; there are {there[:20]}."
                     )
-                bytes_a_row = max(_BYTES_A_ROW, 24 * facts.num_columns)
-                most = max(1, int(_SHARE_OF_PARTS * memory_in_bytes(self.memory) / bytes_a_row))
+                bytes_per_row = max(_BYTES_PER_ROW, 24 * facts.num_columns)
+                most = max(
+                    1, int(_SHARE_OF_PARTITION * memory_in_bytes(self.memory) / bytes_per_row)
+                )
                 groups: list[int] = []
                 n_rows = 0
                 for number in range(facts.num_row_groups):
@@ -210,8 +219,8 @@ class ParquetRows:
         named = [name for name in (self.label, self.weight) if name is not None]
         return names_of_numbers([frame.drop(columns=named) for frame in empty])
 
-    def group_blocks(self, sizes: list[int], bytes_a_row: int) -> list[list[int]]:
-        """Return the numbers of the blocks that become one part: here each is one already."""
+    def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:
+        """Return the numbers of the blocks that become one partition: here each is one already."""
         return [[number] for number in range(len(sizes))]
 
     def frames(self) -> Iterator:
@@ -228,8 +237,8 @@ class ParquetRows:
         if n_bytes > limit:
             raise ValueError(
                 f"memory={self.memory!r} is too little for the rows of one member, which take "
-                f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows a member by "
-                "max_rows."
+                f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows per "
+                "member by max_rows."
             )
 
 
@@ -256,19 +265,3 @@ def memory_in_bytes(memory: int | str) -> int:
     elif not isinstance(memory, bool) and isinstance(memory, (int, np.integer)) and memory > 0:
         return int(memory)
     raise ValueError(f"memory={memory!r} must be a number of bytes, or a text such as '2 GB'.")
-
-
-def resolve_source(X, y=None, sample_weight=None):
-    """Return the source of rows that X is or names; None if X is a table."""
-    if isinstance(X, (str, os.PathLike)):
-        X = ParquetRows(X, y)
-    elif not hasattr(X, "make_blocks"):
-        return None
-    elif y is not None:
-        raise ValueError(f"{X!r} holds the labels; y must not be passed as well.")
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight cannot be passed for rows in files; name their column: "
-            "ParquetRows(path, label, weight=...)."
-        )
-    return X

@@ -1,4 +1,4 @@
-"""Members: how they are fitted and scored, each kind by a learner of its own."""
+"""Adapters: how they are fitted and scored, each kind by a adapter of its own."""
 
 from copy import copy
 from functools import partial
@@ -19,7 +19,7 @@ _CHUNK = 1 << 15
 
 
 def weight_argument(estimator) -> str | None:
-    """Return what the fit of a base learner calls the weights of the rows, if it takes any."""
+    """Return what the fit of a base estimator calls the weights of the rows, if it takes any."""
     name = "sample_weight"
     if isinstance(estimator, Pipeline):
         # A pipeline passes on what is named after one of its steps; the last one is the classifier.
@@ -28,8 +28,8 @@ def weight_argument(estimator) -> str | None:
     return name if has_fit_parameter(estimator, "sample_weight") else None
 
 
-class MemberLearner:
-    """Fits and scores members of one kind through the interface every classifier has.
+class Adapter:
+    """Fits and scores members of one type through the interface every classifier has.
 
     The labels are 0, ..., ``n_classes`` - 1. Up to ``n_jobs`` threads score chunks of rows; for the
     scores ``leaf_smoothing`` rows of each class are added to every leaf.
@@ -41,10 +41,7 @@ class MemberLearner:
     #: Whether a fit may start threads of its own.
     starts_threads = True
 
-    #: Whether it has to look at the rows (`look_at`) before the first member is fitted.
-    looks_at_rows = False
-
-    #: Parameters of the base learner that say when a member stops by rows it is not trained on.
+    #: Parameters of the base estimator that say when a member stops by rows it is not trained on.
     patience_parameters: tuple[str, ...] = ()
 
     #: How much there is to learn from the table, if scouts have found out; policies may read it.
@@ -68,8 +65,8 @@ class MemberLearner:
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
         self._quiet = of_trees if is_plain_tree(estimator) else {}
 
-    def of(self, number: int) -> "MemberLearner":
-        """Return the learner of the member with this number: all members are of one kind."""
+    def of(self, number: int) -> "Adapter":
+        """Return the adapter of the member with this number: all members are of one type."""
         return self
 
     def own_copy(self):
@@ -79,8 +76,8 @@ class MemberLearner:
     def prepare(self, X, codes: np.ndarray) -> None:
         """Do what members on rows of X share, before copies fit them side by side."""
 
-    def look_at(self, data) -> None:
-        """See the rows that members will be fitted on, before the first of them is."""
+    def before_growth(self, data) -> None:
+        """Find out what members need to know of all rows, before the first of them is fitted."""
 
     def fit(
         self,
@@ -94,7 +91,7 @@ class MemberLearner:
     ):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
-        ``sample_weight`` holds a weight for each of these rows; a base learner that takes none
+        ``sample_weight`` holds a weight for each of these rows; a base estimator that takes none
         does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
         by them, with their weights.
         """
@@ -119,7 +116,7 @@ class MemberLearner:
                 f"The member {member!r} gives {proba.shape[1]} probabilities a row; the data has "
                 f"{self.n_classes} classes."
             )
-        # Written so that a NaN fails it too; float32 learners round beyond the limits.
+        # Written so that a NaN fails it too; float32 adapters round beyond the limits.
         if not (proba.min() >= -1e-6 and proba.max() <= 1 + 1e-6):
             raise ValueError(
                 f"The member {member!r} gives probabilities that are not in [0, 1]: from "
@@ -177,43 +174,58 @@ def _thread_parameters(estimator) -> dict[str, int]:
     return {name: 1} if name and estimator.get_params().get(name) is None else {}
 
 
-class Members:
-    """The learners of an ensemble: one, or one a kind, which alternate member by member.
+class Adapters:
+    """The adapters of an ensemble: one, or one for each base estimator, which take turns.
 
-    ``estimator`` is the base learner, or the list of them, as it was given.
+    ``estimator`` is the base estimator, or the list of them, as it was given.
     """
 
-    def __init__(self, learners: list[MemberLearner], estimator):
-        self.learners = learners
+    def __init__(self, adapters: list[Adapter], estimator):
+        self.adapters = adapters
         self.estimator = estimator
-        self.n_jobs = learners[0].n_jobs
+        self.n_jobs = adapters[0].n_jobs
         #: That of the kinds with leaves; those without have none of their own.
-        self.leaf_smoothing = max(learner.leaf_smoothing for learner in learners)
-        self.fits_in_threads = all(learner.fits_in_threads for learner in learners)
-        self.starts_threads = any(learner.starts_threads for learner in learners)
+        self.leaf_smoothing = max(adapter.leaf_smoothing for adapter in adapters)
+        self.fits_in_threads = all(adapter.fits_in_threads for adapter in adapters)
+        self.starts_threads = any(adapter.starts_threads for adapter in adapters)
+        #: How much there is to learn from the table, if scouts have found out.
         self.signal: float | None = None
 
-    def of(self, number: int) -> MemberLearner:
-        """Return the learner of the member with this number."""
-        return self.learners[number % len(self.learners)]
+    def of(self, number: int) -> Adapter:
+        """Return the adapter of the member with this number."""
+        return self.adapters[number % len(self.adapters)]
+
+    def own_copy(self) -> "Adapters":
+        """Return a copy for another thread, which shares nothing that a fit changes."""
+        return Adapters([each.own_copy() for each in self.adapters], self.estimator)
+
+    def prepare(self, X, codes: np.ndarray) -> None:
+        """Do what members on rows of X share, before copies fit them side by side."""
+        for each in self.adapters:
+            each.prepare(X, codes)
+
+    def before_growth(self, data) -> None:
+        """Find out what members need to know of all rows, before the first of them is fitted."""
+        for each in self.adapters:
+            each.before_growth(data)
 
 
-def make_learners(
+def make_adapters(
     estimator,
     tables,
     n_classes: int,
     n_jobs=None,
     leaf_smoothing: float = 0.0,
     categorical_features=(),
-) -> Members:
-    """Return the quickest learners that the tables allow, one a kind.
+) -> Adapters:
+    """Return the quickest adapters that the tables allow, one for each base estimator.
 
     ``tables`` are all that members will be fitted on or scored with; ``categorical_features`` are
     the columns whose numbers are codes, for the kinds that know categories.
     """
-    # Imported here: they are kinds of this module's learner.
-    from metasampler.growth._boosters import BoosterLearner
-    from metasampler.growth._trees import LeafLearner, TreeLearner
+    # Imported here: they build on this module's adapter.
+    from metasampler.growth._lightgbm_adapter import LightGBMAdapter
+    from metasampler.growth._tree_adapter import LeafAdapter, TreeAdapter
 
     kinds = kinds_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
@@ -223,12 +235,12 @@ def make_learners(
         for X in tables
     )
     numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
-    learners: list[MemberLearner] = []
+    adapters: list[Adapter] = []
     for kind in kinds:
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            learners.append(BoosterLearner(kind, n_classes, n_jobs, 0.0, categorical_features))
+            adapters.append(LightGBMAdapter(kind, n_classes, n_jobs, 0.0, categorical_features))
             continue
         smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
-        make = TreeLearner if fast else LeafLearner if smoothing else MemberLearner
-        learners.append(make(kind, n_classes, n_jobs, smoothing))
-    return Members(learners, estimator)
+        make = TreeAdapter if fast else LeafAdapter if smoothing else Adapter
+        adapters.append(make(kind, n_classes, n_jobs, smoothing))
+    return Adapters(adapters, estimator)

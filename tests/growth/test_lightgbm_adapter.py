@@ -12,13 +12,13 @@ from scipy import sparse
 from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier
 from metasampler.growth import (
-    MemberLearner,
+    Adapter,
     RandomStreams,
+    make_adapters,
     make_growth_data,
-    make_learners,
 )
-from metasampler.growth._boosters import BoostedMember, BoosterLearner
 from metasampler.growth._kinds import is_plain_booster
+from metasampler.growth._lightgbm_adapter import BoostedMember, LightGBMAdapter
 
 QUICK = {"n_estimators": 8, "num_leaves": 7, "min_child_samples": 5, "verbose": -1}
 
@@ -48,7 +48,7 @@ def test_a_member_is_what_lightgbm_makes_of_the_binned_rows(imbalanced, settings
     X, y = imbalanced
     rows = some_rows(X)
     weights = np.random.default_rng(1).random(len(rows)) + 0.5 if weighted else None
-    learner = BoosterLearner(LGBMClassifier(**QUICK, **settings), 2)
+    learner = LightGBMAdapter(LGBMClassifier(**QUICK, **settings), 2)
     member = learner.fit(X, y, rows, 5, weights)
     params = {
         "objective": "binary",
@@ -77,7 +77,7 @@ def test_a_member_on_all_rows_is_that_of_the_classifier(imbalanced):
     X, y = imbalanced
     base = LGBMClassifier(**QUICK, random_state=3, n_jobs=1, force_row_wise=True)
     expected = base.fit(X, y).predict_proba(X)
-    member = BoosterLearner(base, 2).fit(X, y, None, 3)
+    member = LightGBMAdapter(base, 2).fit(X, y, None, 3)
     assert_allclose(member.predict_proba(X), expected, rtol=1e-12)
     assert member.n_rounds_ == 8
     gains = base.booster_.feature_importance("gain")
@@ -87,7 +87,7 @@ def test_a_member_on_all_rows_is_that_of_the_classifier(imbalanced):
 def test_the_settings_of_the_bins_count(imbalanced):
     X, y = imbalanced
     base = LGBMClassifier(**QUICK, max_bin=5, random_state=3, n_jobs=1, force_row_wise=True)
-    member = BoosterLearner(base, 2).fit(X, y, None, 3)
+    member = LightGBMAdapter(base, 2).fit(X, y, None, 3)
     assert_allclose(member.predict_proba(X), base.fit(X, y).predict_proba(X), rtol=1e-12)
 
 
@@ -95,7 +95,7 @@ def test_many_classes(three_classes):
     X, y = three_classes
     codes = np.unique(y, return_inverse=True)[1]
     base = LGBMClassifier(**QUICK, random_state=3, n_jobs=1, force_col_wise=True)
-    member = BoosterLearner(base, 3).fit(X, codes, None, 3)
+    member = LightGBMAdapter(base, 3).fit(X, codes, None, 3)
     proba = member.predict_proba(X)
     assert_allclose(proba, base.fit(X, codes).predict_proba(X), rtol=1e-9)
     assert_allclose(proba.sum(axis=1), 1)
@@ -109,7 +109,7 @@ def test_categories_are_split_as_categories():
     auc = []
     for categories in ([], [0]):
         proba = (
-            BoosterLearner(few, 2, categorical_features=categories)
+            LightGBMAdapter(few, 2, categorical_features=categories)
             .fit(X, y, None, 0)
             .predict_proba(X)[:, 1]
         )
@@ -136,7 +136,7 @@ def test_members_of_your_own_bin_once(imbalanced, n_binned):
 
 def test_another_table_is_binned_anew(imbalanced, n_binned):
     X, y = imbalanced
-    learner = BoosterLearner(LGBMClassifier(**QUICK), 2)
+    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
     learner.fit(X, y, None, 0)
     twin = learner.alike(LGBMClassifier(**QUICK))
     twin.fit(X, y, some_rows(X), 1)
@@ -155,10 +155,10 @@ def test_members_stop_by_exactly_the_rows_they_must_not_see(imbalanced, name):
     unseen = some_rows(X, 1, 150)
     rows = np.setdiff1d(np.arange(len(X)), unseen)
     settings = {**QUICK, "n_estimators": 200, "learning_rate": 0.3}
-    learner = BoosterLearner(LGBMClassifier(**settings, **{name: 5}), 2)
+    learner = LightGBMAdapter(LGBMClassifier(**settings, **{name: 5}), 2)
     assert learner.stops_early
     member = learner.fit(X, y, rows, 0, None, unseen)
-    whole = BoosterLearner(LGBMClassifier(**settings), 2).fit(X, y, rows, 0)
+    whole = LightGBMAdapter(LGBMClassifier(**settings), 2).fit(X, y, rows, 0)
     losses = []
     for n_rounds in range(1, member.n_rounds_ + 6):
         proba = whole.booster_.predict(X[unseen], num_iteration=n_rounds)
@@ -180,7 +180,7 @@ def test_members_stop_by_exactly_the_rows_they_must_not_see(imbalanced, name):
 
 def test_the_pace_doubles_where_it_is_asked_for(imbalanced):
     X, y = imbalanced
-    learner = BoosterLearner(LGBMClassifier(**QUICK), 2)
+    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
     plain = learner.fit(X, y, None, 0)
     learner.doubles_after = 3
     doubled = learner.fit(X, y, None, 0)
@@ -195,7 +195,7 @@ def test_the_pace_doubles_where_it_is_asked_for(imbalanced):
 
 def test_pickles_hold_the_trees_and_nothing_of_the_rows(imbalanced):
     X, y = imbalanced
-    learner = BoosterLearner(LGBMClassifier(**QUICK), 2)
+    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
     member = learner.fit(X, y, None, 0)
     again = pickle.loads(pickle.dumps(member))
     assert_array_equal(again.predict_proba(X), member.predict_proba(X))
@@ -211,7 +211,7 @@ def test_pickles_hold_the_trees_and_nothing_of_the_rows(imbalanced):
 def test_sparse_rows(imbalanced, form):
     X, y = imbalanced
     X = np.where(np.abs(X) < 1, 0, X)
-    learner = BoosterLearner(LGBMClassifier(**QUICK), 2)
+    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
     dense = learner.fit(X, y, some_rows(X), 0).predict_proba(X)
     member = learner.fit(form(X), y, some_rows(X), 0)
     assert_allclose(member.predict_proba(form(X)), dense, rtol=1e-9)
@@ -242,7 +242,7 @@ def test_which_boosters_are_fitted_here(imbalanced):
     ]
     for other in others:
         assert not is_plain_booster(other)
-        assert type(make_learners(other, [X], 2).of(0)) is MemberLearner
+        assert type(make_adapters(other, [X], 2).of(0)) is Adapter
     frame_like = make_growth_data(
         X,
         y,
@@ -253,4 +253,4 @@ def test_which_boosters_are_fitted_here(imbalanced):
         streams=RandomStreams(0),
     )
     assert isinstance(frame_like.tables[0], np.ndarray)
-    assert type(make_learners(LGBMClassifier(), frame_like.tables, 2).of(0)) is BoosterLearner
+    assert type(make_adapters(LGBMClassifier(), frame_like.tables, 2).of(0)) is LightGBMAdapter

@@ -1,117 +1,35 @@
-"""The place of parts in files, and tables in files."""
+"""Tables in files: what is taken of them is read, the rest is not."""
 
 import os
 import pickle
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, count, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import joblib
 import numpy as np
 
-from metasampler.growth._memory import Memory
-from metasampler.growth._stacked import join_frames, rows_only
+from metasampler.growth import join_frames
+from metasampler.large._stacked import TableOutside, rows_only
 from metasampler.tables import is_frame, lowest_values
 
 __all__ = [
     "FileTable",
-    "Files",
     "FrameTable",
-    "StoredCell",
     "has_missing",
-    "load_cell",
     "lowest_in",
     "remake_table",
+    "remove_file",
     "slices",
-    "store_cell",
+    "whole_file",
     "write_table",
 ]
 
 
-class Files(Memory):
-    """Parts in files: one of them is in memory at a time.
-
-    Parameters
-    ----------
-    folder : path, default=None
-        Where the files are written; None makes a temporary folder. What is written is removed when
-        nobody needs it any more.
-    """
-
-    in_place = False
-    copies_rows = True
-
-    def __init__(self, folder: str | os.PathLike | None = None):
-        self.folder = Path(tempfile.mkdtemp(prefix="metasampler-", dir=folder))
-        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        self._n_files = 0
-        self._numbers = count()
-
-    def __exit__(self, *error) -> None:
-        """Remove the files at once: an error that somebody keeps would keep them too."""
-        self._remove()
-
-    def new_paths(self, n_paths: int) -> list:
-        """Return paths of files that are not there yet."""
-        self._n_files += n_paths
-        return [self.folder / f"{self._n_files - n}" for n in range(n_paths)]
-
-    def make(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return a cell for each part; what is large is written to a file."""
-        made = []
-        for each in zip(*cells, strict=True):
-            made.append(self._stored(function(*map(load_cell, each), *args)))
-        return made
-
-    def ask(self, function: Callable, *cells: list, args: tuple = ()) -> list:
-        """Return the answer of each part."""
-        return [function(*map(load_cell, each), *args) for each in zip(*cells, strict=True)]
-
-    def _stored(self, made):
-        if made is None:
-            return made
-        # Parts have their tables in files, and few bytes a row besides.
-        if hasattr(made, "rows_of") and made.table is not None:
-            made.table.remove_when_unused()
-            return made
-        cell = store_cell(self.folder / f"cell-{next(self._numbers)}", made)
-        weakref.finalize(cell, _remove_file, cell.path)
-        return cell
-
-
-class StoredCell:
-    """Something in a file; any process that sees the file can load it."""
-
-    def __init__(self, path: str):
-        self.path = path
-
-
-def store_cell(path: str | os.PathLike, made) -> StoredCell:
-    """Write something to a file and return the cell that stands for it."""
-    with _whole_file(path) as file:
-        joblib.dump(made, file)
-    return StoredCell(os.fspath(path))
-
-
-def _remove_file(path: str) -> None:
-    # The folder may have gone first.
-    Path(path).unlink(missing_ok=True)
-
-
-def load_cell(cell):
-    """Return what a cell holds; its arrays are mapped, and what is written to them is not kept."""
-    if isinstance(cell, list):
-        return [load_cell(each) for each in cell]
-    return joblib.load(cell.path, mmap_mode="c") if isinstance(cell, StoredCell) else cell
-
-
-class TableInFile:
+class TableInFile(TableOutside):
     """A table in a file; what is taken of it is read, the rest is not.
 
     Parameters
@@ -122,21 +40,16 @@ class TableInFile:
         Rows and columns.
     """
 
-    is_in_file = True
-
     def __init__(self, path, shape: tuple[int, int]):
         self.path = os.fspath(path)
         self.shape = shape
         self._is_owned = False
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def remove_when_unused(self) -> None:
         """Remove the file when this object goes. Only for tables that have no copies elsewhere."""
         if not self._is_owned:
             self._is_owned = True
-            weakref.finalize(self, _remove_file, self.path)
+            weakref.finalize(self, remove_file, self.path)
 
 
 class FileTable(TableInFile):
@@ -161,7 +74,7 @@ class FileTable(TableInFile):
         Arrays of single and of double precision become one of double precision.
         """
         n_rows, n_columns, dtype = 0, 0, None
-        with _whole_file(path) as file:
+        with whole_file(path) as file:
             unfinished = file.name
             for block in blocks:
                 if dtype is not None and block.dtype != dtype:
@@ -222,7 +135,7 @@ class FrameTable(TableInFile):
     def write(cls, path, blocks: Iterable) -> "FrameTable":
         """Write frames below each other and return them as a table in a file."""
         starts, offsets, n_columns = [0], [], 0
-        with _whole_file(path) as file:
+        with whole_file(path) as file:
             for block in blocks:
                 offsets.append(file.tell())
                 pickle.dump(block.reset_index(drop=True), file, pickle.HIGHEST_PROTOCOL)
@@ -231,11 +144,16 @@ class FrameTable(TableInFile):
         return cls(path, (starts[-1], n_columns), starts, offsets)
 
 
+def remove_file(path: str) -> None:
+    # The folder may have gone first.
+    Path(path).unlink(missing_ok=True)
+
+
 @contextmanager
-def _whole_file(path) -> Iterator[Any]:
+def whole_file(path) -> Iterator[Any]:
     """Open a file that is there when it is whole.
 
-    A task that is computed again must not disturb those who read it.
+    A task that is computed again must not disturb other tasks that read it.
     """
     unfinished = f"{os.fspath(path)}-{uuid4().hex[:8]}"
     try:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metasampler.growth._fingerprint import fingerprint_rows
+from metasampler.large._fingerprint import fingerprint_rows
 
 
 def make_rows(dtype=np.float32):

@@ -1,10 +1,9 @@
-"""A journal of members: who begins a fit again does not fit them again."""
+"""A journal of members: a restarted fit skips finished members."""
 
 import os
 import pickle
 import threading
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +84,7 @@ class Journal:
             )
 
     def key(self, *name) -> tuple:
-        """Return the name of a member; a name that comes again is numbered."""
+        """Return the name of a member; a repeated name is numbered."""
         self._asked[name] += 1
         return (*name, self._asked[name])
 
@@ -97,9 +96,3 @@ class Journal:
         """Remember a member."""
         self._entries[key] = fitted
         self._append((key, fitted))
-
-    def add_result(self, key: tuple, call: Callable[[], Any]) -> Any:
-        """Return what a call gives, and remember it."""
-        result = call()
-        self.add(key, result)
-        return result

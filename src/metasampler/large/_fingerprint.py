@@ -1,4 +1,4 @@
-"""Fingerprints of rows that are in parts: the same however the rows are cut."""
+"""Fingerprints of rows in partitions: the same however the rows are cut."""
 
 import numpy as np
 
@@ -14,9 +14,9 @@ _ALL = (1 << 64) - 1
 def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start: int) -> int:
     """Return a number that other rows, or the same rows in another order, hardly ever have.
 
-    It is a sum over the rows, modulo 2 ** 64, so those of all parts can be added up; ``start`` is
-    the number of the first row. Each row counts by its values, its class, its weight and its
-    number. It tells mistakes, not forgeries.
+    It is a sum over the rows, modulo 2 ** 64, so those of all partitions can be added up; ``start``
+    is the number of the first row. Each row counts by its values, its class, its weight and its
+    number. It finds mistakes, not forgeries.
     """
     n_columns = table.shape[1]
     factors = np.random.SeedSequence(n_columns).generate_state(n_columns + 3, np.uint64) | 1

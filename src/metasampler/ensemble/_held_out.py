@@ -1,0 +1,40 @@
+"""Rows that members have not seen: by them everything that follows a growth is decided."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from metasampler.growth import join_arrays
+
+# Chosen on 53 tasks that are none of imbalanced-learn's 27 sets: with all rows held out in turn,
+# the mean Brier score of those with fewer held-out positives fell by .0006 to .0014, of the others
+# by .0001 (`metasampler study few-rows`).
+_ENOUGH_ROWS = 30
+
+
+class HeldOut(NamedTuple):
+    """Rows that members have not seen, and the ensemble's uncalibrated probabilities of them."""
+
+    rows: np.ndarray
+    proba: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray | None
+
+    @classmethod
+    def joined(cls, parts: Sequence["HeldOut"]) -> "HeldOut":
+        """Return the rows of several."""
+        return cls(*map(join_arrays, zip(*parts, strict=True)))
+
+    def at(self, rows: np.ndarray) -> "HeldOut":
+        """Return some of the rows, given by their numbers; all rows are in ascending order."""
+        return self.take(np.searchsorted(self.rows, rows))
+
+    def take(self, places: np.ndarray) -> "HeldOut":
+        """Return the rows at some places."""
+        taken: list = [None if of is None else of[places] for of in self]
+        return HeldOut(*taken)
+
+    def are_few(self, n_classes: int) -> bool:
+        """Return whether some class has too few rows for a reliable calibration."""
+        return bool(np.bincount(self.codes, minlength=n_classes).min() < _ENOUGH_ROWS)

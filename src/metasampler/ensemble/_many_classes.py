@@ -1,0 +1,141 @@
+"""What teams are like for more than two classes.
+
+With a long tail of rare classes no sample may be drawn down to the smallest class: a member would
+see a dozen rows of each. Here members learn from all rows, or from as many as a limit allows, and
+classes count by the square root of their frequency. Three teams make up the ensemble: scouts,
+decision trees and extra trees. Samples that are drawn by errors gain nothing on top of these, and
+boosters gain nothing besides scouts (`metasampler study class-draws`).
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from metasampler.ensemble._pool import largest_within
+from metasampler.ensemble._teams import Recipe, Team
+from metasampler.growth import Growth, GrowthData, Stream, make_adapters
+
+# The weight of a class in a member is that of its rows to the power of 1 - this.
+_BALANCE = 0.5
+
+#: Each member leaves out a fifth of the rows: a held-out row is judged by a fifth of all trees.
+HELD_OUT = 0.2
+
+# The most rows of one tree: trees on more are slow, and no better.
+_MOST_ROWS_OF_A_TREE = 50_000
+
+# With more rows than this, a few scouts leave out enough of them.
+_MANY_ROWS, _SCOUTS_OF_MANY_ROWS = 30_000, 3
+
+# The most bytes of what trees say in their leaves, which have a number for each class.
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class ManyClassRecipe(Recipe):
+    """How many members of each team there are for many classes."""
+
+    n_scouts: int = 5
+    n_boosters: int = 0
+    #: Half of them decision trees, half extra trees.
+    n_trees: int = 100
+    min_child_samples: int = 5
+
+    def sized(self, n_rows: float, n_estimators: int | None = None) -> "ManyClassRecipe":
+        """Return the recipe for a table of ``n_rows``, with ``n_estimators`` members in all."""
+        n_scouts = (
+            min(self.n_scouts, _SCOUTS_OF_MANY_ROWS) if n_rows > _MANY_ROWS else self.n_scouts
+        )
+        if n_estimators is None:
+            return replace(self, n_scouts=n_scouts)
+        if n_estimators <= n_scouts:
+            raise ValueError(
+                f"n_estimators={n_estimators} is too small: this recipe has {n_scouts} scouts, and "
+                f"at least one tree follows. Set {n_scouts + 1} or more."
+            )
+        return replace(self, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
+
+    def teams(self, plan, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
+        """Yield scouts, then trees."""
+        streams, n_jobs = data.streams, ensemble.n_jobs
+        if ensemble.leaf_smoothing == "auto":
+            # One row in all, not one of each class: leaves of few rows must be able to tell.
+            smoothing = 1 / data.n_classes
+        factors = class_factors(data.counts, data.class_weights, data.counts)
+        rows = data.for_team(np.inf, class_factors=factors)
+        growth = Growth(rows, self.scout_adapter(rows, n_jobs), streams.child(Stream.TEAM, 0))
+        growth.score_steps = False
+        yield [Team("scouts", growth, None, self.n_scouts)]
+        sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
+        kinds = many_class_trees(int(sizes.sum()), data.n_classes, self.n_trees)
+        rows, policy = self._rows_of_trees(plan, ensemble, data, kinds, sizes)
+        n_extra = self.n_trees // 2
+        teams = []
+        for number, name, kind, n_trees in (
+            (1, "trees", kinds[0], self.n_trees - n_extra),
+            (2, "extra trees", kinds[1], n_extra),
+        ):
+            if n_trees:
+                adapters = make_adapters(kind, rows.tables, data.n_classes, n_jobs, smoothing)
+                growth = Growth(rows, adapters, streams.child(Stream.TEAM, number))
+                growth.score_steps = False
+                teams.append(Team(name, growth, deepcopy(policy), n_trees))
+        yield teams
+
+    @staticmethod
+    def _rows_of_trees(plan, ensemble, data: GrowthData, kinds: list, sizes: np.ndarray) -> tuple:
+        """Return the rows of trees, and the policy that draws them."""
+        if plan.universal:
+            factors = class_factors(data.counts, data.class_weights, sizes)
+            most = int(sizes.max())
+            return data.for_team(np.inf, trees=True, max_rows=most, class_factors=factors), None
+        # A sampler of the user's own has rows to choose only in balanced samples.
+        policy = ensemble._policies_of_teams(plan, kinds, data).get("trees")
+        return data.for_team(ensemble.sampling_ratio, trees=True), policy
+
+
+def class_factors(counts: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return what the weights of the rows of each class are multiplied by in a member.
+
+    Parameters
+    ----------
+    counts, weights : ndarray of shape (n_classes,)
+        Training rows of each class, and their total weights.
+    sizes : ndarray of shape (n_classes,)
+        How many of them a member gets.
+    """
+    in_member = sizes * weights / counts
+    factors = weights ** (1 - _BALANCE) / in_member
+    return factors * (sizes.sum() / (factors * in_member).sum())
+
+
+def many_class_trees(n_rows: int, n_classes: int, n_trees: int) -> list:
+    """Return the base estimators of trees on so many rows.
+
+    Leaves are larger where they would take too much memory.
+    """
+    # A tree has two nodes per leaf; three quarters of the rows are leaves, over both kinds.
+    n_bytes = 8.0 * n_classes * n_trees * 2 * n_rows * 0.75
+    scale = ceil(n_bytes / _MOST_BYTES)
+    return [
+        DecisionTreeClassifier(max_features="sqrt", min_samples_leaf=2 * scale),
+        ExtraTreeClassifier(criterion="entropy", max_features=0.5, min_samples_leaf=scale),
+    ]
+
+
+MANY_CLASS_RECIPES = {
+    "default": ManyClassRecipe(),
+    "fast": ManyClassRecipe(n_scouts=3, n_trees=40, max_scout_rounds=60),
+    "best": ManyClassRecipe(
+        n_scouts=10,
+        n_trees=300,
+        learning_rate=0.1,
+        doubles_after=80,
+        max_scout_rounds=200,
+        patience=20,
+    ),
+}
