@@ -9,22 +9,24 @@ from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
-from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
+from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, some_rows
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
+from metasampler.ensemble._forward import fit_forward
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._pool import Pool
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._sources import opened_source
 from metasampler.ensemble._summary import summarise
-from metasampler.ensemble._teams import Plan, Team
+from metasampler.ensemble._teams import Growing, Plan, Team, make_own_team
 from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.ensemble.base import BaseEnsemble, FittedTeam
 from metasampler.growth import (
@@ -32,6 +34,7 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
+    check_groups,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -103,7 +106,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+    def fit(
+        self,
+        X,
+        y=None,
+        sample_weight=None,
+        *,
+        groups=None,
+        time=None,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
         """Grow the ensemble.
 
         Parameters
@@ -123,6 +137,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             their own weight. Drawn rows get the mean weight of their class, because their own
             weight has already counted in the draw. A weight of zero leaves the row out.
 
+        groups : array-like of shape (n_samples,), default=None
+            The customer, patient or machine of each row, where some have several rows. Rows of one
+            group are held out together, so that calibration, threshold and what to expect of them
+            hold for groups that are new.
+
+        time : array-like of shape (n_samples,), default=None
+            When each row came: numbers, dates, or texts that are dates. Calibration, threshold and
+            what to expect of them then come from the newest fifth of the rows, scored by an
+            ensemble that is fitted to older rows first. The ensemble itself is fitted to all rows;
+            with ``refit=False`` it is the one of the older rows. With `groups`, newer rows are
+            scored by ensembles that have not seen their groups either, in three fits.
+
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
 
@@ -136,43 +162,48 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         X, X_val = as_table(X), as_table(X_val, "X_val")
+        if time is not None:
+            if X_val is not None:
+                raise ValueError("time takes validation rows from X: leave time or X_val out.")
+            return fit_forward(self, X, y, sample_weight, groups, time)
+        held_out_by = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        held_out_by["groups"] = groups
         resumes = self._resumes()
-        entropy = self._entropy if resumes else self.random_state
-        # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
+            # Everything that can be checked is checked before any member is fitted.
             plan = self._plan(source.class_counts)
-            validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-            data = plan.make_data(self, entropy, source, validation)
+            data = source.make_rows(**held_out_by, **self._settings_of_rows(plan, resumes))
             refits, facts = check_fit(self, plan, data)
             self._check_features(source.example, reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
-            # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-            teams: list[Team] = []
-            blend: Blend | Pool | None
-            for ready in plan.teams(self, data, smoothing):
-                if resumes:
-                    self._resume(ready)
-                self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
-                teams += ready
-            prior = data.class_weights / data.class_weights.sum()
-            # Rows that members have not seen decide about probabilities and labels.
-            shares = [team.growth.sampled_shares() for team in teams]
-            if len(teams) > 1:
-                judged = [team.growth.judged() for team in teams]
-                votes, drawn = [team.n_votes for team in teams], None
-                if data.n_classes > 2:
-                    blend, held_out = Pool.of(data, judged, shares, prior)
-                else:
-                    blend, held_out = Blend.of(data, judged, shares, votes)
+
+            # Algorithm 2: errors -> state -> mu -> balanced sample -> new member -> errors ...
+            smoothing = plan.smoothing(self.leaf_smoothing, data.n_classes)
+            growing = Growing(self.n_jobs, smoothing, self.sampling_ratio)
+            if plan.recipe is None:
+                policies = self._policies_of(plan, data)
+                teams = [make_own_team(plan, data, policies["members"], growing)]
+                self._grow(teams, resumes=resumes)
             else:
-                blend, drawn = None, shares[0]
-                held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
+                scouts = plan.recipe.scouts(data, growing)
+                self._grow([scouts], resumes=resumes)
+                signal = plan.recipe.signal(scouts.growth)
+                policies = self._policies_of(plan, data, signal)
+                others = plan.recipe.followers(plan, scouts, data, policies, growing)
+                self._grow(others, resumes=resumes)
+                teams = [scouts, *others]
+
+            # Rows that members have not seen decide about probabilities and labels.
+            prior = data.class_weights / data.class_weights.sum()
+            blend, shares, held_out = self._blended(teams, data, prior)
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             world = World(prior, data.minority, data.classes)
-            decision = decide(world, drawn, held_out, self.calibration, self.threshold)
+            if held_out is not None and not data.validation_is_apart:
+                held_out = held_out._replace(groups=data.groups_of(held_out.rows))
+            decision = decide(world, shares, held_out, self.calibration, self.threshold)
+
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
             if refits:
@@ -183,10 +214,42 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
-        """Return what the fit is going to do; of the rows only the sizes of the classes matter."""
-        kinds = resolve_kinds(self._base_learner())
-        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
-        return Plan(kinds, self.n_estimators, self.validation_fraction)
+        """Return what the fit is going to do; only the sizes of the classes matter for it."""
+        estimators = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, estimators)
+        return Plan(estimators, self.n_estimators, self.validation_fraction)
+
+    def _settings_of_rows(self, plan: Plan, resumes: bool) -> dict[str, Any]:
+        """Return the settings that rows are made ready by, see `make_growth_data`."""
+        return {
+            "estimator": plan.estimators,
+            "validation_fraction": plan.held_out_fraction,
+            "sampling_ratio": self.sampling_ratio,
+            "scoring": self.scoring,
+            "streams": self._entropy if resumes else self.random_state,
+            "owner": self,
+            "must_hold_out": not plan.universal,
+            "rotate": plan.rotates,
+            "max_rows": self.max_rows,
+        }
+
+    @staticmethod
+    def _blended(teams: list[Team], data: GrowthData, prior: np.ndarray) -> tuple:
+        """Return what joins the teams, what one team was trained on, and the rows that decide.
+
+        The second are the shares of the classes; None for teams, whose answers have no prior.
+        """
+        shares = [team.growth.sampled_shares() for team in teams]
+        if len(teams) == 1:
+            held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
+            return None, shares[0], held_out
+        judged = [team.growth.judged() for team in teams]
+        blend: Blend | Pool
+        if data.n_classes > 2:
+            blend, held_out = Pool.of(data, judged, shares, prior)
+        else:
+            blend, held_out = Blend.of(data, judged, shares, [team.n_votes for team in teams])
+        return blend, None, held_out
 
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
@@ -203,6 +266,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             grown: tuple[list, ...] = (self.estimators_, self.estimators_samples_, self._steps)
             team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 
+    def _policies_of(self, plan: Plan, data: GrowthData, signal=None) -> dict[str, Policy | None]:
+        """Return what chooses how the rows of each team are drawn, by the names of the teams."""
+        return {"members": self._make_policy(plan, data)}
+
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
         return None
@@ -211,8 +278,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the policy that repeats a growth on other rows."""
         return None if policy is None else replay(growth.steps)
 
-    def _grow(self, teams: list[Team], title: str) -> None:
+    def _grow(self, teams: list[Team], title: str = "", *, resumes: bool = False) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
+        if resumes:
+            self._resume(teams)
+        title = title or f"Growing {' and '.join(team.name for team in teams)}"
         n_missing = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
@@ -230,7 +300,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
-        # A part of the rows may lack a class: its steps are not scored.
+        # A share of the rows may lack a class: its steps are not scored.
         again = Team(team.name, team.growth.anew(data, score_steps=False), repeated, team.n_members)
         self._grow([again], title)
         return again
@@ -384,7 +454,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._decide_by(threshold, chosen)
         return self
 
-    def recalibrate(self, X, y, sample_weight=None, *, fitted=None):
+    def recalibrate(self, X, y, sample_weight=None, *, groups=None, fitted=None):
         """Calibrate and decide anew by labelled rows, without new members.
 
         For rows that came after the fit, when the classes have other shares than before, or
@@ -402,6 +472,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row. Rows of one group are alike, so the intervals of what to expect
+            become wider.
 
         fitted : iterable of (classifier, rows), default=None
             Clones of this ensemble that were fitted without the rows of X at these positions. They
@@ -440,7 +514,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 proba[rows] = classifier._mean_proba(take_rows(X, rows))
             if np.isnan(proba).any():
                 raise ValueError("fitted must have a classifier for every row of X.")
-        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights)
+        keys = None if groups is None else check_groups(groups, len(codes))
+        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights, keys)
         decision = decide_again(
             self.calibration_,
             held_out,
@@ -452,6 +527,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)
         if self._baseline is not None:
+            if fitted is not None:
+                # Clones score as this ensemble does on average, but not row by row.
+                proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
             scores = decision.calibration(proba)[:, self._minority]
             self._baseline = self._baseline.with_scores(scores)
         return self
@@ -491,7 +569,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ answers
 
-    def top_rows(self, X, n=None):
+    def top_rows(self, X, n=None, *, per=None):
         """Return the rows that are most probably of the smallest class, the most probable first.
 
         For teams that can check a fixed number of rows. `predict` decides about each row alone;
@@ -506,10 +584,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         n : int, default=None
             How many rows to return; None ranks all rows.
 
+        per : array-like of shape (n_samples,), default=None
+            The day of each row, or whatever else the n rows are for: then they are the n most
+            probable rows of each.
+
         Returns
         -------
         rows : ndarray of int of shape (min(n, n_samples),)
-            Positions in X. Of rows with equal probabilities, the earlier ones come first.
+            Positions in X. Of rows with equal probabilities, the earlier ones come first. With
+            `per` there are up to n for each of its values.
 
         Examples
         --------
@@ -525,7 +608,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
             raise ValueError(f"n={n!r} must be a number of rows, 1 or more, or None for all.")
         scores = self.predict_proba(X)[:, self._minority]
-        return np.argsort(-scores, kind="stable")[:n]
+        order = np.argsort(-scores, kind="stable")
+        if per is None or n is None:
+            return order[:n]
+        days = np.unique(column_or_1d(per), return_inverse=True)[1]
+        if len(days) != len(scores):
+            raise ValueError(f"per has {len(days)} values, and X has {len(scores)} rows.")
+        by_day = order[np.argsort(days[order], kind="stable")]
+        sizes = np.bincount(days)
+        places = np.arange(len(scores)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.zeros(len(scores), dtype=bool)
+        kept[by_day[places < int(n)]] = True
+        return order[kept[order]]
 
     def _staged_totals(self, X, *, soft_leaves=True):
         totals: list = [None] * len(self._members_of)

@@ -34,6 +34,16 @@ from metasampler.growth._draw import (
     race_keys,
     race_keys_of,
 )
+from metasampler.growth._groups import (
+    GroupCounts,
+    check_groups,
+    count_groups,
+    folds_of_groups,
+    folds_of_rows,
+    group_keys,
+    refuse_lone_groups,
+    refuse_missing,
+)
 from metasampler.growth._hold_out import (
     MAX_DEALT,
     assign_folds,
@@ -54,7 +64,8 @@ from metasampler.growth._kinds import (
     resolve_leaf_smoothing,
     unfitted_form,
 )
-from metasampler.growth._loop import Growth, Policy, replay
+from metasampler.growth._lightgbm_adapter import BoostedMember
+from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._rules import (
     DEFAULT_SIGMA,
@@ -86,11 +97,14 @@ __all__ = [
     "SAMPLING_RATIO",
     "Adapter",
     "Adapters",
+    "BoostedMember",
     "Candidates",
     "EvaluationRows",
     "GaussianDraw",
+    "GroupCounts",
     "Growth",
     "GrowthData",
+    "GrowthStep",
     "MemoryRows",
     "Policy",
     "PowerDraw",
@@ -101,11 +115,13 @@ __all__ = [
     "Sums",
     "assign_folds",
     "can_hold_out",
+    "check_groups",
     "check_labels",
     "check_spread",
     "check_validation_rows",
     "check_weights",
     "copy_input_tags",
+    "count_groups",
     "draw_rows",
     "draw_sample",
     "drop_weightless_rows",
@@ -117,6 +133,9 @@ __all__ = [
     "fingerprint",
     "fold_by_key",
     "folds_by_rank",
+    "folds_of_groups",
+    "folds_of_rows",
+    "group_keys",
     "hardest_rows",
     "hold_out_size",
     "is_alone",
@@ -132,6 +151,8 @@ __all__ = [
     "race_keys",
     "race_keys_of",
     "ratios_to",
+    "refuse_lone_groups",
+    "refuse_missing",
     "replay",
     "resolve_estimator",
     "resolve_kinds",
