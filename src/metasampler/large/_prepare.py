@@ -167,7 +167,7 @@ def make_partitioned_rows(
     _check_memory(opened, max_rows)
     if weighted:
         warn_of_unweighted_members(estimator)
-    form = unfitted_form(estimator, text=getattr(owner, "text", "topics"))
+    form = unfitted_form(estimator)
     if is_frame(opened.example):
         form.fit_blocks(opened.ask, opened.ask_labelled, source.plain_names())
     form = form.settled()
