@@ -59,7 +59,7 @@ def test_scikit_learn_checks(estimator, check):
 
 # The checks have too few rows for teams; here they are enough.
 @parametrize_with_checks(
-    [MesaClassifier(n_estimators=3), MesaClassifier(recipe="fast", validation_fraction=None)],
+    [MesaClassifier(n_estimators=6), MesaClassifier(recipe="fast", validation_fraction=None)],
     expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_checks_of_teams(estimator, check, monkeypatch):
