@@ -9,6 +9,7 @@ from threading import Event, Lock, Semaphore
 from typing import Any
 
 from joblib import effective_n_jobs
+from sklearn import config_context, get_config
 
 
 @contextmanager
@@ -60,11 +61,13 @@ def side_by_side(
         return [call() for call in calls]
     closed, locks = Event(), [Lock() for _ in calls]
     n_threads, ends = len(taken) + 1, count(1)
+    # scikit-learn's is that of a thread.
+    config = get_config()
 
     def run(call: Callable[[], Any], lock: Any) -> Any:
         _spare_threads.set(spare)
         try:
-            with lock:
+            with lock, config_context(**config):
                 return None if closed.is_set() else call()
         finally:
             # No call is left for this thread. The last thread is that of the caller, who waits.

@@ -116,10 +116,16 @@ def test_columns_of_validation_and_test_frames(imbalanced):
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     turned = frame[frame.columns[::-1]]
-    with pytest.raises(ValueError, match="The columns of X_val are not those of X"):
-        MetaSampler(**SHORT).fit(frame, y, X_val=turned, y_val=y)
-    with pytest.raises(ValueError, match="The columns of X_test are not those of X"):
-        MetaSampler(**SHORT).fit(frame, y, X_test=turned, y_test=y)
+    same, other = (
+        MetaSampler(**SHORT).fit(frame, y, X_val=rows, y_val=y, X_test=rows, y_test=y)
+        for rows in (frame.copy(), turned)
+    )
+    assert same.history_ == other.history_
+    lacking = frame.drop(columns="b")
+    with pytest.raises(ValueError, match=r"X_val lacks columns that X has: \['b'\]"):
+        MetaSampler(**SHORT).fit(frame, y, X_val=lacking, y_val=y)
+    with pytest.raises(ValueError, match=r"X_test lacks columns that X has: \['b'\]"):
+        MetaSampler(**SHORT).fit(frame, y, X_test=lacking, y_test=y)
     with pytest.raises(ValueError, match="X_test and y_test must be passed together"):
         MetaSampler(**SHORT).fit(frame, y, y_test=y)
     with pytest.raises(TypeError, match="got one Task"):

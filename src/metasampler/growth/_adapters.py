@@ -5,8 +5,10 @@ from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from metasampler._running import side_by_side
@@ -20,12 +22,32 @@ _CHUNK = 1 << 15
 
 def weight_argument(estimator) -> str | None:
     """Return what the fit of a base estimator calls the weights of the rows, if it takes any."""
-    name = "sample_weight"
-    if isinstance(estimator, Pipeline):
-        # A pipeline passes on what is named after one of its steps; the last one is the classifier.
-        step, estimator = estimator.steps[-1]
-        name = f"{step}__sample_weight"
-    return name if has_fit_parameter(estimator, "sample_weight") else None
+    if not isinstance(estimator, Pipeline):
+        return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+    # The last step is the classifier.
+    name, last = estimator.steps[-1]
+    of_last = weight_argument(last)
+    if not get_config()["enable_metadata_routing"]:
+        # A pipeline passes on what is named after one of its steps.
+        return None if of_last is None else f"{name}__{of_last}"
+    # Then it asks its steps which of them request weights.
+    refuses = not isinstance(last, Pipeline) and _weight_request(last) is False
+    return None if refuses else of_last
+
+
+def _weight_request(step) -> bool | str | None:
+    """Return whether the fit of a step of a pipeline requests weights; None if it is not said."""
+    routing = get_routing_for_object(step)
+    return getattr(getattr(routing, "fit", None), "requests", {}).get("sample_weight", False)
+
+
+def _request_weights(pipeline: Pipeline) -> None:
+    """Let the classifier of a pipeline get weights, unless the user has said who does."""
+    for position, (_, step) in enumerate(pipeline.steps):
+        if isinstance(step, Pipeline):
+            _request_weights(step)
+        elif hasattr(step, "set_fit_request") and _weight_request(step) is None:
+            step.set_fit_request(sample_weight=position == len(pipeline.steps) - 1)
 
 
 class Adapter:
@@ -102,6 +124,8 @@ class Adapter:
         options: dict = {}
         if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
+            if isinstance(member, Pipeline) and self.weight_argument == "sample_weight":
+                _request_weights(member)
         if rows is not None:
             X, codes = take_rows(X, rows), codes[rows]
         with np.errstate(**self._quiet):

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -60,7 +61,7 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
             f"This {type(owner).__name__} estimator requires {name} to be passed, but the target "
             f"{name} is None."
         )
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_as_numpy(y), warn=True)
     # Others stumble over None and NA.
     objects = y if y.dtype.kind == "O" else ()
     n_missing = sum(x is None or type(x).__name__ in ("NAType", "NaTType") for x in objects)
@@ -82,6 +83,16 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
     check_consistent_length(X, y)
     return y
+
+
+def _as_numpy(y):
+    """Return labels of a nullable type as NumPy has them: scikit-learn would make them floats."""
+    kind: Any = getattr(y, "dtype", None)
+    is_whole = hasattr(kind, "numpy_dtype") and getattr(kind, "kind", "O") in "biu"
+    # Missing labels are an error, which is found with all others.
+    if not is_whole or y.isna().any():
+        return y
+    return y.to_numpy(dtype=kind.numpy_dtype)
 
 
 def encode_labels(y, classes, name: str) -> np.ndarray:
@@ -206,7 +217,8 @@ def make_growth_data(
         # Compared here, because trees get arrays, which have lost the names.
         both_named = hasattr(X, "columns") and hasattr(table, "columns")
         if both_named and list(form.ordered(table).columns) != list(X.columns):
-            raise ValueError(f"The columns of X_{suffix} are not those of X, in the same order.")
+            missing = [name for name in X.columns if name not in list(table.columns)]
+            raise ValueError(f"X_{suffix} lacks columns that X has: {missing[:10]}.")
     if form.wants == "as it is":
         refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)

@@ -9,7 +9,8 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
 from metasampler._running import side_by_side
 from metasampler.growth._adapters import Adapter, Adapters

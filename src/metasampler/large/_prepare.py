@@ -169,6 +169,7 @@ def make_partitioned_rows(
         warn_of_unweighted_members(estimator)
     form = unfitted_form(estimator)
     if is_frame(opened.example):
+        form.learn_names(opened.example)
         form.fit_blocks(opened.ask, opened.ask_labelled, source.plain_names())
     form = form.settled()
     partitions, n_train, n_passed = _make_partitions(opened, form)

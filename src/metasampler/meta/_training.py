@@ -12,8 +12,9 @@ from typing import Any
 
 import joblib
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar

@@ -61,6 +61,8 @@ class TableForm:
         self.allow_nan = allow_nan
         self.fill_missing = fill_missing
         self.encoder: TableEncoder | None = None
+        #: The columns of the training frame, by which later frames are read; None for arrays.
+        self.names: list | None = None
         #: Positions of the columns whose numbers are codes.
         self.categorical_features: list[int] = []
         self._fill: np.ndarray | None = None
@@ -71,15 +73,24 @@ class TableForm:
         """Learn from the training table which columns have to be encoded, and how."""
         # Of an array there is nothing to encode.
         if hasattr(X, "columns") and is_frame(X) and 0 not in X.shape:
+            self.learn_names(X)
             self.fit_blocks(
                 lambda question, *args: [question(X, *args)],
                 None if y is None else lambda question, *args: [question(X, y, *args)],
             )
         return self.settled()
 
+    def learn_names(self, X) -> None:
+        """Learn the columns from a frame like the training table."""
+        self.names = list(X.columns)
+
     def settled(self) -> "TableForm":
         """Return the form, once it has learned: forests take tables of numbers as they are."""
-        return TableForm("as it is") if self.fill_missing and self.encoder is None else self
+        if not self.fill_missing or self.encoder is not None:
+            return self
+        form = TableForm("as it is")
+        form.names = self.names
+        return form
 
     def fit_blocks(self, ask, ask_labelled=None, plain_names: list | None = None) -> "TableForm":
         """Learn from several frames what `fit` learns from all of their rows in one.
@@ -103,17 +114,12 @@ class TableForm:
         return self
 
     def ordered(self, X):
-        """Return a frame with the columns of the training table, in their order.
-
-        Only frames with columns to be encoded are read by name; others follow scikit-learn's rule
-        that the order must be the same.
-        """
-        if self.encoder is None or not is_frame(X):
+        """Return a frame with the columns of the training table, in their order."""
+        names = self.names
+        if names is None or not is_frame(X) or list(X.columns) == names:
             return X
-        names = list(self.encoder.kinds_)
-        if list(X.columns) == names or not set(names) <= set(X.columns):
-            return X
-        return X[names]
+        # A column that is missing is named where columns are compared.
+        return X[names] if set(names) <= set(X.columns) else X
 
     def __call__(self, X, *, name: str = "X", owner=None):
         """Return a table in this form, or a clear error."""

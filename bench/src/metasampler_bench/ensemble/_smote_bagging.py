@@ -3,7 +3,8 @@
 from numbers import Integral
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
 from metasampler.ensemble.base import BaseEnsemble, Interval, fit_context
 from metasampler.growth import (
