@@ -185,8 +185,10 @@ class _Numbers:
     def fit(self, X: pd.DataFrame) -> _Numbers:
         self.encoder = TableEncoder().fit(X)
         codes = set(self.encoder.categorical_features_)
-        self.fill = np.zeros(X.shape[1])
-        for number, values in enumerate(self.encoder.transform(X).T):
+        numbers = self.encoder.transform(X)
+        # A date is several numbers.
+        self.fill = np.zeros(numbers.shape[1])
+        for number, values in enumerate(numbers.T):
             known = values[~np.isnan(values)]
             if number in codes:
                 self.fill[number] = -1
