@@ -14,7 +14,7 @@ import pytest
 
 from metasampler import MesaClassifier
 from metasampler.cli import _parts_input
-from metasampler.ensemble import _calibration, _mesa, _teams
+from metasampler.ensemble import _held_out, _mesa, _teams
 from metasampler.growth import _data, _hold_out, _rules, _weights
 from metasampler.large import _merging
 from metasampler.meta import SoftActorCritic
@@ -132,9 +132,9 @@ def of_code() -> dict[str, list[str]]:
             "the positions of the 200 most probable ones",
             "the threshold that 1% of the held-out rows reach",
             f"with {few} rows or more of the rare class",
-            f"If that leaves fewer than {_calibration._ENOUGH_ROWS} rows of a class, they use all",
+            f"If that leaves fewer than {_held_out._ENOUGH_ROWS} rows of a class, they use all",
             f"or fewer than {few} rare rows",
-            f"If a class has fewer than {_calibration._ENOUGH_ROWS} validation rows",
+            f"If a class has fewer than {_held_out._ENOUGH_ROWS} validation rows",
         ],
         "docs/guide/large-data.md": [
             f"a sample of {_parts_input._SAMPLE:,} rows",

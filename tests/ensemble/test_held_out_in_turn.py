@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
-from metasampler.ensemble import UnderBaggingClassifier, _calibration
+from metasampler.ensemble import UnderBaggingClassifier, _decision
 from metasampler.growth import MemoryRows
 
 
@@ -16,13 +16,13 @@ from metasampler.growth import MemoryRows
 def seen(monkeypatch):
     """What calibrations are fitted on."""
     calls = []
-    make = _calibration.make_calibration
+    make = _decision.make_calibration
 
     def spy(method, **options):
         calls.append(options)
         return make(method, **options)
 
-    monkeypatch.setattr(_calibration, "make_calibration", spy)
+    monkeypatch.setattr(_decision, "make_calibration", spy)
     return calls
 
 
@@ -39,11 +39,12 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
             yield turn
 
     monkeypatch.setattr(MemoryRows, "held_out_in_turn", spy)
-    given = (X[:400], y[:400], X[400:], y[400:]) if own else (X, y)
+    rows_of_the_user = {"X_val": X[400:], "y_val": y[400:]} if own else {}
+    given = (X[:400], y[:400]) if own else (X, y)
     clf = tree_mesa(
         DecisionTreeClassifier(), 5, meta_sampler="random", leaf_smoothing=0, refit=True
     )
-    clf.set_params(random_state=3).fit(*given)
+    clf.set_params(random_state=3).fit(*given, **rows_of_the_user)
     proba, codes = seen[0]["proba"], seen[0]["codes"]
     assert len(parts) == 4
     valid = np.setdiff1d(np.arange(len(y)), np.concatenate(parts))
