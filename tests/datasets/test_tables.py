@@ -1,8 +1,11 @@
+import gzip
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from metasampler.datasets import iterate_table, near_matches, read_table, split_target
@@ -21,15 +24,26 @@ def frame():
 
 @pytest.mark.parametrize("kind", [str, lambda path: path])
 @pytest.mark.parametrize(
-    "ending", [".csv", ".CSV", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq"]
+    "ending",
+    [
+        *(".csv", ".CSV", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq"),
+        *(".csv.zip", ".zip", ".csv.bz2", ".tsv.xz", ".csv.zst"),
+    ],
 )
 def test_files(tmp_path, frame, ending, kind):
     path = tmp_path / f"payments{ending}"
     if ending in (".parquet", ".pq"):
         frame.to_parquet(path)
     else:
-        frame.to_csv(path, index=False, sep="\t" if ".tsv" in ending else ",")
+        options = {"index": False, "sep": "\t" if ".tsv" in ending else ","}
+        if ending.endswith(".zst"):
+            with pa.output_stream(path, compression="zstd") as file:
+                file.write(frame.to_csv(**options).encode())
+        else:
+            frame.to_csv(path, **options)
     pd.testing.assert_frame_equal(read_table(kind(path)), frame)
+    parts = list(iterate_table(kind(path), 2))
+    assert [len(part) for part in parts] == [2, 2, 1]
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -107,3 +121,77 @@ def test_parts_of_parquet_have_the_rows_asked_for_whatever_the_row_groups(tmp_pa
     assert [len(part) for part in parts] == [4, 4, 2]
     joined = pd.concat([part.astype({"kind": str}) for part in parts], ignore_index=True)
     pd.testing.assert_frame_equal(joined, frame.astype({"kind": str}), check_dtype=False)
+
+
+# ---------------------------------------------------------------------- encodings, ragged rows
+
+
+TOWNS = "town,n\nKöln,1\nMálaga,2\n"
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "cp1252"],
+)
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.filterwarnings("ignore:.*is not in UTF-8")
+def test_encodings_are_found(tmp_path, encoding, ending):
+    path = tmp_path / f"towns{ending}"
+    with gzip.open(path, "wb") if ending.endswith("gz") else open(path, "wb") as file:
+        file.write(TOWNS.encode(encoding))
+    assert read_table(path)["town"].tolist() == ["Köln", "Málaga"]
+    (part,) = iterate_table(path)
+    assert list(part.columns) == ["town", "n"]
+
+
+def test_another_encoding_is_named(tmp_path):
+    path = tmp_path / "towns.csv"
+    path.write_bytes(TOWNS.encode("latin-1"))
+    with pytest.warns(
+        UserWarning, match=r"towns\.csv is not in UTF-8, and is read as Windows-1252"
+    ):
+        read_table(path)
+    assert read_table(path, encoding="latin-1")["town"][0] == "Köln"
+    with pytest.raises(ValueError, match=r"cannot be read as utf-8 .*\(--encoding latin-1"):
+        read_table(path, encoding="utf-8")
+    with pytest.raises(ValueError, match="encoding='klingon' is not known"):
+        read_table(path, encoding="klingon")
+    # Bytes that are no letter in Windows-1252.
+    path.write_bytes(b"a,b\nx\x81,\xe9\n")
+    with pytest.warns(UserWarning, match="not in UTF-8"):
+        assert read_table(path)["b"][0] == "é"
+
+
+@pytest.mark.parametrize("columns", [None, ["a"]])
+def test_rows_with_too_many_fields_are_refused(tmp_path, columns):
+    path = tmp_path / "ragged.csv"
+    path.write_text("a,b\n1,2\n3,4,5\n")
+    with pytest.raises(
+        ValueError, match=r"ragged\.csv cannot be read: .*Expected 2 fields in line 3"
+    ):
+        read_table(path)
+    with pytest.raises(
+        ValueError, match=r"ragged\.csv cannot be read: .*Expected 2 fields in line 3"
+    ):
+        list(iterate_table(path, columns=columns))
+    path.write_text("a,b\n1,2,9\n3,4,5\n")
+    for read in (read_table, lambda path: list(iterate_table(path, columns=columns))):
+        with pytest.raises(ValueError, match="its rows have more fields than its first line, 2"):
+            read(path)
+
+
+def test_archives_must_hold_one_file(tmp_path):
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "x,y\n1,2\n")
+        archive.writestr("b.csv", "x,y\n1,2\n")
+    with pytest.raises(ValueError, match=r"two\.zip cannot be read: it holds 2 files"):
+        read_table(tmp_path / "two.zip")
+    for ending in ("zip", "xz", "bz2", "zst", "gz"):
+        (tmp_path / f"broken.csv.{ending}").write_bytes(b"nothing of the kind")
+        with pytest.raises(ValueError, match=r"broken\.csv\..* cannot be read"):
+            read_table(tmp_path / f"broken.csv.{ending}")
+
+
+def test_codes_may_be_read_as_texts(tmp_path):
+    (tmp_path / "zips.csv").write_text("zip,n\n01067,1\n80331,2\n")
+    assert read_table(tmp_path / "zips.csv", texts=["zip"])["zip"].tolist() == ["01067", "80331"]

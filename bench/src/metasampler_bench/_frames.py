@@ -186,7 +186,6 @@ class _Numbers:
         self.encoder = TableEncoder().fit(X)
         codes = set(self.encoder.categorical_features_)
         numbers = self.encoder.transform(X)
-        # A date is several numbers.
         self.fill = np.zeros(numbers.shape[1])
         for number, values in enumerate(numbers.T):
             known = values[~np.isnan(values)]

@@ -8,17 +8,22 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Dates,
     Drop,
+    Encoding,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
+    Text,
     blaming,
+    check_choice,
     check_jobs,
     check_output,
     naming_output,
     parse_rows,
+    warnings_as_notes,
 )
 
 #: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
@@ -41,6 +46,9 @@ def compare(
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
+    encoding: Encoding = None,
+    dates: Dates = "auto",
+    text: Text = "topics",
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     n_estimators: Annotated[
         int | None,
@@ -84,6 +92,8 @@ def compare(
     chosen = _choose_methods(method)
     check_output(output, [".png", ".pdf", ".svg"])
     check_jobs(jobs)
+    check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
+    check_choice(text, ("topics", "ignore"), "--text")
     n_called = None if top is None else parse_rows(top, "--top")
     for name, value in {"--target": target, "--drop": drop, "--keep": keep}.items():
         if file is None and value:
@@ -94,7 +104,14 @@ def compare(
     if file is None:
         task = _table_input.bundled()
     else:
-        task = _table_input.read(file, target, drop=drop, keep=keep, positive=positive)
+        options: dict[str, Any] = {
+            "drop": drop,
+            "keep": keep,
+            "positive": positive,
+            "encoding": encoding,
+        }
+        with warnings_as_notes():
+            task = _table_input.read(file, target, dates=dates, text=text, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, folds)

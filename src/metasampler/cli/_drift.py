@@ -8,12 +8,20 @@ from typing import Annotated
 import typer
 
 from metasampler.cli._console import make_console
-from metasampler.cli._file_options import blaming, open_model, warnings_as_notes
+from metasampler.cli._file_options import (
+    Encoding,
+    MissingColumns,
+    blaming,
+    open_model,
+    warnings_as_notes,
+)
 
 
 def drift(
     model: Annotated[Path, typer.Argument(help="A model that `metasampler fit` wrote.")],
     file: Annotated[Path, typer.Argument(help="CSV or Parquet file with new rows.")],
+    missing: MissingColumns = "error",
+    encoding: Encoding = None,
     chunk_rows: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 100_000,
     check: Annotated[
         bool,
@@ -33,6 +41,7 @@ def drift(
     try:
         from metasampler.cli._scoring import Scorer, check_columns
         from metasampler.datasets import TableFile
+        from metasampler.tables import unread_cells
     except ImportError as error:
         typer.echo('Error: this needs pandas: pip install "metasampler[data]"', err=True)
         raise typer.Exit(code=2) from error
@@ -40,13 +49,15 @@ def drift(
     loaded, metadata = open_model(model)
     with blaming("MODEL", TypeError):
         scorer = Scorer(loaded, metadata, must_watch=True)
-    with blaming("FILE", ImportError, OSError, ValueError):
-        table = TableFile(file)
-    check_columns(scorer, table)
+    with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
+        table = TableFile(file, encoding=encoding)
+    check_columns(scorer, table, missing)
     with blaming("FILE", ValueError, TypeError), warnings_as_notes():
-        for frame in table.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
-            if len(frame):
-                scorer(frame)
+        with unread_cells() as unread:
+            for frame in table.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
+                if len(frame):
+                    scorer(frame)
+                    unread.next_rows(len(frame))
         assert scorer.monitor is not None
         found = scorer.monitor.report()
     make_console().print(str(found).rstrip(), markup=False, soft_wrap=True)

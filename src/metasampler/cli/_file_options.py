@@ -40,6 +40,32 @@ Keep = Annotated[
         show_default=False,
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="Encoding of FILE: utf-8, latin-1, utf-16, ... Default: found by its content.",
+        show_default=False,
+    ),
+]
+Dates = Annotated[
+    str,
+    typer.Option(
+        help="How to read dates such as 03/04/2026 if both orders fit a whole column: day-first, "
+        "month-first, or auto, which reads the day first and says so.",
+    ),
+]
+Text = Annotated[
+    str,
+    typer.Option(help="Columns of free text: topics (use them) or ignore (leave them out)."),
+]
+MissingColumns = Annotated[
+    str,
+    typer.Option(
+        "--missing-columns",
+        help="What to do if FILE lacks columns that the model needs: error, or as-missing, which "
+        "counts all their values as missing.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")]
 Jobs = Annotated[int, typer.Option(help="Threads that may be used; -1 for all cores.")]
 
@@ -68,6 +94,51 @@ def parse_rows(text: str, option: str) -> int | float:
     if text.endswith("%") or not 1 <= value < 2**53 or value != int(value):
         raise wrong
     return int(value)
+
+
+def check_choice(value: str, choices: Iterable[str], option: str) -> None:
+    """Refuse a word that an option does not know."""
+    choices = list(choices)
+    if value not in choices:
+        raise typer.BadParameter(
+            f"{value!r} must be one of {', '.join(choices)}.", param_hint=option
+        )
+
+
+def missing_columns(needed: Iterable[str], there: Any, name: str, choice: str) -> list[str]:
+    """Return the columns that a file lacks, if they may be; name them in a note."""
+    check_choice(choice, ("error", "as-missing"), "--missing-columns")
+    needed = list(needed)
+    missing = [column for column in needed if column not in there]
+    if not missing:
+        return []
+    names = ", ".join(map(repr, missing[:10]))
+    if choice == "error" or len(missing) == len(needed):
+        from metasampler.datasets import near_matches
+
+        hint = near_matches(missing[0], there)
+        raise typer.BadParameter(
+            f"{name} lacks {names}, which the model needs.{hint} --missing-columns as-missing "
+            "counts their values as missing.",
+            param_hint="FILE",
+        )
+    typer.echo(
+        f"Note: {name} lacks {names}; all their values count as missing, and scores are less "
+        "reliable.",
+        err=True,
+    )
+    return missing
+
+
+def columns_of_model(metadata: dict[str, Any]) -> tuple[list[str] | None, list[str]]:
+    """Return the columns that a model needs, and those to be read as texts.
+
+    None stands for the columns of a model that knows them by their number only.
+    """
+    kinds = metadata.get("column_kinds") or {}
+    # Some rows of them may look like numbers.
+    texts = [name for name, kind in kinds.items() if kind in ("category", "date", "text")]
+    return list(kinds) or metadata.get("columns"), texts
 
 
 def check_jobs(jobs: int) -> None:

@@ -10,15 +10,20 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Dates,
     Drop,
+    Encoding,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
+    Text,
+    check_choice,
     check_jobs,
     check_output,
     naming_output,
+    warnings_as_notes,
 )
 from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
 
@@ -29,7 +34,8 @@ def fit(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV or Parquet file, also packed by gzip, or a folder of Parquet files."
+            help="CSV or Parquet file (CSV also packed: gz, bz2, xz, zip, zst), or a folder of "
+            "Parquet files."
         ),
     ],
     target: Target = None,
@@ -39,6 +45,9 @@ def fit(
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
+    encoding: Encoding = None,
+    dates: Dates = "auto",
+    text: Text = "topics",
     preset: Annotated[str, typer.Option(help=f"One of {', '.join(PRESETS)}.")] = "default",
     threshold: Annotated[
         str,
@@ -84,6 +93,8 @@ def fit(
     if folds == 1:
         raise typer.BadParameter("must be 0, or 2 or more.", param_hint="--folds")
     check_jobs(jobs)
+    check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
+    check_choice(text, ("topics", "ignore"), "--text")
     check_output(output, [".skops"], source=file)
 
     in_parts = memory is not None or file.is_dir()
@@ -97,10 +108,12 @@ def fit(
     from metasampler.cli import _fitting, _table_input
 
     options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
-    if in_parts:
-        task = _read_in_parts(file, target, memory or "2 GB", options)
-    else:
-        task = _table_input.read(file, target, **options)
+    options |= {"dates": dates, "text": text}
+    with warnings_as_notes():
+        if in_parts:
+            task = _read_in_parts(file, target, memory or "2 GB", options)
+        else:
+            task = _table_input.read(file, target, encoding=encoding, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))

@@ -29,7 +29,7 @@ class PlainLightGBM(ClassifierMixin, BaseEstimator):
         """Fit on arrays or data frames; texts become categories of LightGBM."""
         from lightgbm import LGBMClassifier
 
-        self._encoder = TableEncoder().fit(X) if is_frame(X) else None
+        self._encoder = TableEncoder().fit(X, y) if is_frame(X) else None
         categories = [] if self._encoder is None else self._encoder.categorical_features_
         self.model_ = LGBMClassifier(
             n_jobs=self.n_jobs or 1, random_state=self.random_state, verbose=-1

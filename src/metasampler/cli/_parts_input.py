@@ -27,8 +27,12 @@ def read_in_parts(
     drop: Iterable[str] | None = None,
     keep: Iterable[str] | None = None,
     positive: str | None = None,
+    **reading: str,
 ) -> Task:
-    """Return the task of a Parquet file or folder: all labels, and a sample of the rows."""
+    """Return the task of a Parquet file or folder: all labels, and a sample of the rows.
+
+    The sample has every n-th row of all, so that it does not depend on how the rows are stored.
+    """
     rows = ParquetRows(path, target, memory=memory)
     try:
         blocks = rows.make_blocks()
@@ -40,7 +44,8 @@ def read_in_parts(
             "name the column of the classes: with a folder it is not guessed.",
             param_hint="--target",
         )
-    samples, labels, n_of_block = [], [], -(-_SAMPLE // len(blocks))
+    samples, labels, start = [], [], 0
+    step = -(-max(1, sum(block.n_rows for block in blocks)) // _SAMPLE)
     for block in blocks:
         frame = block.read()
         if target not in frame.columns:
@@ -49,12 +54,16 @@ def read_in_parts(
                 param_hint="--target",
             )
         labels.append(frame[target])
-        samples.append(frame.iloc[:: -(-max(1, len(frame)) // n_of_block)])
-    options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
+        sample = frame.iloc[-start % step :: step]
+        samples.append(sample[sample[target].notna()])
+        start += len(frame)
+    options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive, **reading}
     column = pd.concat(labels, ignore_index=True)
+    known = _table_input.rows_with_class(column, target)
+    y, classes = _table_input.encode_target(column[known], target)
     sample = pd.concat(samples, ignore_index=True)
-    y, classes = _table_input.encode_target(column, target)
-    return _table_input.make_task(sample, path.name, target, (y, classes), **options)
+    task = _table_input.make_task(sample, path.name, target, (y, classes), **options)
+    return replace(task, known=known.to_numpy())
 
 
 def with_source(task: Task, path: Path, target: str, memory: str) -> Task:
@@ -76,11 +85,18 @@ class _CleanedRows(ParquetRows):
     def make_blocks(self, *, labels_only: bool = False) -> list:
         """Return the blocks; labels are known already."""
         blocks, start = [], 0
+        known, labels = self.task.known, self.task.classes[self.task.y]
+        before = np.concatenate([[0], np.cumsum(known)])
         for block in super().make_blocks():
             stop = start + block.n_rows
-            labels = self.task.classes[self.task.y[start:stop]]
             blocks.append(
-                _CleanedBlock(None if labels_only else block, self.label, labels, self.task.cleaner)
+                _CleanedBlock(
+                    None if labels_only else block,
+                    self.label,
+                    labels[before[start] : before[stop]],
+                    known[start:stop],
+                    self.task.cleaner,
+                )
             )
             start = stop
         return blocks
@@ -95,10 +111,13 @@ class _CleanedBlock(NamedTuple):
     block: Any
     label: str
     labels: np.ndarray
+    #: Which of its rows have a class: others are left out.
+    known: np.ndarray
     cleaner: Any
 
     def read(self) -> pd.DataFrame:
         if self.block is None:
             return pd.DataFrame({self.label: self.labels})
-        table = self.cleaner.transform(self.block.read().drop(columns=self.label))
+        rows = self.block.read()[self.known]
+        table = self.cleaner.transform(rows.drop(columns=self.label))
         return table.assign(**{self.label: self.labels})

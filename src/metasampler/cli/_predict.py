@@ -9,6 +9,8 @@ import typer
 
 from metasampler.cli._console import make_console
 from metasampler.cli._file_options import (
+    Encoding,
+    MissingColumns,
     blaming,
     check_output,
     open_model,
@@ -42,6 +44,15 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    missing: MissingColumns = "error",
+    encoding: Encoding = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            help="Put an apostrophe before copied texts that a spreadsheet would take for "
+            "formulas, such as =HYPERLINK(...)."
+        ),
+    ] = False,
     chunk_rows: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 100_000,
 ) -> None:
     """Score the rows of a file with a stored model.
@@ -71,14 +82,16 @@ def predict(
         metadata["n_called"] = rows_to_call(rule)
         if metadata["n_called"] is None:
             promise = _decide_by(loaded, rule, model.name)
-    with blaming("FILE", ImportError, OSError, ValueError):
-        table = TableFile(file)
+    with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
+        table = TableFile(file, encoding=encoding)
     scorer = Scorer(loaded, metadata)
-    check_columns(scorer, table)
+    check_columns(scorer, table, missing)
     kept = _kept_columns(columns, table, scorer)
     try:
         with warnings_as_notes():
-            n_rows, n_called = score_file(scorer, table, output, kept=kept, chunk_rows=chunk_rows)
+            n_rows, n_called = score_file(
+                scorer, table, output, kept=kept, chunk_rows=chunk_rows, escape=escape_formulas
+            )
     except (ValueError, TypeError) as error:
         said = str(error)
         said = said if said.startswith(table.name) else f"{table.name}: {said}"

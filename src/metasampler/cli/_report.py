@@ -9,7 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from metasampler.cli._file_options import Seed, blaming, check_output, naming_output, open_model
+from metasampler.cli._file_options import (
+    Encoding,
+    MissingColumns,
+    Seed,
+    blaming,
+    check_output,
+    columns_of_model,
+    missing_columns,
+    naming_output,
+    open_model,
+    warnings_as_notes,
+)
+from metasampler.cli._table_input import rows_with_class
 
 #: What `metasampler fit` calls all classes but the one to find.
 OTHERS = "all others"
@@ -73,6 +85,8 @@ def report(
             min=0, help="How often each column is shuffled to see what matters; 0 leaves it out."
         ),
     ] = 5,
+    missing: MissingColumns = "error",
+    encoding: Encoding = None,
     seed: Seed = 0,
     output: Annotated[Path, typer.Option(help="HTML file to write.", dir_okay=False)] = Path(
         "metasampler-report.html"
@@ -89,7 +103,12 @@ def report(
     costs = _parse_costs(cost)
 
     fitted, known = open_model(model)
-    frame = _read(file)
+    needed, texts = columns_of_model(known)
+    with warnings_as_notes():
+        frame = _read(file, texts, encoding)
+    absent = missing_columns(needed or (), list(frame.columns), file.name, missing)
+    frame = frame.assign(**dict.fromkeys(absent, float("nan")))
+    n_rows = len(frame)
     weights = None
     if weight is not None:
         frame, weights = _split(frame, weight, file, "--weight")
@@ -97,6 +116,9 @@ def report(
         target = known["target"]
     labels = None
     if target is not None:
+        with warnings_as_notes():
+            with_class = rows_with_class(_split(frame, target, file, "--target")[1], target)
+        frame, weights = frame[with_class], None if weights is None else weights[with_class]
         frame, labels = _split(frame, target, file, "--target")
         labels = _as_classes(labels, fitted.classes_, target)
     from metasampler.report import make_report
@@ -116,7 +138,7 @@ def report(
             top_rows=top,
             comparison=known.get("cross_validation"),
             source=_source(model, file, known),
-            cautions=_cautions(file, known, len(frame)),
+            cautions=_cautions(file, known, n_rows),
             n_repeats=repeats,
             random_state=seed,
             verbose=int(sys.stderr.isatty()),
@@ -145,11 +167,11 @@ def _parse_costs(text: str | None) -> tuple[float | None, float | None]:
     return miss, alarm
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path, texts: list[str], encoding: str | None) -> Any:
     from metasampler.datasets import read_table
 
     with blaming("FILE", ImportError, OSError, ValueError):
-        frame = read_table(path)
+        frame = read_table(path, texts=texts, encoding=encoding)
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
@@ -164,13 +186,6 @@ def _split(frame: Any, column: str, path: Path, option: str) -> tuple[Any, Any]:
 
 def _as_classes(column: Any, classes: Any, name: str) -> Any:
     """Return labels of a file as the classes of a model; a file may write 1 where it has "1"."""
-    missing = int(column.isna().sum())
-    if missing:
-        raise typer.BadParameter(
-            f"column {name!r} has no value in {missing:,} of {len(column):,} rows: fill or remove "
-            "these rows first.",
-            param_hint="--target",
-        )
     known = classes.tolist()
     by_text = {str(label): label for label in known}
     # A fit of one class against the rest has no name for each of the others.

@@ -14,14 +14,18 @@ import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
+from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
-from metasampler.datasets import TableFile, near_matches
+from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.tables import unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
+
+# How spreadsheets know a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Scorer:
@@ -41,13 +45,12 @@ class Scorer:
         self.model = model
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
-        kinds = metadata.get("column_kinds") or {}
-        #: Columns that are read as texts: some rows of them may look like numbers.
-        self.texts = [name for name, kind in kinds.items() if kind in ("category", "date", "text")]
-        names = list(kinds) or metadata.get("columns")
         self._n_called = metadata.get("n_called")
         #: Columns that the model needs; None if it knows them by their number only.
-        self.columns: list[str] | None = names
+        self.columns: list[str] | None
+        self.columns, self.texts = columns_of_model(metadata)
+        #: Columns that the file lacks: all their values are missing.
+        self.absent: list[str] = []
         watches = must_watch or getattr(self.final, "_baseline", None) is not None
         #: Compares the rows with those of the fit, if the model can.
         self.monitor = DriftMonitor(self.final) if watches else None
@@ -68,6 +71,8 @@ class Scorer:
 
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""
+        if self.absent:
+            frame = frame.assign(**dict.fromkeys(self.absent, np.nan))
         rows = frame.to_numpy() if self.columns is None else frame[self.columns]
         for step in self.before:
             rows = step.transform(rows)
@@ -81,8 +86,8 @@ class Scorer:
         return proba, np.searchsorted(self.classes, decided)
 
 
-def check_columns(scorer: Scorer, table: TableFile) -> None:
-    """Refuse a file without the columns that the model needs."""
+def check_columns(scorer: Scorer, table: TableFile, choice: str) -> None:
+    """Refuse a file without the columns that the model needs, unless they may be missing."""
     if scorer.columns is None:
         wanted = scorer.model.n_features_in_
         if len(table.columns) != wanted:
@@ -92,13 +97,7 @@ def check_columns(scorer: Scorer, table: TableFile) -> None:
                 param_hint="FILE",
             )
         return
-    missing = [name for name in scorer.columns if name not in table.columns]
-    if missing:
-        hint = near_matches(missing[0], table.columns)
-        names = ", ".join(map(repr, missing[:10]))
-        raise typer.BadParameter(
-            f"{table.name} lacks {names}, which the model needs.{hint}", param_hint="FILE"
-        )
+    scorer.absent = missing_columns(scorer.columns, table.columns, table.name, choice)
 
 
 def score_file(
@@ -108,10 +107,12 @@ def score_file(
     *,
     kept: list[str],
     chunk_rows: int,
+    escape: bool = False,
 ) -> tuple[int, int]:
     """Score a file, write the result beside columns of the file that are kept.
 
-    Return the number of rows, and how many are called the class to find.
+    Return the number of rows, and how many are called the class to find. ``escape`` keeps
+    programs from taking copied texts for formulas.
     """
     with (
         ScoreWriter(output) as writer,
@@ -144,10 +145,27 @@ def score_file(
                 copied = next(again).reset_index(drop=True)
                 if len(copied) != len(frame):
                     raise ValueError(f"{file.name} has changed while it was read.")
-                frame = pd.concat([copied[kept], frame], axis=1)
+                copied = escape_formulas(copied[kept]) if escape else copied[kept]
+                frame = pd.concat([copied, frame], axis=1)
             writer.write(frame)
             show(0.8 + 0.2 * part.stop / places.n_rows, "writing")
     return places.n_rows, places.n_called
+
+
+def escape_formulas(frame: Any) -> Any:
+    """Return a frame whose texts no spreadsheet takes for formulas; numbers stay numbers."""
+
+    def escaped(value: Any) -> Any:
+        if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
+            return value
+        try:
+            float(value)
+        except ValueError:
+            return f"'{value}"
+        return value
+
+    texts = [name for name, kind in frame.dtypes.items() if kind.kind not in "biufcmM"]
+    return frame.assign(**{name: frame[name].astype(object).map(escaped) for name in texts})
 
 
 class _Part:

@@ -1,5 +1,6 @@
 """From a file, or the bundled digits, to a task that can be cross-validated."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +35,8 @@ class Task:
     cleaner: Any = None
     #: The rows, if they are read part by part: ``X`` is then a sample of them.
     source: Any = None
+    #: Which of those rows have a class.
+    known: Any = None
 
     @property
     def counts(self) -> NDArray[np.intp]:
@@ -54,12 +57,12 @@ def bundled() -> Task:
     return Task("scikit-learn's digits, 8 made rare", X, y, ["other digits", "8"], positive=1)
 
 
-def read(path: Path, target: str | None, **options: Any) -> Task:
+def read(path: Path, target: str | None, *, encoding: str | None = None, **options: Any) -> Task:
     """Read a CSV or Parquet file, and make a task of it with the options of `make_task`."""
     from metasampler.datasets import read_table
 
     with blaming("FILE", ImportError, OSError, ValueError):
-        frame = read_table(path)
+        frame = read_table(path, encoding=encoding)
     return make_task(frame, path.name, target, **options)
 
 
@@ -72,6 +75,8 @@ def make_task(
     drop: Iterable[str] | None = None,
     keep: Iterable[str] | None = None,
     positive: str | None = None,
+    dates: str = "auto",
+    text: str = "topics",
 ) -> Task:
     """Split off the target of a table, and leave out what is not to be learned.
 
@@ -86,7 +91,13 @@ def make_task(
     frame.columns = [str(column) for column in frame.columns]
     with blaming("--target", ValueError):
         table, column = split_target(frame, target, name)
-    y, classes = encode_target(column, column.name) if labels is None else labels
+    if labels is None:
+        known = rows_with_class(column, column.name)
+        table, column = table[known], column[known]
+        labels_of = encode_target(column, column.name)
+    else:
+        labels_of = labels
+    y, classes = labels_of
     dropped, kept = split_names(drop, frame.columns), split_names(keep, frame.columns)
     for option, names in (("--drop", dropped), ("--keep", kept)):
         for unknown in names:
@@ -102,9 +113,10 @@ def make_task(
         # Leaks and copies are those of the question that is asked.
         asked = asked == _position(shown, positive)
     with blaming("FILE", TypeError, ValueError):
-        cleaner = TableCleaner(keep=kept, drop=dropped).fit(table, asked)
+        cleaner = TableCleaner(keep=kept, drop=dropped, dates=dates, text=text).fit(table, asked)
     # A column of texts and numbers may hold only numbers in the rows of one fold.
     texts = [name for name, kind in cleaner.kinds_.items() if kind == "category"]
+    texts += list(cleaner.derived_)
     X = cleaner.transform(table).astype(dict.fromkeys(texts, "category"))
     task = Task(name, X, y, shown, 0, np.asarray(classes), cleaner)
     return replace(task, positive=task.smallest)
@@ -153,17 +165,30 @@ def check_classes(task: Task, folds: int) -> None:
     raise typer.BadParameter(wrong, param_hint=option)
 
 
+def rows_with_class(column: Any, name: Any) -> Any:
+    """Return which rows have a class; the others are left out, with a note."""
+    known = column.notna()
+    n_missing = int((~known).sum())
+    if n_missing == len(known):
+        raise typer.BadParameter(
+            f"column {name!r} has no value in any of {len(known):,} rows.", param_hint="--target"
+        )
+    if n_missing:
+        rows = "row has" if n_missing == 1 else "rows have"
+        warnings.warn(
+            f"{n_missing:,} of {len(known):,} {rows} no class in {name!r}, and "
+            f"{'is' if n_missing == 1 else 'are'} left out.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return known
+
+
 @blaming("--target", ValueError)
 def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
     """Return the class of each row as a position, and the classes in their order."""
     import pandas as pd
 
-    missing = int(column.isna().sum())
-    if missing:
-        raise ValueError(
-            f"column {name!r} has no value in {missing} of {len(column)} rows: fill or remove "
-            "these rows first."
-        )
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float)
         if np.isinf(values).any():

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import lzma
+import warnings
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+
+#: How the names of packed files end.
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MIB = 1 << 20
 
 
 class TableFile:
@@ -18,24 +35,39 @@ class TableFile:
     ----------
     path : str or path
         A file whose name ends in one of `TableFile.suffixes`.
+    encoding : str, default=None
+        The encoding of a text file. None finds it: by a mark at the beginning (UTF-8, UTF-16,
+        UTF-32), or UTF-8 if all of it is; any other file is read as Windows-1252, which includes
+        the letters of Latin-1, with a warning.
     """
 
-    #: How the names of files end that are read; ``.gz`` stands for both kinds of text.
-    suffixes = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".gz", ".parquet", ".pq")
+    #: How the names of files end that are read.
+    suffixes = (
+        *(f"{kind}{packed}" for kind in (".csv", ".tsv") for packed in ("", *PACKED)),
+        *PACKED,
+        *(".parquet", ".pq"),
+    )
 
-    def __init__(self, path: str | PathLike[str]):
+    def __init__(self, path: str | PathLike[str], *, encoding: str | None = None):
         self.path = Path(path).expanduser()
         self.name = self.path.name
         lower = self.name.lower()
         if not lower.endswith(self.suffixes):
-            raise ValueError(f"{self.name!r} must end in {', '.join(self.suffixes)}.")
+            raise ValueError(
+                f"{self.name!r} must end in .csv, .tsv, .parquet or .pq; texts may be packed "
+                f"({', '.join(PACKED)})."
+            )
         if not self.path.is_file():
             raise FileNotFoundError(f"There is no file {fspath(self.path)!r}.")
         #: How much of the file `chunks` has read so far, from 0 to 1.
         self.part_read = 0.0
         self.is_parquet = lower.endswith((".parquet", ".pq"))
-        self._separator = "\t" if lower.removesuffix(".gz").endswith(".tsv") else ","
+        self._packed = next((packed for packed in PACKED if lower.endswith(packed)), "")
+        self._separator = "\t" if lower.removesuffix(self._packed).endswith(".tsv") else ","
+        self.encoding = encoding
         with self._clear_errors():
+            if not self.is_parquet:
+                self.encoding = self._find_encoding() if encoding is None else _known(encoding)
             #: The names of the columns.
             self.columns: list[str] = self._parquet_names() if self.is_parquet else self._names()
         # A column without a name is no other's twin.
@@ -47,10 +79,11 @@ class TableFile:
                 "column a name of its own."
             )
         if "" in self.columns:
-            import pandas as pd
-
             # Columns without a name get one by pandas.
-            self.columns = list(pd.read_csv(self.path, sep=self._separator, nrows=0).columns)
+            with self._clear_errors():
+                self.columns = list(self._read_text(nrows=0).columns)
+
+    # ------------------------------------------------------------------ content
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
@@ -60,27 +93,98 @@ class TableFile:
             raise ImportError(
                 f'Reading {self.name} needs pandas and pyarrow: pip install "metasampler[data]"'
             ) from error
+        except UnicodeError as error:
+            raise ValueError(
+                f"{self.name} cannot be read as {self.encoding} ({error}): name its encoding, for "
+                "instance encoding='latin-1' (--encoding latin-1)."
+            ) from error
         # pandas' errors and pyarrow's are ValueErrors; a broken archive has errors of its own.
-        except (ValueError, OSError, EOFError, zlib.error) as error:
+        except (ValueError, OSError, EOFError, *_ARCHIVES) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ValueError(f"{self.name} cannot be read: {reason}") from error
 
-    def _names(self) -> list[str]:
-        """Return the first line of a text, as it is: pandas would rename what occurs twice."""
+    @contextmanager
+    def _content(self) -> Iterator[tuple[Any, Any]]:
+        """Open the file; yield its bytes as they were before packing, and those on the disk."""
+        with open(self.path, "rb") as raw, self._unpacked(raw) as content:
+            yield content, raw
+
+    def _unpacked(self, raw: Any) -> Any:
+        if self._packed == ".gz":
+            import gzip
+
+            return gzip.GzipFile(fileobj=raw)
+        if self._packed == ".bz2":
+            import bz2
+
+            return bz2.BZ2File(raw)
+        if self._packed == ".xz":
+            return lzma.LZMAFile(raw)
+        if self._packed == ".zip":
+            return _only_file(zipfile.ZipFile(raw))
+        if self._packed == ".zst":
+            import pyarrow
+
+            return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")
+        return nullcontext(raw)
+
+    def _find_encoding(self) -> str:
+        """Return the encoding of a text file."""
+        with self._content() as (content, _):
+            head = content.read(_MIB)
+            for mark, name in _BOMS:
+                if head.startswith(mark):
+                    return name
+            if head[1:200:2].count(0) > len(head[1:200:2]) / 2:
+                return "utf-16-le"
+            if head[:200:2].count(0) > len(head[:200:2]) / 2:
+                return "utf-16-be"
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            try:
+                while head:
+                    decoder.decode(head)
+                    head = content.read(_MIB)
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError:
+                warnings.warn(
+                    f"{self.name} is not in UTF-8, and is read as Windows-1252 (Latin-1). If "
+                    "letters look wrong, name its encoding (--encoding).",
+                    UserWarning,
+                    stacklevel=4,
+                )
+                # Five bytes have no letter in Windows-1252; Latin-1 has something for each.
+                return "latin-1" if self._has_gaps() else "cp1252"
+        return "utf-8"
+
+    def _has_gaps(self) -> bool:
+        with self._content() as (content, _):
+            while block := content.read(_MIB):
+                if any(byte in block for byte in b"\x81\x8d\x8f\x90\x9d"):
+                    return True
+        return False
+
+    def _read_text(self, **options: Any) -> Any:
+        """Read a text file by pandas."""
         import pandas as pd
 
-        def header(separator: str) -> list[str]:
-            line = pd.read_csv(
-                self.path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False
+        with self._content() as (content, _), self._refusing_long_rows():
+            return pd.read_csv(
+                content, sep=self._separator, encoding=self.encoding, low_memory=False, **options
             )
+
+    def _names(self) -> list[str]:
+        """Return the first line of a text, as it is: pandas would rename what occurs twice."""
+
+        def header() -> list[str]:
+            line = self._read_text(header=None, nrows=1, dtype=str, keep_default_na=False)
             return line.iloc[0].tolist()
 
-        names = header(self._separator)
+        names = header()
         for other in (";", "\t"):
             # A single column whose name holds another separator is a table that uses it.
             if len(names) == 1 and other in names[0]:
                 self._separator = other
-                names = header(other)
+                names = header()
         return names
 
     def _parquet_names(self) -> list[str]:
@@ -88,15 +192,17 @@ class TableFile:
 
         return list(parquet.read_schema(self.path).names)
 
-    def read(self) -> Any:
-        """Return the whole table as a pandas data frame."""
+    # ------------------------------------------------------------------ rows
+
+    def read(self, *, texts: Collection[str] = ()) -> Any:
+        """Return the whole table as a pandas data frame; see `iterate_table` for `texts`."""
         with self._clear_errors():
             import pandas as pd
 
             if self.is_parquet:
                 return pd.read_parquet(self.path)
             # Types by whole columns: by parts, a column of codes could be both number and text.
-            return pd.read_csv(self.path, sep=self._separator, low_memory=False)
+            return self._read_text(dtype=self._types(texts), index_col=False)
 
     def chunks(
         self,
@@ -114,22 +220,44 @@ class TableFile:
                 return
             import pandas as pd
 
-            as_texts = [name for name in self.columns if name in texts]
-            options: dict[str, Any] = {"dtype": dict.fromkeys(as_texts, str)}
+            options: dict[str, Any] = {"dtype": self._types(texts)}
             if raw:
                 options = {"dtype": str, "keep_default_na": False}
-            with open(self.path, "rb") as content:
-                for part in pd.read_csv(
+            with self._content() as (content, on_disk):
+                # All columns are read: pandas overlooks rows with too many fields otherwise.
+                reader = pd.read_csv(
                     content,
-                    compression="gzip" if self.name.lower().endswith(".gz") else None,
                     sep=self._separator,
-                    usecols=wanted,
+                    encoding=self.encoding,
                     chunksize=n_rows,
                     low_memory=False,
+                    index_col=False,
                     **options,
-                ):
-                    self.part_read = content.tell() / max(1, self.path.stat().st_size)
-                    yield part
+                )
+                while True:
+                    with self._refusing_long_rows():
+                        part = next(reader, None)
+                    if part is None:
+                        return
+                    self.part_read = on_disk.tell() / max(1, self.path.stat().st_size)
+                    yield part if wanted is None else part[wanted]
+
+    def _types(self, texts: Collection[str]) -> dict[str, type]:
+        return {name: str for name in self.columns if name in texts}
+
+    @contextmanager
+    def _refusing_long_rows(self) -> Iterator[None]:
+        """Raise an error where pandas would drop what the rows have beyond the first line."""
+        from pandas.errors import ParserWarning
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ParserWarning)
+            try:
+                yield
+            except ParserWarning as error:
+                raise ValueError(
+                    f"its rows have more fields than its first line, {len(self.columns)}."
+                ) from error
 
     def _parquet_chunks(self, n_rows: int, columns: list[str] | None) -> Iterator[Any]:
         from pyarrow import Table, parquet
@@ -152,6 +280,32 @@ class TableFile:
                 yield Table.from_batches(batches).unify_dictionaries().to_pandas()
 
 
+_ARCHIVES = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
+
+
+def _known(encoding: str) -> str:
+    """Return an encoding that Python knows."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise ValueError(
+            f"encoding={encoding!r} is not known; for instance utf-8, latin-1, utf-16."
+        ) from None
+
+
+def _only_file(archive: zipfile.ZipFile) -> io.BufferedIOBase:
+    """Open the one file in an archive."""
+    # macOS adds a folder of its own.
+    names = [
+        name
+        for name in archive.namelist()
+        if not name.endswith("/") and not name.startswith("__MACOSX")
+    ]
+    if len(names) != 1:
+        raise ValueError(f"it holds {len(names)} files, and must hold one.")
+    return archive.open(names[0])  # type: ignore[return-value]
+
+
 def iterate_table(
     path: str | PathLike[str],
     n_rows: int = 100_000,
@@ -159,6 +313,7 @@ def iterate_table(
     columns: Collection[str] | None = None,
     texts: Collection[str] = (),
     raw: bool = False,
+    encoding: str | None = None,
 ) -> Iterator[Any]:
     r"""Read a CSV or Parquet file in parts, in the memory that one part takes.
 
@@ -175,6 +330,8 @@ def iterate_table(
         numbers in some part, and lose its leading zeros.
     raw : bool, default=False
         Whether all values of a text file stay the texts that they are.
+    encoding : str, default=None
+        The encoding of a text file. None finds it, see `TableFile`.
 
     Yields
     ------
@@ -193,4 +350,6 @@ def iterate_table(
     >>> [len(part) for part in parts], parts[0]["zip"].iloc[0]
     ([2, 1], '01067')
     """
-    yield from TableFile(path).chunks(n_rows, columns=columns, texts=texts, raw=raw)
+    yield from TableFile(path, encoding=encoding).chunks(
+        n_rows, columns=columns, texts=texts, raw=raw
+    )

@@ -1,21 +1,29 @@
 """Tables of the user, from a file or a data frame."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from os import PathLike
 from typing import Any
 
 from metasampler.datasets._files import TableFile
 
 
-def read_table(path: str | PathLike[str]) -> Any:
+def read_table(
+    path: str | PathLike[str], *, texts: Collection[str] = (), encoding: str | None = None
+) -> Any:
     """Read a CSV or Parquet file.
 
     Parameters
     ----------
     path : str or path
         A file whose name ends in one of `TableFile.suffixes`. Texts may be separated by commas,
-        semicolons or tabs.
+        semicolons or tabs, and packed by gzip, bzip2, xz, zip or Zstandard.
+    texts : collection of str, default=()
+        Columns of a text file that are read as texts, also if all of them look like numbers.
+    encoding : str, default=None
+        The encoding of a text file. None finds it: by a mark at the beginning (UTF-8, UTF-16,
+        UTF-32), or UTF-8 if all of it is; any other file is read as Windows-1252, which includes
+        the letters of Latin-1, with a warning.
 
     Returns
     -------
@@ -26,8 +34,8 @@ def read_table(path: str | PathLike[str]) -> Any:
     --------
     iterate_table : A file that is larger than the memory.
     """
-    file = TableFile(path)
-    frame = file.read()
+    file = TableFile(path, encoding=encoding)
+    frame = file.read(texts=texts)
     if frame.empty:
         raise ValueError(f"{file.name} has no rows.")
     return frame

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from metasampler._docs import shared_docs
 from metasampler.drift._baseline import Baseline, ColumnBins
 from metasampler.drift._report import ColumnDrift, DriftReport
-from metasampler.tables import is_frame, unseen_levels
+from metasampler.tables import as_table, is_frame, quiet_cells, unseen_levels
 
 # The probability of any finding on rows that come as those of the fit did.
 _FALSE_ALARMS = 0.01
@@ -88,7 +88,9 @@ class DriftMonitor:
         if proba is None:
             proba = classifier.predict_proba(X)
         form = classifier._form
-        numbers = baseline.numbers(form(form.ordered(X), owner=classifier), form)
+        X = as_table(X)
+        with quiet_cells():
+            numbers = baseline.numbers(form(form.ordered(X), owner=classifier), form)
         self._n_rows += len(numbers)
         self._counts += columns.count(numbers)
         score = np.asarray(proba)[:, [classifier._minority]]

@@ -65,7 +65,7 @@ def resolve_source(X, y=None, sample_weight=None):
         from metasampler.large import ParquetRows
 
         X = ParquetRows(X, y)
-    elif not hasattr(X, "opened"):
+    elif not hasattr(type(X), "opened"):  # of a frame it may be the name of a column
         return None
     elif y is not None:
         raise ValueError(f"{X!r} holds the labels; y must not be passed as well.")

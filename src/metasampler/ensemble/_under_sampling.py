@@ -38,6 +38,7 @@ from metasampler.growth import (
     running_mean,
     unchanged_on_error,
 )
+from metasampler.tables import as_table
 
 # Parts of the training rows that are held out in turn: with the validation rows, a fifth by
 # default, these are five folds.
@@ -134,6 +135,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
+        X, X_val = as_table(X), as_table(X_val, "X_val")
         resumes = self._resumes()
         entropy = self._entropy if resumes else self.random_state
         # Everything that can be checked is checked before any member is fitted.
@@ -198,7 +200,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                     f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
                     f"there are {len(its)} of them already: warm_start=True needs at least as many."
                 )
-            grown = (self.estimators_, self.estimators_samples_, self._steps)
+            grown: tuple[list, ...] = (self.estimators_, self.estimators_samples_, self._steps)
             team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
@@ -268,7 +270,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._team_names = [team.name for team in teams for _ in team.growth.steps]
         self.estimator_ = growths[-1].adapters.estimator
         self.estimators_ = [member for growth in growths for member in growth.members]
-        self.estimators_samples_ = [rows for growth in growths for rows in growth.samples]
+        # Those of files are copies of mapped arrays, which a model file does not take; those of a
+        # cluster are not here.
+        samples = [rows for growth in growths for rows in growth.samples]
+        self.estimators_samples_ = [None if rows is None else np.asarray(rows) for rows in samples]
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         self.class_counts_ = data.role_counts("all")

@@ -17,7 +17,7 @@ from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._sources import resolve_source
 from metasampler.growth import N_JOBS, copy_input_tags, make_adapters, running_mean
-from metasampler.tables import TreeTable
+from metasampler.tables import TreeTable, as_table
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
 
@@ -78,7 +78,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _check_predict_table(self, X):
         check_is_fitted(self)
-        X = self._form.ordered(X)
+        X = self._form.ordered(as_table(X))
         table = self._form(X, owner=self)
         self._check_features(X, reset=False)
         return table
@@ -200,8 +200,23 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.argmax(proba, axis=1)
 
     @property
+    def member_features_(self):
+        """Names of the numbers that members see, such as "paid (hour)" for a part of a date."""
+        check_is_fitted(self)
+        encoder = self._form.encoder
+        if encoder is not None:
+            return encoder.get_feature_names_out()
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{number}" for number in range(self.n_features_in_)]
+        return np.array(names, dtype=object)
+
+    @property
     def feature_importances_(self):
-        """Mean of the members' feature importances, by the weights of their votes."""
+        """Mean of the members' feature importances, by the weights of their votes.
+
+        They belong to the names in `member_features_`.
+        """
         check_is_fitted(self)
         kinds = {type(member) for member in self.estimators_}
         without = {

@@ -184,13 +184,14 @@ def make_growth_data(
     are those of `GrowthData`: ``scoring`` and, if there is one, ``max_rows``.
     """
     y = check_labels(y, X, owner=owner)
-    learned_from = X
+    learned_from, labels_there = X, y
     if sample_weight is not None and is_frame(X):
         counting = np.asarray(sample_weight) != 0
         # Weights of another shape are an error, which is found where they are checked.
         if counting.shape == (X.shape[0],) and counting.any() and not counting.all():
-            learned_from = take_rows(X, np.flatnonzero(counting))
-    form = unfitted_form(estimator, X).fit(learned_from)
+            learned_from, labels_there = take_rows(X, np.flatnonzero(counting)), y[counting]
+    form = unfitted_form(estimator, X, getattr(owner, "text", "topics"))
+    form = form.fit(learned_from, labels_there)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     check_validation_rows(X, X_val, y_val, sample_weight_val)
     for suffix, table, labels in given.values():

@@ -152,9 +152,9 @@ def make_partitioned_rows(
     _check_memory(opened, max_rows)
     if weighted:
         warn_of_unweighted_members(estimator)
-    form = unfitted_form(estimator)
+    form = unfitted_form(estimator, text=getattr(owner, "text", "topics"))
     if is_frame(opened.example):
-        form.fit_blocks(opened.ask, source.plain_names())
+        form.fit_blocks(opened.ask, opened.ask_labelled, source.plain_names())
     form = form.settled()
     partitions, n_train, n_passed = _make_partitions(opened, form)
     if X_val is not None:

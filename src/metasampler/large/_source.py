@@ -67,6 +67,11 @@ class OpenedSource:
         """Let go of the blocks once they are partitions."""
         self.blocks, self.kept = [], []
 
+    def ask_labelled(self, question: Callable, *args) -> list:
+        """Return what ``question(frame, labels, *args)`` gives for the rows of each block."""
+        arguments = (*self.columns, question, args, True)
+        return self.backend.ask(_ask_frame, self.kept, args=arguments)
+
     def grouped(self) -> list[list[int]]:
         """Return the numbers of the blocks that are to become one partition."""
         sizes = [each["n_rows"] for each in self.facts]
@@ -110,9 +115,9 @@ def _lacks(y: np.ndarray) -> bool:
     return any(each is None or type(each).__name__ in absent or each != each for each in y)
 
 
-def _ask_frame(block, label, weight, question, args):
+def _ask_frame(block, label, weight, question, args, labelled=False):
     """Answer a question about the table of a block, without rows that have no weight."""
-    X, _, weights = open_block(block, label, weight)
+    X, y, weights = open_block(block, label, weight)
     if weights is not None:
-        X = X[weights > 0]
-    return question(X, *args)
+        X, y = X[weights > 0], None if y is None else y[weights > 0]
+    return question(X, y, *args) if labelled else question(X, *args)

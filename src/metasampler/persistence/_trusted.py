@@ -60,6 +60,7 @@ _OWN = {
         "TextColumn",
     ),
     "tables._form": ("TableForm", "TreeTable"),
+    "tables._text": ("TextModel",),
     "tables._sense": ("ColumnFacts", "ColumnReport"),
 }
 

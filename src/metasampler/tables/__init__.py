@@ -7,8 +7,10 @@ from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
+from metasampler.tables._frames import as_table
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
-from metasampler.tables._unread import unread_cells
+from metasampler.tables._target_statistics import TargetStatistics, count_classes
+from metasampler.tables._unread import quiet_cells, unread_cells
 
 __all__ = [
     "ColumnFacts",
@@ -16,10 +18,14 @@ __all__ = [
     "TableCleaner",
     "TableEncoder",
     "TableForm",
+    "TargetStatistics",
     "TreeTable",
+    "as_table",
+    "count_classes",
     "inspect_columns",
     "is_frame",
     "lowest_values",
+    "quiet_cells",
     "unread_cells",
     "unseen_levels",
 ]

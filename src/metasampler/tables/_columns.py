@@ -34,10 +34,20 @@ def is_frame(X) -> bool:
 def columns_of(X) -> dict:
     """Return the columns of a frame by name."""
     names = list(X.columns)
+    unnamed = [place for place, name in enumerate(names) if not _is_name(name)]
+    if unnamed:
+        raise ValueError(
+            f"Column {unnamed[0] + 1} of {len(names)} has no name, but {names[unnamed[0]]!r}: give "
+            "each column a name."
+        )
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(f"The columns {repeated[:10]} occur more than once; names must be unique.")
     return {name: X[name] for name in names}
+
+
+def _is_name(name) -> bool:
+    return isinstance(name, tuple) or not is_missing(name)
 
 
 def _is_polars(column) -> bool:

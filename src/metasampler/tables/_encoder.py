@@ -30,7 +30,7 @@ from metasampler.tables._encodings import (
     TextColumn,
     read_numbers,
 )
-from metasampler.tables._text import is_free_text, learn_topics
+from metasampler.tables._text import is_free_text, learn_text
 from metasampler.tables._unread import unread_cells
 
 __all__ = ["TableEncoder", "encoder_of_numbers", "unseen_levels"]
@@ -48,9 +48,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       zone are read in UTC.
     - Durations and times of day become days.
     - Texts and categories become codes.
-    - Free text becomes topics: the main directions in which the weighted words of its texts
-      differ. A column is free text if its texts have three words or more on average, and at least
-      three in ten rows have a text of their own.
+    - Free text becomes topics, the main directions in which the weighted words of its texts
+      differ, and, if `fit` gets the classes, a score: a logistic regression on the words. Texts
+      are scored by a regression on the texts of other folds, so that the class of a row has no
+      part in its own score. A column is free text if its texts have three words or more on
+      average, and there are at least three different ones for ten rows.
     - Missing values become NaN.
 
     Use scikit-learn's `OrdinalEncoder` if you want to name the columns to encode yourself; it does
@@ -129,8 +131,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : data frame (pandas or polars)
             The training rows.
-        y : None
-            Ignored.
+        y : array-like of shape (n_samples,), default=None
+            The classes. With them free text also gets scores.
 
         Returns
         -------
@@ -138,15 +140,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             The fitted encoder.
         """
         _check_frame(X)
-        return self.fit_blocks(lambda question, *args: [question(X, *args)])
+        labels = None if y is None else np.asarray(y)
+        return self.fit_blocks(
+            lambda question, *args: [question(X, *args)],
+            None if y is None else lambda question, *args: [question(X, labels, *args)],
+        )
 
-    def fit_blocks(self, ask):
+    def fit_blocks(self, ask, ask_labelled=None):
         """Learn from the rows of several frames, as `fit` does from all of them in one.
 
         Parameters
         ----------
         ask : callable
             ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame.
+        ask_labelled : callable, default=None
+            The same for ``question(frame, labels, *args)``.
 
         Returns
         -------
@@ -168,10 +176,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 highest[key] = np.fmax(high, highest.get(key, np.nan))
         varies = {key: lowest[key] < highest[key] for key in lowest}
         plain: dict = {"number": NumberColumn, "duration": DurationColumn, "empty": EmptyColumn}
+        free = [name for name in texts if is_free_text(counts[name], counts[name].total())]
+        of_classes: dict = dict.fromkeys(free)
+        if free and ask_labelled is not None and self.text == "topics":
+            of_classes = _merge_labelled(ask_labelled(_texts_of_classes, free), free)
         columns: dict = {}
         for name, kind in kinds.items():
-            if kind == "category":
-                columns[name] = self._column_of_texts(name, counts.pop(name))
+            if name in free and self.text == "ignore":
+                columns[name] = IgnoredColumn(name)
+            elif kind == "category":
+                columns[name] = self._column_of_texts(name, counts.pop(name), of_classes)
             elif kind == "date":
                 parts = [part for part, var in zip(PARTS, varies[name], strict=True) if var]
                 columns[name] = DateColumn(name, parts or list(PARTS[:1]))
@@ -198,14 +212,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 'text="ignore" leaves out.'
             )
 
-    def _column_of_texts(self, name, counts: Counter) -> Column:
+    def _column_of_texts(self, name, counts: Counter, of_classes: dict) -> Column:
         """Return a column of texts as levels, or as free text."""
-        if is_free_text(counts.keys(), counts.total()):
-            if self.text == "ignore":
-                return IgnoredColumn(name)
-            words, weights, topics = learn_topics(counts.keys())
-            if words:
-                return TextColumn(name, words, weights, topics)
+        model = learn_text(counts.keys(), of_classes[name]) if name in of_classes else None
+        if model is not None:
+            return TextColumn(name, model)
         often = sorted(level for level, count in counts.items() if count >= self.min_count)
         return CategoryColumn(name, often)
 
@@ -353,6 +364,33 @@ def unseen_levels(encoder: TableEncoder, X) -> dict:
             used = found[np.unique(codes[codes >= 0])]
             unseen[name] = sorted(set(used.tolist()) - set(levels))
     return unseen
+
+
+def _texts_of_classes(X, y, names: list) -> dict:
+    """Return for each column and class how many rows have each text."""
+    found: dict = {name: {} for name in names}
+    for name in names:
+        levels, codes = texts_of(X[name])
+        for label in np.unique(y).tolist():
+            of_label = codes[(y == label) & (codes >= 0)]
+            numbers = np.bincount(of_label, minlength=len(levels))
+            present = np.flatnonzero(numbers)
+            found[name][label] = dict(
+                zip(levels[present].tolist(), numbers[present].tolist(), strict=True)
+            )
+    return found
+
+
+def _merge_labelled(answers: list[dict], names: list) -> dict:
+    """Return for each column and class, in order, how many rows of all frames have each text."""
+    merged: dict = {}
+    for name in names:
+        of_label: dict = {}
+        for answer in answers:
+            for label, counts in answer[name].items():
+                of_label.setdefault(label, Counter()).update(counts)
+        merged[name] = {label: of_label[label] for label in sorted(of_label)}
+    return merged
 
 
 def encoder_of_numbers(names) -> TableEncoder:

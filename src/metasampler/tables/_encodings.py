@@ -15,7 +15,7 @@ from metasampler.tables._columns import (
 )
 from metasampler.tables._dates import PARTS, days_of_texts, find_date_format, parts_of
 from metasampler.tables._numbers import numbers_of_texts
-from metasampler.tables._text import topics_of_texts
+from metasampler.tables._text import TextModel
 from metasampler.tables._unread import may_be_unread, note_read, note_unread
 
 __all__ = [
@@ -140,23 +140,21 @@ class DateColumn(Column):
 
 @dataclass(frozen=True)
 class TextColumn(Column):
-    """Free text, with words, their weights and topics."""
+    """Free text, with its words and what they say."""
 
     kind = "text"
-    words: list[str] = field(default_factory=list)
-    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
-    topics: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    model: TextModel
 
     @property
     def feature_names(self):
-        """One name for each topic."""
-        return [f"{self.name} (topic {number + 1})" for number in range(self.topics.shape[1])]
+        """One name for each topic and each score."""
+        return [f"{self.name} ({name})" for name in self.model.names]
 
     def encode(self, column):
-        """Return the topics; a missing text has missing ones."""
+        """Return topics and scores; a missing text has missing ones."""
         levels, codes = _texts(column, self.name)
-        of_level = topics_of_texts(levels, self.words, self.weights, self.topics)
-        return list(np.vstack([of_level, np.full(self.topics.shape[1], np.nan)])[codes].T)
+        of_level = self.model.numbers_of(levels)
+        return list(np.vstack([of_level, np.full(of_level.shape[1], np.nan)])[codes].T)
 
 
 @dataclass(frozen=True)

@@ -53,11 +53,19 @@ class TableForm:
     both dense or sparse, or ``"as it is"``: then members decide what a table may hold. For the
     first two, columns of a data frame that hold no plain numbers are encoded by `encoder`.
     ``allow_nan`` says whether numbers may be missing, and ``fill_missing`` whether missing values
-    of an encoded frame become numbers below all others.
+    of an encoded frame become numbers below all others. ``text`` is that of the encoder.
     """
 
-    def __init__(self, wants: str, *, allow_nan: bool = True, fill_missing: bool = False):
+    def __init__(
+        self,
+        wants: str,
+        *,
+        allow_nan: bool = True,
+        fill_missing: bool = False,
+        text: str = "topics",
+    ):
         self.wants = wants
+        self.text = text
         self.allow_nan = allow_nan
         self.fill_missing = fill_missing
         self.encoder: TableEncoder | None = None
@@ -67,21 +75,25 @@ class TableForm:
         # What reads later frames, of which some column may not be one of plain numbers any more.
         self._of_numbers: TableEncoder | None = None
 
-    def fit(self, X) -> "TableForm":
+    def fit(self, X, y=None) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
         # Of an array there is nothing to encode.
         if hasattr(X, "columns") and is_frame(X) and 0 not in X.shape:
-            self.fit_blocks(lambda question, *args: [question(X, *args)])
+            self.fit_blocks(
+                lambda question, *args: [question(X, *args)],
+                None if y is None else lambda question, *args: [question(X, y, *args)],
+            )
         return self.settled()
 
     def settled(self) -> "TableForm":
         """Return the form, once it has learned: forests take tables of numbers as they are."""
         return TableForm("as it is") if self.fill_missing and self.encoder is None else self
 
-    def fit_blocks(self, ask, plain_names: list | None = None) -> "TableForm":
+    def fit_blocks(self, ask, ask_labelled=None, plain_names: list | None = None) -> "TableForm":
         """Learn from several frames what `fit` learns from all of their rows in one.
 
-        ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame.
+        ``ask(question, *args)`` returns what ``question(frame, *args)`` gives for each frame, and
+        ``ask_labelled`` what ``question(frame, labels, *args)`` gives.
         ``plain_names`` are the columns, if all are known to hold plain numbers: frames then need
         not be read.
         """
@@ -89,7 +101,7 @@ class TableForm:
             return self
         answers = ask(_plain_names) if plain_names is None else [plain_names]
         if any(names is None for names in answers):
-            self.encoder = TableEncoder().fit_blocks(ask)
+            self.encoder = TableEncoder(text=self.text).fit_blocks(ask, ask_labelled)
             self.categorical_features = self.encoder.categorical_features_
             if self.fill_missing:
                 lowest = np.min(ask(_lowest_encoded, self.encoder), axis=0)

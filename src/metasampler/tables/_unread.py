@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MOST_UNREAD", "may_be_unread", "note_read", "note_unread", "unread_cells"]
+__all__ = [
+    "MOST_UNREAD",
+    "may_be_unread",
+    "note_read",
+    "note_unread",
+    "quiet_cells",
+    "unread_cells",
+]
 
 #: The share of the cells with a value that may be unreadable. With more, the column holds something
 #: else than it did when the model was fitted.
@@ -103,6 +110,16 @@ def unread_cells(reader: Any = None) -> Iterator[_Unread]:
     finally:
         _collecting.reset(token)
     found.settle()
+
+
+@contextmanager
+def quiet_cells() -> Iterator[None]:
+    """Say nothing of cells that cannot be read: they have been read before."""
+    token = _collecting.set(_Unread())
+    try:
+        yield
+    finally:
+        _collecting.reset(token)
 
 
 def note_unread(name: Any, kind: str, values: np.ndarray, levels, codes) -> None:
