@@ -59,7 +59,7 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
         assert_allclose(proba[start : start + len(part)], expected, atol=1e-12)
         start += len(part)
     # The members are trained on all rows, as they are where nothing is held out in turn.
-    plain = clone(clf).set_params(calibration="sigmoid").fit(*given)
+    plain = clone(clf).set_params(calibration="sigmoid").fit(*given, **rows_of_the_user)
     for mine, other in zip(clf.estimators_samples_, plain.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
 
