@@ -1,27 +1,25 @@
-"""Speed as ratios of CPU time within one run: medians of interleaved repeats, one thread.
+"""Speed as ratios of CPU time within one run: medians of interleaved repeats.
 
     python benchmarks/speed.py                       all parts
     python benchmarks/speed.py --only meta-training  one of them
     python benchmarks/speed.py --only baselines --python elsewhere/bin/python
     python benchmarks/speed.py --only tables wide --repeats 1
 
-A ratio compares what this run measured with what this run measured: machines are noisy, seconds
-are only there to give an idea. Meta-training uses the authors' Mammography split where
-METASAMPLER_DATA_HOME has it, and otherwise made-up data of the same shape. The baselines are also
-compared with imbalanced-ensemble, which cannot be installed beside a current scikit-learn: with
---python in the interpreter that has it, otherwise by seconds that were measured elsewhere. Tables
-are those of METASAMPLER_DATA_HOME, or made up where it has none; "wide" has 300,000 rows of 500
-columns, takes minutes and 5 GB, and runs only if it is asked for; so do "threads" and "walls" (all
-46 tables), whose clock counts only on a machine with nothing else to do.
+Fits run as a user runs them: with ``n_jobs=1``, and no variable that limits the threads of BLAS.
+"small" shows what these threads cost. A ratio compares what this run measured with what this run
+measured: machines are noisy, seconds are only there to give an idea. Meta-training uses the
+authors' Mammography split where METASAMPLER_DATA_HOME has it, and otherwise made-up data of the
+same shape. The baselines are also compared with imbalanced-ensemble, which cannot be installed
+beside a current scikit-learn: with --python in the interpreter that has it, otherwise by seconds
+that were measured elsewhere. Tables are those of METASAMPLER_DATA_HOME, or made up where it has
+none; "wide" has 300,000 rows of 500 columns, takes minutes and 5 GB, and runs only if it is asked
+for; so do "threads" and "walls" (all 46 tables), whose clock counts only on a machine with nothing
+else to do.
 """
-
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import cProfile
+import os
 import pstats
 import subprocess
 import sys
@@ -643,6 +641,45 @@ class LongestChain:
         return self._local.seconds, time.process_time() - start
 
 
+def small(repeats):
+    """Compare fits and predictions of small tables with the same on one thread of BLAS."""
+    limits = [
+        f"{name}={os.environ[name]}"
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        if name in os.environ
+    ]
+    if limits:
+        console.print(f"{', '.join(limits)} hides what threads of BLAS cost.")
+    of_three = make_classification(
+        1500, 20, n_informative=6, n_classes=3, weights=[0.8, 0.14], random_state=0
+    )
+    of_two = make_classification(1500, 20, weights=[0.9], random_state=0)
+    cases = {
+        "default": (MesaClassifier(random_state=0), of_two),
+        "fast": (MesaClassifier(recipe="fast", random_state=0), of_two),
+        "three classes": (MesaClassifier(random_state=0), of_three),
+        "ten trees": (MesaClassifier(DecisionTreeClassifier(), 10, random_state=0), of_two),
+        "UnderBagging": (
+            ensemble.UnderBaggingClassifier(validation_fraction=0.2, random_state=0),
+            of_two,
+        ),
+    }
+    for title, (clf, (X, y)) in cases.items():
+
+        def fit(clf=clf, X=X, y=y):
+            # Long enough for the clock of the process.
+            for _ in range(3):
+                clone(clf).fit(X, y).predict(X)
+
+        def fit_on_one(fit=fit):
+            with threadpool_limits(1, user_api="blas"):
+                fit()
+
+        times = measure({"one thread of BLAS": fit_on_one, "as it is": fit}, repeats)
+        name = f"{title}: three fits of {len(X):,} rows, and predictions"
+        report(name, times, "one thread of BLAS", {"as it is": 1.2})
+
+
 def fits_with_threads(X, y, numbers):
     """Return fits of LightGBM and of the default, by title, for several numbers of threads."""
     from lightgbm import LGBMClassifier
@@ -756,6 +793,7 @@ PARTS = {
     "growth": growth,
     "import": imports,
     "tables": tables,
+    "small": small,
     "threads": threads,
     "walls": walls,
     "foreign": foreign,

@@ -14,7 +14,7 @@ import pytest
 
 from metasampler import MesaClassifier
 from metasampler.cli import _parts_input
-from metasampler.ensemble import _held_out, _mesa, _teams
+from metasampler.ensemble import _held_out, _mesa, _recipes
 from metasampler.growth import _data, _hold_out, _rules, _weights
 from metasampler.large import _merging
 from metasampler.meta import SoftActorCritic
@@ -87,8 +87,8 @@ def left_over(page: str, held: list[str]) -> list[str]:
 
 def of_code() -> dict[str, list[str]]:
     """Return sentences of the guide, made of what the code says."""
-    few, sharp = _teams.ENOUGH_ROWS, _teams._ENOUGH_FOR_SIGNAL
-    recipe, fast, best = (_teams.RECIPES[name] for name in ("default", "fast", "best"))
+    few, sharp = _recipes.ENOUGH_ROWS, _recipes._ENOUGH_FOR_SIGNAL
+    recipe, fast, best = (_recipes.RECIPES[name] for name in ("default", "fast", "best"))
     n_members = [r.n_scouts + r.n_boosters + r.n_trees for r in (recipe, fast)]
     watched, folds = _data.MAX_EVALUATION_ROWS, 10
     rivals = WithRivals.DEFAULT
@@ -116,7 +116,7 @@ def of_code() -> dict[str, list[str]]:
         ],
         "docs/guide/reading-a-fit.md": [
             signal,
-            f"Below {_teams._NOISY:.0f} the fit expects noise",
+            f"Below {_recipes._NOISY:.0f} the fit expects noise",
         ],
         "docs/guide/members.md": [f"Rivals take up to {n_rivals} fits more"],
         "docs/guide/sampler.md": [

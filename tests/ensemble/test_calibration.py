@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize, root
+from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score, brier_score_loss
 from sklearn.model_selection import train_test_split
-from threadpoolctl import threadpool_limits
 from tree_mesa import tree_mesa
 
 from metasampler.ensemble import (
@@ -18,7 +19,7 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.ensemble._calibration import PriorCalibration, _dot, make_calibration
+from metasampler.ensemble._calibration import PriorCalibration, fit_sigmoid, make_calibration
 
 ENSEMBLES = [
     tree_mesa,
@@ -149,14 +150,76 @@ def test_inside_calibrated_classifier_cv(split):
     assert brier_score_loss(y_test, outer.predict_proba(X_test)[:, 1]) < raw
 
 
-@given(st.integers(1, 40_000))
-@settings(max_examples=20)
-def test_sums_of_products_do_not_depend_on_threads(size):
-    rng = np.random.default_rng(size)
-    a, b = rng.random((2, size))
-    with threadpool_limits(1, user_api="blas"):
-        alone = _dot(a, b)
-        if size <= 1 << 13:
-            assert alone == a @ b
-    assert _dot(a, b) == alone
-    assert alone == pytest.approx(a @ b)
+def cross_entropy(scores, is_class, weights, added):
+    """Platt's loss of slope and intercept, and its gradient."""
+    n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
+    more = 2 * added
+    targets = np.where(is_class, (n_in + added) / (n_in + more), added / (n_out + more))
+
+    def loss(parameters):
+        logits = parameters[0] * scores + parameters[1]
+        residuals = weights * (expit(logits) - targets)
+        value = np.sum(weights * (np.logaddexp(0, logits) - targets * logits))
+        return value, np.array([np.sum(residuals * scores), residuals.sum()])
+
+    return loss
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n_rows=st.integers(10, 800),
+    scale=st.sampled_from([1e-3, 1.0, 300.0]),
+    gap=st.floats(-2, 6),
+    decimals=st.sampled_from([0, 12]),
+    weighted=st.booleans(),
+    added=st.sampled_from([0.2, 1.0]),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_sigmoid_is_the_best_within_its_bounds(
+    seed, n_rows, scale, gap, decimals, weighted, added
+):
+    rng = np.random.default_rng(seed)
+    is_class = rng.random(n_rows) < rng.choice([0.02, 0.2, 0.5])
+    is_class[:2] = True, False
+    scores = scale * np.round(rng.normal(size=n_rows) + gap * is_class, decimals)
+    weights = rng.exponential(size=n_rows) if weighted else np.ones(n_rows)
+    slope, intercept = fit_sigmoid(scores, is_class, weights if weighted else None, added)
+    loss = cross_entropy(scores, is_class, weights / weights.mean(), added)
+    value, gradient = loss((slope, intercept))
+    assert 1e-3 <= slope <= 60
+    # No way leads down, but for one beyond a bound of the slope.
+    down = -gradient[0]
+    if np.isclose(slope, [1e-3, 60], rtol=1e-12).any():
+        down = max(down, 0) if slope < 1 else min(down, 0)
+    assert abs(down) < 1e-8 * n_rows * scale * (1 + abs(gap))
+    assert abs(gradient[1]) < 1e-8 * n_rows
+    # As scipy finds it, begun again until it is as exact.
+    found = np.array([1.0, 0.0])
+    for _ in range(5):
+        options = {"ftol": 0, "gtol": 1e-13, "maxiter": 5000, "maxls": 60}
+        bounds = [(1e-3, 60), (None, None)]
+        found = minimize(loss, found, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    assert value <= loss(found)[0] * (1 + 1e-10)
+
+
+def test_the_sigmoid_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    is_class = rng.random(1000) < 0.1
+    scores = rng.normal(size=1000) + 2 * is_class
+    loss = cross_entropy(scores, is_class, np.ones(1000), 1.0)
+    found = root(lambda parameters: loss(parameters)[1], [1.0, 0.0], tol=1e-14).x
+    np.testing.assert_allclose(fit_sigmoid(scores, is_class), found, rtol=1e-10)
+
+
+@pytest.mark.parametrize("score", [0.0, 0.3, -1e6])
+def test_the_sigmoid_of_equal_scores_is_the_share_of_the_class(score):
+    is_class = np.arange(50) < 5
+    fitted = fit_sigmoid(np.full(50, score), is_class)
+    # Platt's rows are added.
+    assert fitted(score) == pytest.approx((5 * 6 / 7 + 45 * 1 / 47) / 50, rel=1e-9)
+
+
+def test_the_sigmoid_of_separated_classes_is_as_steep_as_it_may_be():
+    scores = np.repeat([0.0, 1e-3], 5000)
+    assert fit_sigmoid(scores, scores > 0).slope == pytest.approx(60, rel=1e-12)
+    assert fit_sigmoid(scores, scores == 0).slope == 1e-3

@@ -20,7 +20,7 @@ from metasampler.ensemble import (
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
 )
-from metasampler.ensemble._teams import RECIPES
+from metasampler.ensemble._recipes import RECIPES
 from metasampler.policy import ConstantPolicy, WithRivals, load_policy
 
 

@@ -39,12 +39,13 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
             yield turn
 
     monkeypatch.setattr(MemoryRows, "held_out_in_turn", spy)
-    rows_of_the_user = {"X_val": X[400:], "y_val": y[400:]} if own else {}
-    given = (X[:400], y[:400]) if own else (X, y)
+    given, apart = (X, y), {}
+    if own:
+        given, apart = (X[:400], y[:400]), {"X_val": X[400:], "y_val": y[400:]}
     clf = tree_mesa(
         DecisionTreeClassifier(), 5, meta_sampler="random", leaf_smoothing=0, refit=True
     )
-    clf.set_params(random_state=3).fit(*given, **rows_of_the_user)
+    clf.set_params(random_state=3).fit(*given, **apart)
     proba, codes = seen[0]["proba"], seen[0]["codes"]
     assert len(parts) == 4
     valid = np.setdiff1d(np.arange(len(y)), np.concatenate(parts))
@@ -59,7 +60,7 @@ def test_parts_held_out_in_turn_by_hand(imbalanced, by_hand, seen, own, monkeypa
         assert_allclose(proba[start : start + len(part)], expected, atol=1e-12)
         start += len(part)
     # The members are trained on all rows, as they are where nothing is held out in turn.
-    plain = clone(clf).set_params(calibration="sigmoid").fit(*given, **rows_of_the_user)
+    plain = clone(clf).set_params(calibration="sigmoid").fit(*given, **apart)
     for mine, other in zip(clf.estimators_samples_, plain.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
 

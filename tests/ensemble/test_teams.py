@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
 from metasampler.ensemble._calibration import Blend, SigmoidCalibration
-from metasampler.ensemble._teams import RECIPES, Recipe
+from metasampler.ensemble._recipes import RECIPES, Recipe
 from metasampler.growth import Growth
 from metasampler.policy import ConstantPolicy, load_policy, signal_state
 from metasampler.tables import TreeTable, lowest_values

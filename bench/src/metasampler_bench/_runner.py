@@ -28,7 +28,7 @@ __all__ = ["Runner", "TimeLimitError", "source_commit"]
 
 _PACKAGES = (
     *("metasampler", "scikit-learn", "imbalanced-learn", "numpy", "scipy"),
-    *("pandas", "lightgbm", "xgboost", "xgboost-cpu", "catboost"),
+    *("pandas", "lightgbm", "xgboost", "xgboost-cpu", "catboost", "flaml", "autogluon.tabular"),
 )
 
 

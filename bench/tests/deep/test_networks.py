@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from metasampler_bench import METHODS
 from metasampler_bench.deep import WEIGHTINGS, NetworkClassifier
 from metasampler_bench.deep._network import import_torch, logistic_losses
+from metasampler_bench.deep._weightings import GradientHarmonising
 
 SMALL = {"n_steps": 60, "batch_size": 32, "hidden_layer_sizes": (8,), "random_state": 0}
 
@@ -40,6 +41,20 @@ def test_every_rule_learns_and_repeats_itself(weighting):
     # The weights that did best on the validation rows are those that are kept.
     valid = average_precision_score(y[400:500] == "rare", first.predict_proba(X[400:500])[:, 1])
     assert valid == pytest.approx(first.validation_scores_.max())
+
+
+def test_regions_of_gradients_count_the_same():
+    torch = import_torch()
+    rule = GradientHarmonising()
+    # Norms 1 - exp(-loss): 90 rows in the first region, 9 near a half and one in the last.
+    losses = torch.cat([torch.full((90,), 0.01), torch.full((9,), 0.7), torch.full((1,), 9.0)])
+    weights = rule(losses)
+    assert float(weights.sum()) == pytest.approx(1)
+    parts = [float(part.sum()) for part in (weights[:90], weights[90:99], weights[99:])]
+    np.testing.assert_allclose(parts, 1 / 3, rtol=1e-5)
+    # Counts are remembered: a region that was full weighs little for a while.
+    again = rule(losses[-1:].repeat(100))
+    assert float(again[0]) == pytest.approx(1 / (0.75 * 1 + 0.25 * 100))
 
 
 def test_long_steps_do_not_end_the_training():

@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from metasampler.ensemble._teams import RECIPES
+from metasampler.ensemble._recipes import RECIPES
 from metasampler.growth import (
     Adapter,
     Growth,

@@ -13,8 +13,8 @@ from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._pool import ENOUGH_ROWS, SoftmaxCalibration
@@ -33,8 +33,13 @@ _FEWEST_ROWS_FOR_SIGMOID = 5
 # rows from saturating it, and keeps a blend that is right from saying so.
 _ADDED_ROWS, _ADDED_ROWS_TO_BLENDS = 1.0, 0.2
 
-# OpenBLAS shares products of more than 10,000 numbers.
-_BLOCK = 1 << 13
+# The bounds of a sigmoid's slope keep the order of the scores, whatever the held-out rows say: a
+# steeper one would round different scores to the same probability.
+_FLATTEST, _STEEPEST = 1e-3, 60.0
+
+# Newton's steps at most, the shortest of them, when a last step is exact enough, and what counts as
+# scores that are all the same.
+_MAX_STEPS, _SHORTEST, _CLOSE, _SINGULAR = 100, 1e-10, 1e-12, 1e-14
 
 # The smallest probability that has a logarithm.
 _LEAST = np.finfo(float).tiny
@@ -226,7 +231,7 @@ class SigmoidCalibration:
         old = self.functions[0]
         logits = old.slope * self._scores(proba)[:, 1] + old.intercept
         targets = _targets(codes == 1, weights, added)
-        shift = brentq(lambda by: _dot(weights, expit(logits + by) - targets), -50, 50)
+        shift = brentq(lambda by: np.sum(weights * (expit(logits + by) - targets)), -50, 50)
         new = copy(self)
         new.prior, new.functions = prior, [Sigmoid(old.slope, old.intercept + shift)]
         return new
@@ -235,7 +240,9 @@ class SigmoidCalibration:
         if not self.of_log_odds:
             return proba
         # Of the other classes together: 1 - p would be 0 where a class is all but certain.
-        others = proba @ (1 - np.eye(proba.shape[1]))
+        # A product of matrices would start threads of BLAS.
+        two = proba.shape[1] == 2
+        others = proba[:, ::-1] if two else proba @ (1 - np.eye(proba.shape[1]))
         return np.log(np.maximum(proba, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
 
@@ -251,27 +258,65 @@ def fit_sigmoid(scores, is_class, weights=None, added: float = _ADDED_ROWS) -> S
     # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
     # their weights.
     weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
-    n_in, n_out = weights[is_class].sum(), weights[~is_class].sum()
     targets = _targets(is_class, weights, added)
-
-    def loss(parameters):
-        logits = parameters[0] * scores + parameters[1]
-        residuals = weights * (expit(logits) - targets)
-        value = _dot(weights, np.logaddexp(0, logits) - targets * logits)
-        return value, np.array([_dot(residuals, scores), residuals.sum()])
-
-    start = np.array([1.0, np.log((n_in + 1) / (n_out + 1))])
-    # The bounds keep the order of the scores, whatever the held-out rows say: a steeper sigmoid
-    # would round different scores to the same probability.
-    bounds = [(1e-3, 60.0), (None, None)]
-    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return Sigmoid(*map(float, fitted.x))
+    return Sigmoid(*map(float, _fit_logistic(scores, targets, weights)))
 
 
-def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the sum of products, in blocks that BLAS does not share among threads."""
-    # Threads would change its last bits with their number, and take longer than they save.
-    return sum(a[n : n + _BLOCK] @ b[n : n + _BLOCK] for n in range(0, len(a), _BLOCK))
+def _fit_logistic(
+    scores: np.ndarray, targets: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """Return the slope, within its bounds, and the intercept with the least cross-entropy.
+
+    Newton's method on two parameters. By hand because scipy's L-BFGS-B calls BLAS, which starts
+    threads that cost more than a small fit.
+    """
+    centre, unit = float(scores.mean()), float(scores.std())
+    if unit <= _SINGULAR * abs(centre):
+        unit = 1.0  # all scores are the same
+    scores = (scores - centre) / unit
+    flattest, steepest = _FLATTEST * unit, _STEEPEST * unit
+    least_curvature = _SINGULAR * float(np.sum(weights))
+
+    def loss(slope: float, intercept: float) -> float:
+        logits = slope * scores + intercept
+        return float(np.sum(weights * (np.logaddexp(0, logits) - targets * logits)))
+
+    slope = min(max(1.0, flattest), steepest)
+    intercept = float(logit(np.average(targets, weights=weights)))
+    value = loss(slope, intercept)
+    for _ in range(_MAX_STEPS):
+        proba = expit(slope * scores + intercept)
+        residuals, curvature = weights * (proba - targets), weights * proba * (1 - proba)
+        slope_gradient, gradient = float(np.sum(residuals * scores)), float(np.sum(residuals))
+        a, b = float(np.sum(curvature * scores**2)), float(np.sum(curvature * scores))
+        c = max(float(np.sum(curvature)), least_curvature)
+        determinant = a * c - b * b
+        slope_step = 0.0
+        if determinant > _SINGULAR * a * c:
+            slope_step = (b * gradient - c * slope_gradient) / determinant
+        limit = steepest if slope_step > 0 else flattest
+        if slope == limit:
+            slope_step = 0.0
+        step = -(gradient + b * slope_step) / c
+        # On the way to a bound the step gets shorter, so that it stays a way down.
+        room = (limit - slope) / slope_step if slope_step else np.inf
+        size = min(1.0, room)
+        descent = slope_gradient * slope_step + gradient * step
+        while size > _SHORTEST:
+            new = limit if size == room else slope + size * slope_step, intercept + size * step
+            new_value = loss(*new)
+            if new_value <= value + 1e-4 * size * descent:
+                break
+            size /= 2
+        else:
+            break  # rounding is all that is left
+        (slope, intercept), value = new, new_value
+        # The error is squared by every full step.
+        if size == 1 and -descent <= _CLOSE * value:
+            break
+    # Rounding must not lead beyond the bounds.
+    slope = min(max(slope / unit, _FLATTEST), _STEEPEST)
+    return slope, intercept - slope * centre
 
 
 def _normalise(proba: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ decision trees and extra trees. Samples that are drawn by errors gain nothing on
 boosters gain nothing besides scouts (`metasampler study class-draws`).
 """
 
-from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -16,8 +14,9 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._pool import largest_within
-from metasampler.ensemble._teams import Recipe, Team
-from metasampler.growth import Growth, GrowthData, Stream, make_adapters
+from metasampler.ensemble._recipes import Recipe
+from metasampler.ensemble._teams import Growing, Plan, Team
+from metasampler.growth import Growth, GrowthData, Policy, Stream
 
 # The weight of a class in a member is that of its rows to the power of 1 - this.
 _BALANCE = 0.5
@@ -59,43 +58,56 @@ class ManyClassRecipe(Recipe):
             )
         return replace(self, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
 
-    def teams(self, plan, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
-        """Yield scouts, then trees."""
-        streams, n_jobs = data.streams, ensemble.n_jobs
-        if ensemble.leaf_smoothing == "auto":
+    def smoothing(self, leaf_smoothing, plan: Plan, n_classes: int) -> float:
+        """Return by how much leaves of trees are smoothed."""
+        if leaf_smoothing == "auto":
             # One row in all, not one of each class: leaves of few rows must be able to tell.
-            smoothing = 1 / data.n_classes
+            return 1 / n_classes
+        return super().smoothing(leaf_smoothing, plan, n_classes)
+
+    def scouts(self, data: GrowthData, growing: Growing) -> Team:
+        """Return the team that goes first: each member sees all rows but a fold."""
         factors = class_factors(data.counts, data.class_weights, data.counts)
         rows = data.for_team(np.inf, class_factors=factors)
-        growth = Growth(rows, self.scout_adapter(rows, n_jobs), streams.child(Stream.TEAM, 0))
-        growth.score_steps = False
-        yield [Team("scouts", growth, None, self.n_scouts)]
-        sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
-        kinds = many_class_trees(int(sizes.sum()), data.n_classes, self.n_trees)
-        rows, policy = self._rows_of_trees(plan, ensemble, data, kinds, sizes)
-        n_extra = self.n_trees // 2
-        teams = []
-        for number, name, kind, n_trees in (
-            (1, "trees", kinds[0], self.n_trees - n_extra),
-            (2, "extra trees", kinds[1], n_extra),
-        ):
-            if n_trees:
-                adapters = make_adapters(kind, rows.tables, data.n_classes, n_jobs, smoothing)
-                growth = Growth(rows, adapters, streams.child(Stream.TEAM, number))
-                growth.score_steps = False
-                teams.append(Team(name, growth, deepcopy(policy), n_trees))
-        yield teams
+        adapter, streams = self.scout_adapter(rows, growing.n_jobs), data.streams
+        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 0), score_steps=False)
+        return Team("scouts", growth, None, self.n_scouts)
 
-    @staticmethod
-    def _rows_of_trees(plan, ensemble, data: GrowthData, kinds: list, sizes: np.ndarray) -> tuple:
-        """Return the rows of trees, and the policy that draws them."""
+    def policies(self, signal: float) -> dict[str, Policy | None]:
+        """Return what draws the rows of trees, by the names of their teams: nothing."""
+        return {"trees": None, "extra trees": None}
+
+    def trees_to_train_with(self, data: GrowthData, signal: float) -> list:
+        """Return the base estimators that a sampler is meta-trained with."""
+        sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
+        return many_class_trees(int(sizes.sum()), data.n_classes, self.n_trees)
+
+    def followers(
+        self, plan: Plan, scouts: Team, data: GrowthData, policies: dict, growing: Growing
+    ) -> list[Team]:
+        """Return decision trees and extra trees."""
+        decision_tree, extra_tree = self.trees_to_train_with(data, 0.0)
         if plan.universal:
+            sizes = largest_within(data.counts, _MOST_ROWS_OF_A_TREE)
             factors = class_factors(data.counts, data.class_weights, sizes)
             most = int(sizes.max())
-            return data.for_team(np.inf, trees=True, max_rows=most, class_factors=factors), None
-        # A sampler of the user's own has rows to choose only in balanced samples.
-        policy = ensemble._policies_of_teams(plan, kinds, data).get("trees")
-        return data.for_team(ensemble.sampling_ratio, trees=True), policy
+            rows = data.for_team(np.inf, trees=True, max_rows=most, class_factors=factors)
+        else:
+            # A sampler of the user's own has rows to choose only in balanced samples.
+            rows = data.for_team(growing.sampling_ratio, trees=True)
+        n_extra = self.n_trees // 2
+        teams = []
+        for number, name, tree, n_trees in (
+            (1, "trees", decision_tree, self.n_trees - n_extra),
+            (2, "extra trees", extra_tree, n_extra),
+        ):
+            if n_trees:
+                adapters, streams = growing.adapters(tree, rows), data.streams
+                growth = Growth(
+                    rows, adapters, streams.child(Stream.TEAM, number), score_steps=False
+                )
+                teams.append(Team(name, growth, policies[name], n_trees))
+        return teams
 
 
 def class_factors(counts: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -14,7 +14,8 @@ from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
-from metasampler.ensemble._teams import ENOUGH_ROWS, RECIPES, Plan
+from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
+from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
 from metasampler.policy import (
@@ -356,30 +357,32 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     def _plan(self, counts):
         universal = isinstance(self.meta_sampler, str) and self.meta_sampler == _UNIVERSAL
-        n_members, part = self.n_estimators, self.validation_fraction
+        n_members, fraction = self.n_estimators, self.validation_fraction
         name = self.recipe
         if self.estimator is not None:
             self._check_no_recipe()
-            kinds = resolve_kinds(self.estimator)
-            resolve_leaf_smoothing(self.leaf_smoothing, kinds)
-            part = 0.2 if part == "auto" else part
-            return Plan(kinds, n_members or _N_MEMBERS, part, None, universal)
+            estimators = resolve_kinds(self.estimator)
+            resolve_leaf_smoothing(self.leaf_smoothing, estimators)
+            fraction = 0.2 if fraction == "auto" else fraction
+            return Plan(estimators, n_members or _N_MEMBERS, fraction, None, universal)
         if len(counts) > 2:
             many = MANY_CLASS_RECIPES[name].sized_for(counts, n_members)
-            kinds = [many.scout(1), *many_class_trees(1, 1, 1)]
-            part = HELD_OUT if part == "auto" else part
-            return Plan(kinds, many.n_members, part, many, universal)
+            estimators = [many.scout(1), *many_class_trees(1, 1, 1)]
+            fraction = HELD_OUT if fraction == "auto" else fraction
+            return Plan(estimators, many.n_members, fraction, many, universal)
         recipe, n_smallest = RECIPES[name], min(counts, default=np.inf)
         if n_smallest < ENOUGH_ROWS:
             # A fast fit of few rows has none to spare, unless a setting needs them.
             spares = not (name == "fast" and universal) or self.calibration == "sigmoid"
-            if part == "auto":
-                part = 0.2 if spares or needs_held_out_rows(self.threshold) else None
-            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, part, None, universal)
+            if fraction == "auto":
+                fraction = 0.2 if spares or needs_held_out_rows(self.threshold) else None
+            return Plan(recipe.trees(np.inf), n_members or recipe.n_few, fraction, None, universal)
         recipe = recipe.sized(n_smallest, n_members)
-        kinds = [recipe.scout(1), *recipe.trees(1.0)]
-        part = 0.1 if part == "auto" else part
-        return Plan(kinds, recipe.n_members, part, recipe, universal)
+        estimators = [recipe.scout(1), *recipe.trees(1.0)]
+        fraction = 0.1 if fraction == "auto" else fraction
+        # Read before the work: a sampler that is not there is found now.
+        policies = {"boosters": load_policy("boosters")} if universal else {}
+        return Plan(estimators, recipe.n_members, fraction, recipe, universal, policies)
 
     def _check_no_recipe(self) -> None:
         """Refuse an estimator beside a recipe, or a recipe in its place."""
@@ -394,16 +397,23 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 "of its own. Set one of them."
             )
 
-    def _policies_of_teams(self, plan, trees: list, data) -> dict:
-        """Return what draws the rows of each team where the user says it."""
-        if self._resumes() and "trees" in self._policies:
-            return deepcopy(self._policies)
+    def _policies_of(self, plan, data, signal=None):
+        # Copies: an interrupt must leave no notes of this fit in the policies of the last.
+        known = deepcopy(self._policies) if self._resumes() else {}
+        if plan.recipe is None:
+            return known if "members" in known else {"members": self._make_policy(plan, data)}
+        of_trees = plan.recipe.policies(signal)
+        if plan.universal:
+            return of_trees | plan.policies
+        if "trees" in known:
+            return of_trees | known
         # A sampler that is meta-trained here learns from trees: they are quick.
+        trees = plan.recipe.trees_to_train_with(data, signal)
         rows = data.for_team(self.sampling_ratio, trees=True).holding_out_a_fold()
-        policy = self._make_policy(plan._replace(kinds=trees), rows)
+        policy = self._make_policy(plan._replace(estimators=trees), rows)
         if _reads_the_signal(policy):
-            return {"boosters": policy}
-        return {name: deepcopy(policy) for name in ("boosters", "trees", "sharp trees")}
+            return of_trees | {"boosters": policy}
+        return {name: deepcopy(policy) for name in ("boosters", *of_trees)}
 
     def _make_policy(self, plan, data):
         """Return what chooses mu; a sampler that is not fitted is meta-trained here."""
@@ -450,11 +460,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
                 "and y_val, or a validation_fraction."
             )
         if not is_sampler or given.__sklearn_is_fitted__():
-            kinds = plan.kinds
+            estimators = plan.estimators
             if plan.recipe is not None:
                 boosters = plan.recipe.scout(1)
-                kinds = boosters if _reads_the_signal(policy) else [boosters, *kinds]
-            warn_of_other_kind(policy, kinds)
+                estimators = boosters if _reads_the_signal(policy) else [boosters, *estimators]
+            warn_of_other_kind(policy, estimators)
         return policy
 
     def _fitted_sampler(self, given, plan, data):
@@ -463,9 +473,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         if sampler.__sklearn_is_fitted__() or not data.has_validation:
             return sampler
         sampler.set_params(
-            estimator=clone(plan.kinds, safe=False),
+            estimator=clone(plan.estimators, safe=False),
             sampling_ratio=self.sampling_ratio,
-            validation_fraction=plan.held_out_part or sampler.validation_fraction,
+            validation_fraction=plan.held_out_fraction or sampler.validation_fraction,
             scoring=self.scoring,
             random_state=data.streams.entropy,
         )

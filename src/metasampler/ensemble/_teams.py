@@ -1,52 +1,53 @@
-"""What a fit is going to grow: one team of members, or the teams of the default.
+"""What a fit is going to do, and the teams that it grows."""
 
-The notes of `MesaClassifier` say what scouts, boosters and trees are. A scout stops by the log-loss
-of rows it leaves out: early where labels are mostly noise. The number of its rounds, at a learning
-rate of 0.1, is the *signal* of a table, which sets the other teams: with much signal hard rows
-teach, with little they are noise. `metasampler bench tables` has the figures.
-"""
-
-from collections.abc import Iterator
-from copy import deepcopy
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-
-import numpy as np
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metasampler.growth import (
+    Adapters,
     Growth,
     GrowthData,
     Policy,
-    Stream,
     make_adapters,
+    resolve_leaf_smoothing,
 )
-from metasampler.policy import ConstantPolicy, load_policy
 
-# With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
-# that was measured, and there teams are ahead (`metasampler study few-positives`).
-ENOUGH_ROWS = 25
+if TYPE_CHECKING:
+    from metasampler.ensemble._recipes import Recipe
 
-# With fewer rows of the smallest class scouts may take signal for noise, and what they find makes
-# trees too blunt: sharp ones join the teams, so many for each tree.
-_ENOUGH_FOR_SIGNAL = 200
-_SHARP_TREES = 2
+__all__ = ["Growing", "Plan", "Team", "make_own_team"]
 
-# What takes the place of the signal where scouts have no rows to stop by.
-_UNKNOWN_SIGNAL = 60.0
 
-# From so many columns on scouts look at a part of them a tree.
-_MANY_COLUMNS = 20
+class Plan(NamedTuple):
+    """What a fit is going to do. Parameters and the sizes of the classes decide it."""
 
-# Below this signal hard rows are noise.
-_NOISY = 45.0
+    #: The base estimator of the members, or a list of those that take turns.
+    estimators: Any
+    #: How many members there are to be, over all teams.
+    n_members: int
+    #: The fraction of each class that members do not see.
+    held_out_fraction: float | None
+    #: What the teams are made of; None for one team of the base estimators.
+    recipe: "Recipe | None" = None
+    #: Whether rows are drawn by the samplers that come with the package, which also work where a
+    #: class has a single row, which cannot be held out.
+    universal: bool = False
+    #: The policies of teams that are known before any row is looked at, by the names of the teams.
+    policies: dict[str, Any] = {}
 
-# The mu of trees where hard rows teach.
-_MU_OF_TREES = 0.9
+    @property
+    def rotates(self) -> bool:
+        """Whether members leave out folds in rotation, instead of the same rows."""
+        return self.recipe is not None
+
+    def smoothing(self, leaf_smoothing, n_classes: int) -> float:
+        """Return by how much leaves of trees are smoothed."""
+        if self.recipe is None:
+            return resolve_leaf_smoothing(leaf_smoothing, self.estimators)
+        return self.recipe.smoothing(leaf_smoothing, self, n_classes)
 
 
 class Team(NamedTuple):
-    """One part of an ensemble: what grows, how, and how far."""
+    """One share of an ensemble: what grows, how, and how far."""
 
     name: str
     growth: Growth
@@ -56,242 +57,21 @@ class Team(NamedTuple):
     n_votes: int = 1
 
 
-class Plan(NamedTuple):
-    """What a fit is going to do, decided before any row is looked at."""
+class Growing(NamedTuple):
+    """The settings that all teams of a fit have in common."""
 
-    #: The base estimator of the members, or several that alternate.
-    kinds: Any
-    #: How many members there are to be, over all teams.
-    n_members: int
-    #: Part of each class that members do not see.
-    held_out_part: float | None
-    #: What the teams are made of; None for one team of the given kinds.
-    recipe: "Recipe | None" = None
-    #: Whether rows are drawn by the samplers that come with the package, which also work where a
-    #: class has a single row, of which none can be held out.
-    universal: bool = False
+    n_jobs: Any
+    smoothing: float
+    sampling_ratio: float
 
-    @property
-    def rotates(self) -> bool:
-        """Whether members leave parts of the rows out in rotation, instead of the same rows."""
-        return self.recipe is not None
-
-    def make_data(self, ensemble, entropy, source, validation) -> GrowthData:
-        """Check what `fit` got and return the rows as members take them."""
-        return source.make_rows(
-            **validation,
-            estimator=self.kinds,
-            validation_fraction=self.held_out_part,
-            sampling_ratio=ensemble.sampling_ratio,
-            scoring=ensemble.scoring,
-            streams=entropy,
-            owner=ensemble,
-            must_hold_out=not self.universal,
-            rotate=self.rotates,
-            max_rows=ensemble.max_rows,
+    def adapters(self, estimators, rows: GrowthData, categories=()) -> Adapters:
+        """Return the adapters of members on some rows."""
+        return make_adapters(
+            estimators, rows.tables, rows.n_classes, self.n_jobs, self.smoothing, categories
         )
 
-    def teams(self, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
-        """Yield the parts of the ensemble: those that can grow side by side, then what follows."""
-        if self.recipe is not None:
-            yield from self.recipe.teams(self, ensemble, data, smoothing)
-            return
-        categories = data.form.categorical_features
-        adapter = make_adapters(
-            self.kinds, data.tables, data.n_classes, ensemble.n_jobs, smoothing, categories
-        )
-        growth = Growth(data, adapter, data.streams)
-        if ensemble._resumes():
-            # A copy: an interrupt must leave no notes of this fit in the policy of the last.
-            policy = deepcopy(getattr(ensemble, "_policies", {}).get("members"))
-        else:
-            policy = ensemble._make_policy(self, data)
-        yield [Team("members", growth, policy, self.n_members)]
 
-
-@dataclass(frozen=True)
-class Recipe:
-    """How many members of each team there are, and how long scouts and boosters may be."""
-
-    n_scouts: int = 2
-    n_boosters: int = 4
-    n_trees: int = 24
-    #: Set by the size of the smallest class, see `sized`.
-    n_sharp_trees: int = 0
-    #: That of the scouts. After a number of rounds it doubles: by then there is much to learn.
-    learning_rate: float = 0.2
-    doubles_after: int = 40
-    #: When a scout stops at the latest, and after how many rounds without gain.
-    max_scout_rounds: int = 80
-    patience: int = 10
-    #: The most rounds of a booster.
-    max_rounds: int = 75
-    #: How often a booster may go over as many rows as the table has: where it gets a large part of
-    #: them, it has fewer rounds.
-    max_passes: float = np.inf
-    #: LightGBM's ``reg_lambda`` of scouts and boosters.
-    penalty: float = 5.0
-    #: What a scout's round counts in the signal, at a learning rate of 0.1: scouts with less of a
-    #: penalty need fewer.
-    round_counts: float = 1.0
-    #: The fewest rows in a leaf of a scout.
-    min_child_samples: int = 20
-    #: Trees that take the place of the teams where the smallest class has few rows.
-    n_few: int = 50
-
-    def teams(self, plan, ensemble, data: GrowthData, smoothing: float) -> Iterator[list[Team]]:
-        """Yield scouts, then boosters and trees; what scouts find sets the others."""
-        ratio, n_jobs, streams = ensemble.sampling_ratio, ensemble.n_jobs, data.streams
-        adapter: Any = self.scout_adapter(data, n_jobs)
-        rows = data.for_team(np.inf)
-        scouts = Growth(rows, adapter, streams.child(Stream.TEAM, 0))
-        # Read before the work: a sampler that is not there is found now.
-        policies: dict = {"boosters": load_policy("boosters")} if plan.universal else {}
-        hard_rows = ConstantPolicy(_MU_OF_TREES, encoder=None)
-        yield [Team("scouts", scouts, None, self.n_scouts)]
-        # The signal says what the others are like.
-        signal = self.signal(scouts)
-        if not plan.universal:
-            policies |= ensemble._policies_of_teams(plan, self.trees(signal), data)
-        rows = data.for_team(3 * ratio)
-        booster = self.booster(signal, rows.sampled_share)
-        # Sharp trees are asked where the others may be wrong, and have as many votes.
-        sharp = ("sharp trees", np.inf, self.n_sharp_trees, 3)
-        of_trees = [("trees", signal, self.n_trees, 1), sharp]
-        for name, assumed, *_ in of_trees:
-            policies.setdefault(name, None if self.mu_of_trees(assumed) is None else hard_rows)
-        adapter = adapter.alike(booster)
-        adapter.signal = signal
-        growth = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
-        teams = [Team("boosters", growth, policies["boosters"], self.n_boosters)]
-        if self.n_trees:
-            rows = data.for_team(ratio, trees=True)
-        for number, (name, assumed, n_trees, n_votes) in enumerate(of_trees, start=2):
-            if n_trees:
-                kinds = self.trees(assumed)
-                adapter = make_adapters(kinds, rows.tables, data.n_classes, n_jobs, smoothing)
-                growth = Growth(rows, adapter, streams.child(Stream.TEAM, number))
-                teams.append(Team(name, growth, policies[name], n_trees, n_votes))
-        yield teams
-
-    @property
-    def n_members(self) -> int:
-        """How many members the ensemble will have."""
-        return self.n_scouts + self.n_boosters + self.n_trees + self.n_sharp_trees
-
-    def sized(self, n_smallest: float, n_estimators: int | None = None) -> "Recipe":
-        """Return the recipe for a table, with ``n_estimators`` members in all.
-
-        ``n_smallest`` is the number of rows of the smallest class. Scouts stay as many as they are.
-        """
-        sharp = _SHARP_TREES if n_smallest < _ENOUGH_FOR_SIGNAL else 0
-        if n_estimators is None:
-            return replace(self, n_sharp_trees=sharp * self.n_trees)
-        n_others = n_estimators - self.n_scouts
-        if n_others < 1:
-            raise ValueError(
-                f"n_estimators={n_estimators} is too small: this recipe has {self.n_scouts} "
-                f"scouts, and at least one booster follows. Set {self.n_scouts + 1} or more."
-            )
-        share = self.n_boosters / (self.n_boosters + (1 + sharp) * self.n_trees)
-        n_boosters = max(1, round(share * n_others))
-        n_of_trees = n_others - n_boosters
-        n_trees = -(-n_of_trees // (1 + sharp))
-        return replace(
-            self, n_boosters=n_boosters, n_trees=n_trees, n_sharp_trees=n_of_trees - n_trees
-        )
-
-    def scout(self, n_columns: int, *, can_stop: bool = True):
-        """Return the base estimator of the scouts."""
-        # The unknown signal, as rounds of these scouts.
-        unknown = _UNKNOWN_SIGNAL / self.round_counts * 0.1 / self.learning_rate
-        n_rounds = self.max_scout_rounds if can_stop else unknown
-        return _booster(
-            n_estimators=round(n_rounds),
-            learning_rate=self.learning_rate,
-            reg_lambda=self.penalty,
-            min_child_samples=self.min_child_samples,
-            colsample_bytree=0.6 if n_columns >= _MANY_COLUMNS else 0.9,
-            early_stopping_round=self.patience,
-        )
-
-    @staticmethod
-    def mu_of_trees(signal: float) -> float | None:
-        """Return the mu of the trees; None draws uniformly."""
-        return None if signal < _NOISY else _MU_OF_TREES
-
-    def signal(self, scouts: Growth) -> float:
-        """Return how much there is to learn, by the rounds that pay at a learning rate of 0.1."""
-        if not scouts.data.has_validation:
-            return _UNKNOWN_SIGNAL
-        rounds = np.array([member.n_rounds_ for member in scouts.members], dtype=float)
-        # A round at twice the learning rate counts twice.
-        rounds += np.maximum(rounds - self.doubles_after, 0)
-        return float(np.exp(np.mean(np.log(rounds)))) * self.round_counts * self.learning_rate / 0.1
-
-    def scout_adapter(self, data: GrowthData, n_jobs):
-        """Return what fits scouts."""
-        table = data.tables[0]
-        scout = self.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, categories)
-        adapter: Any = members.of(0)
-        adapter.doubles_after = self.doubles_after
-        return adapter
-
-    def booster(self, signal: float, part: float = 1.0):
-        """Return the base estimator of the boosters, each of which gets a part of all rows."""
-        rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
-        least = min(20, self.max_rounds)
-        most = max(least, min(self.max_rounds, self.max_passes / part))
-        n_rounds = int(np.clip(round(n_rounds), least, most))
-        return _booster(
-            n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
-        )
-
-    @staticmethod
-    def trees(signal: float) -> list:
-        """Return the kinds of trees that alternate."""
-        leaf = int(np.clip(round(300 / signal), 2, 15))
-        return [
-            DecisionTreeClassifier(criterion="entropy", max_features="sqrt", min_samples_leaf=leaf),
-            ExtraTreeClassifier(
-                criterion="entropy", max_features=0.5, min_samples_leaf=1 if leaf <= 2 else leaf
-            ),
-        ]
-
-
-RECIPES = {
-    "default": Recipe(),
-    "fast": Recipe(
-        n_scouts=1,
-        n_boosters=2,
-        n_trees=0,
-        patience=8,
-        doubles_after=80,
-        max_rounds=40,
-        # A scout takes up to 72 of the 100 passes that LightGBM takes; two boosters get the rest.
-        max_passes=12.5,
-        penalty=1.0,
-        round_counts=1.25,
-        n_few=12,
-    ),
-    "best": Recipe(
-        n_scouts=4,
-        n_boosters=10,
-        n_trees=80,
-        learning_rate=0.06,
-        max_scout_rounds=200,
-        patience=30,
-        doubles_after=100,
-        max_rounds=100,
-        n_few=200,
-    ),
-}
-
-
-def _booster(**settings):
-    """Return a LightGBM base estimator; what all have in common is chosen for drawn rows."""
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(cat_smooth=20, verbose=-1, **settings)
+def make_own_team(plan: Plan, data: GrowthData, policy: Policy | None, growing: Growing) -> Team:
+    """Return the one team of an ensemble without a recipe."""
+    adapters = growing.adapters(plan.estimators, data, data.form.categorical_features)
+    return Team("members", Growth(data, adapters, data.streams), policy, plan.n_members)

@@ -24,7 +24,7 @@ from metasampler.ensemble._pool import Pool
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._sources import opened_source
 from metasampler.ensemble._summary import summarise
-from metasampler.ensemble._teams import Plan, Team
+from metasampler.ensemble._teams import Growing, Plan, Team, make_own_team
 from metasampler.ensemble._threshold import Threshold, choose_threshold
 from metasampler.ensemble.base import BaseEnsemble, FittedTeam
 from metasampler.growth import (
@@ -136,43 +136,41 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         X, X_val = as_table(X), as_table(X_val, "X_val")
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         resumes = self._resumes()
-        entropy = self._entropy if resumes else self.random_state
-        # Everything that can be checked is checked before any member is fitted.
         with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
+            # Everything that can be checked is checked before any member is fitted.
             plan = self._plan(source.class_counts)
-            validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-            data = plan.make_data(self, entropy, source, validation)
+            data = source.make_rows(**validation, **self._settings_of_rows(plan, resumes))
             refits, facts = check_fit(self, plan, data)
             self._check_features(source.example, reset=not resumes)
             if X_val is not None:
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
-            smoothing = resolve_leaf_smoothing(self.leaf_smoothing, plan.kinds)
-            # Algorithm 2: errors -> state -> mu -> balanced subset -> new member -> errors ...
-            teams: list[Team] = []
-            blend: Blend | Pool | None
-            for ready in plan.teams(self, data, smoothing):
-                if resumes:
-                    self._resume(ready)
-                self._grow(ready, f"Growing {' and '.join(team.name for team in ready)}")
-                teams += ready
-            prior = data.class_weights / data.class_weights.sum()
-            # Rows that members have not seen decide about probabilities and labels.
-            shares = [team.growth.sampled_shares() for team in teams]
-            if len(teams) > 1:
-                judged = [team.growth.judged() for team in teams]
-                votes, drawn = [team.n_votes for team in teams], None
-                if data.n_classes > 2:
-                    blend, held_out = Pool.of(data, judged, shares, prior)
-                else:
-                    blend, held_out = Blend.of(data, judged, shares, votes)
+
+            # Algorithm 2: errors -> state -> mu -> balanced sample -> new member -> errors ...
+            smoothing = plan.smoothing(self.leaf_smoothing, data.n_classes)
+            growing = Growing(self.n_jobs, smoothing, self.sampling_ratio)
+            if plan.recipe is None:
+                policies = self._policies_of(plan, data)
+                teams = [make_own_team(plan, data, policies["members"], growing)]
+                self._grow(teams, resumes=resumes)
             else:
-                blend, drawn = None, shares[0]
-                held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
+                scouts = plan.recipe.scouts(data, growing)
+                self._grow([scouts], resumes=resumes)
+                signal = plan.recipe.signal(scouts.growth)
+                policies = self._policies_of(plan, data, signal)
+                others = plan.recipe.followers(plan, scouts, data, policies, growing)
+                self._grow(others, resumes=resumes)
+                teams = [scouts, *others]
+
+            # Rows that members have not seen decide about probabilities and labels.
+            prior = data.class_weights / data.class_weights.sum()
+            blend, shares, held_out = self._blended(teams, data, prior)
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             world = World(prior, data.minority, data.classes)
-            decision = decide(world, drawn, held_out, self.calibration, self.threshold)
+            decision = decide(world, shares, held_out, self.calibration, self.threshold)
+
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
             if refits:
@@ -183,10 +181,42 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
-        """Return what the fit is going to do; of the rows only the sizes of the classes matter."""
-        kinds = resolve_kinds(self._base_learner())
-        resolve_leaf_smoothing(self.leaf_smoothing, kinds)
-        return Plan(kinds, self.n_estimators, self.validation_fraction)
+        """Return what the fit is going to do; only the sizes of the classes matter for it."""
+        estimators = resolve_kinds(self._base_learner())
+        resolve_leaf_smoothing(self.leaf_smoothing, estimators)
+        return Plan(estimators, self.n_estimators, self.validation_fraction)
+
+    def _settings_of_rows(self, plan: Plan, resumes: bool) -> dict[str, Any]:
+        """Return the settings that rows are made ready by, see `make_growth_data`."""
+        return {
+            "estimator": plan.estimators,
+            "validation_fraction": plan.held_out_fraction,
+            "sampling_ratio": self.sampling_ratio,
+            "scoring": self.scoring,
+            "streams": self._entropy if resumes else self.random_state,
+            "owner": self,
+            "must_hold_out": not plan.universal,
+            "rotate": plan.rotates,
+            "max_rows": self.max_rows,
+        }
+
+    @staticmethod
+    def _blended(teams: list[Team], data: GrowthData, prior: np.ndarray) -> tuple:
+        """Return what joins the teams, what one team was trained on, and the rows that decide.
+
+        The second are the shares of the classes; None for teams, whose answers have no prior.
+        """
+        shares = [team.growth.sampled_shares() for team in teams]
+        if len(teams) == 1:
+            held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
+            return None, shares[0], held_out
+        judged = [team.growth.judged() for team in teams]
+        blend: Blend | Pool
+        if data.n_classes > 2:
+            blend, held_out = Pool.of(data, judged, shares, prior)
+        else:
+            blend, held_out = Blend.of(data, judged, shares, [team.n_votes for team in teams])
+        return blend, None, held_out
 
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
@@ -203,6 +233,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             grown: tuple[list, ...] = (self.estimators_, self.estimators_samples_, self._steps)
             team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 
+    def _policies_of(self, plan: Plan, data: GrowthData, signal=None) -> dict[str, Policy | None]:
+        """Return what chooses how the rows of each team are drawn, by the names of the teams."""
+        return {"members": self._make_policy(plan, data)}
+
     def _make_policy(self, plan: Plan, data: GrowthData) -> Policy | None:
         """Return what chooses how members after the first are drawn; None draws uniformly."""
         return None
@@ -211,8 +245,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the policy that repeats a growth on other rows."""
         return None if policy is None else replay(growth.steps)
 
-    def _grow(self, teams: list[Team], title: str) -> None:
+    def _grow(self, teams: list[Team], title: str = "", *, resumes: bool = False) -> None:
         """Grow teams that do not depend on each other, side by side if `n_jobs` allows it."""
+        if resumes:
+            self._resume(teams)
+        title = title or f"Growing {' and '.join(team.name for team in teams)}"
         n_missing = sum(team.n_members - len(team.growth.members) for team in teams)
         stopped = Event()
         # On the rows of a member threads of its own cost more than they gain.
@@ -230,7 +267,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _grow_again(self, team: Team, data: GrowthData, title: str) -> Team:
         """Return a team on other rows, grown by the rules of a grown one."""
         repeated = self._repeated(team.policy, team.growth, data)
-        # A part of the rows may lack a class: its steps are not scored.
+        # A share of the rows may lack a class: its steps are not scored.
         again = Team(team.name, team.growth.anew(data, score_steps=False), repeated, team.n_members)
         self._grow([again], title)
         return again

@@ -2,6 +2,6 @@
 
 from metasampler.ensemble._boosters import Boosters
 from metasampler.ensemble._calibration import Blend, SigmoidCalibration
-from metasampler.ensemble._teams import RECIPES, Recipe
+from metasampler.ensemble._recipes import RECIPES, Recipe
 
 __all__ = ["RECIPES", "Blend", "Boosters", "Recipe", "SigmoidCalibration"]

@@ -20,6 +20,7 @@ from metasampler_bench.deep._network import (
 )
 from metasampler_bench.deep._weightings import (
     Batch,
+    GradientHarmonising,
     MetaWeightNet,
     balanced,
     focal,
@@ -35,6 +36,7 @@ WEIGHTINGS = {
     "balanced": "class weights",
     "focal": "focal loss",
     "ohem": "OHEM",
+    "ghm": "gradient harmonising",
     "l2rw": "L2RW",
     "mw-net": "Meta-Weight-Net",
 }
@@ -59,8 +61,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     ----------
     weighting : str, default="none"
         One of ``WEIGHTINGS``: "none", "balanced" (class weights), "focal" (focal loss), "ohem"
-        (the hardest quarter of each batch), "l2rw" (learning to reweight), "mw-net"
-        (Meta-Weight-Net).
+        (the hardest quarter of each batch), "ghm" (gradient harmonising), "l2rw" (learning to
+        reweight), "mw-net" (Meta-Weight-Net).
     hidden_layer_sizes : tuple of int, default=(100, 100)
         Widths of the hidden layers.
     learning_rate : float, default=0.05
@@ -175,6 +177,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         )
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.n_steps)
         weigher: Any = MetaWeightNet(generator) if self.weighting == "mw-net" else None
+        harmonising = GradientHarmonising()
         best, scores = -1.0, []
         class_weights = balanced(rows.y)
         looks = {round(self.n_steps * n / _N_LOOKS) for n in range(1, _N_LOOKS + 1)}
@@ -194,6 +197,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
                 loss = focal(losses, batch.y).mean()
             elif self.weighting == "ohem":
                 loss = (hardest(losses) * losses).sum()
+            elif self.weighting == "ghm":
+                loss = (harmonising(losses) * losses).sum()
             elif self.weighting == "l2rw":
                 weights = learned_by_validation(network, batch, clean, rate)
                 loss = (weights * losses).sum()

@@ -20,6 +20,7 @@ _REFERENCES = {
     "focal": "T.-Y. Lin et al., Focal loss for dense object detection, ICCV 2017",
     "ohem": "A. Shrivastava, A. Gupta, R. Girshick, Training region-based object detectors with "
     "online hard example mining, CVPR 2016",
+    "ghm": "B. Li, Y. Liu, X. Wang, Gradient harmonized single-stage detector, AAAI 2019",
     "l2rw": "M. Ren et al., Learning to reweight examples for robust deep learning, ICML 2018",
     "mw-net": "J. Shu et al., Meta-Weight-Net: Learning an explicit mapping for sample weighting, "
     "NeurIPS 2019",

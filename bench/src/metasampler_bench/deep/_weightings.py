@@ -12,12 +12,21 @@ from metasampler_bench.deep._network import (
     logistic_losses,
 )
 
-__all__ = ["MetaWeightNet", "balanced", "focal", "hardest", "learned_by_validation"]
+__all__ = [
+    "GradientHarmonising",
+    "MetaWeightNet",
+    "balanced",
+    "focal",
+    "hardest",
+    "learned_by_validation",
+]
 
 #: Of the focal loss's paper: how fast easy rows fade, and the weight of the positives.
 _FOCAL_GAMMA, _FOCAL_ALPHA = 2.0, 0.25
 #: Part of a batch that online hard example mining keeps.
 _HARD_PART = 0.25
+#: Of gradient harmonising: regions of the gradient norm, and how much of their counts is kept.
+_N_REGIONS, _KEPT_COUNTS = 30, 0.75
 #: Hidden units of the weighting network, its step and its decay, as in the code of its authors (and
 #: so is its start, flat enough that no loss begins without weight).
 _N_HIDDEN, _META_RATE, _META_DECAY = 100, 1e-3, 1e-4
@@ -49,6 +58,39 @@ def hardest(losses: Any) -> Any:
     weights = import_torch().zeros_like(losses)
     weights[losses.detach().topk(n_kept).indices] = 1 / n_kept
     return weights
+
+
+class GradientHarmonising:
+    """Weights by which all gradient norms count the same (GHM-C, Li et al. 2019).
+
+    The norm of a row's gradient is 1 - p(true class). Rows in a region of norms share one weight,
+    so the many easy rows of a large class count no more than the few of any other region. Counts
+    of regions are averages over the batches so far.
+
+    Examples
+    --------
+    >>> from importlib.util import find_spec
+    >>> from metasampler_bench.deep._weightings import GradientHarmonising
+    >>> if find_spec("torch") is not None:
+    ...     import torch
+    ...     weights = GradientHarmonising()(torch.tensor([0.01, 0.01, 0.01, 2.0]))
+    ...     assert weights[0] * 3 == weights[3]
+    """
+
+    def __init__(self) -> None:
+        self._counts: Any = None
+
+    def __call__(self, losses: Any) -> Any:
+        """Return the weights of a batch, by its logistic losses; they add up to 1 at first."""
+        torch = import_torch()
+        norms = 1 - (-losses.detach()).exp()
+        regions = (norms * _N_REGIONS).long().clamp(max=_N_REGIONS - 1)
+        counts = torch.bincount(regions, minlength=_N_REGIONS).to(losses.dtype)
+        if self._counts is None:
+            self._counts = counts
+        else:
+            self._counts = _KEPT_COUNTS * self._counts + (1 - _KEPT_COUNTS) * counts
+        return 1 / (self._counts[regions] * (counts > 0).sum())
 
 
 def learned_by_validation(parameters: Tensors, batch: Batch, meta: Batch, rate: float) -> Any:
