@@ -2,8 +2,8 @@
 Many classes
 ============
 
-With more than two classes, members take all rows of the smallest class and draw rows of every other
-class. The digits come with scikit-learn. We make three of them rare, to different degrees.
+With more than two classes, members learn from all rows, and each class counts by the square root of
+its frequency. The digits come with scikit-learn. We make three of them rare, to different degrees.
 """
 
 import matplotlib.pyplot as plt

@@ -5,6 +5,7 @@ from importlib.resources import files
 import pytest
 
 from metasampler_bench import BASE_CLASSIFIERS, METHODS, list_specs, load_spec
+from metasampler_bench._class_summaries import CLASS_SUMMARIES
 from metasampler_bench._draw_summaries import DRAW_SUMMARIES
 from metasampler_bench._figures import FIGURES
 from metasampler_bench._measures import MEASURES
@@ -15,7 +16,7 @@ from metasampler_bench._stand_in import STAND_IN, replace_absent
 from metasampler_bench._store import cell_key
 from metasampler_bench._summaries import SUMMARIES
 from metasampler_bench._table_summaries import TABLE_SUMMARIES
-from metasampler_bench.datasets import REAL_NAMES, ZENODO_NAMES, list_datasets
+from metasampler_bench.datasets import CLASS_NAMES, REAL_NAMES, ZENODO_NAMES, list_datasets
 
 NAMES = list_specs()
 
@@ -48,6 +49,7 @@ IN_PAPER = {
     "leaderboard": "",
     "leaderboard-large": "",
     "tables": "",
+    "classes": "",
     "policies-default": "",
     "policies-tables": "",
     "policies": "",
@@ -162,7 +164,7 @@ def test_everything_a_spec_names_exists(name):
             named |= {task for text in part.get(axis, ()) for task in text.split("+")}
     # What lies in the folders `extra` and `real` is known only where they are.
     named = {set_ for set_ in named if not set_.startswith(("adbench_", "keel"))}
-    assert named <= known_sets | set(REAL_NAMES)
+    assert named <= known_sets | set(REAL_NAMES) | set(CLASS_NAMES)
     assert {job.kind for job in spec.jobs(runs=1)} <= set(MEASURES)
     kept = {*spec.keep, *(name for block in spec.blocks for name in block.get("keep", ()))}
     assert kept <= {"actions", "states", "surface", "resampling"}
@@ -172,6 +174,7 @@ def test_everything_a_spec_names_exists(name):
             *SUMMARIES,
             *TABLE_SUMMARIES,
             *DRAW_SUMMARIES,
+            *CLASS_SUMMARIES,
             *FIGURES,
             *OTHER_REPORTS,
         }

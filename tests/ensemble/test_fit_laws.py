@@ -255,7 +255,7 @@ FITTED = {
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
 def test_fitted_ensembles_of_every_kind_can_be_stored(name, data, request):
     X, y = request.getfixturevalue(data)
-    clf = getattr(ensemble, name)(n_estimators=4, random_state=0, **FITTED.get(name, {})).fit(X, y)
+    clf = getattr(ensemble, name)(n_estimators=6, random_state=0, **FITTED.get(name, {})).fit(X, y)
     again = pickle.loads(pickle.dumps(clf))
     assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     assert_array_equal(again.predict(X), clf.predict(X))

@@ -12,8 +12,6 @@ from metasampler import MesaClassifier
 from metasampler.ensemble._many_classes import class_factors, many_class_trees
 from metasampler.persistence import load_model, save_model
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*classes have fewer than 10 rows")
-
 
 def long_tail(seed=0, sizes=(300, 120, 50, 20, 8, 3, 1)):
     """Return rows of classes with a long tail, labelled so that sizes do not follow the order."""

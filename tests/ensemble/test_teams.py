@@ -402,7 +402,7 @@ def test_a_class_of_one_row(imbalanced):
     X, y = imbalanced
     y = np.where(np.arange(len(y)) == 3, 2, y)
     # It stays with all members; the rows of other classes decide.
-    with pytest.warns(UserWarning, match="1 of 3 classes have fewer than 10 rows: 2"):
+    with pytest.warns(UserWarning, match="The smallest classes have fewer than 10 rows: 2"):
         clf = mesa().fit(X, y)
     assert clf.calibration_.name == "softmax"
     assert_allclose(clf.predict_proba(X).sum(axis=1), 1)

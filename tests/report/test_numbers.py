@@ -220,6 +220,7 @@ def test_many_classes_are_counted_as_scikit_learn_counts():
         precision_score(codes, predicted, average=None, **options)
     )
     assert made["recall"] == pytest.approx(recall_score(codes, predicted, average=None, **options))
+    assert made["expected"] == pytest.approx((proba * weights[:, np.newaxis]).sum(axis=0))
     assert made["average_precision"][2] == pytest.approx(
         average_precision_score(codes == 2, proba[:, 2], **options)
     )

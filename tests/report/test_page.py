@@ -243,6 +243,25 @@ def test_many_classes_are_shown_one_against_the_rest_and_in_a_matrix():
     assert "rows of class b" in Page(other.html).text
 
 
+def test_fifty_classes_are_drawn_and_their_confusions_listed():
+    rng = np.random.default_rng(0)
+    labels = np.array([f"class <{k}>" for k in range(50)])
+    codes = np.arange(1500) % 50
+    # Classes 0 and 1 lie at the same place.
+    centres = rng.normal(0, 6, (50, 5))
+    centres[1] = centres[0]
+    X = centres[codes] + rng.normal(size=(1500, 5))
+    clf = LogisticRegression(max_iter=2000).fit(X, labels[codes])
+    report = make_report(clf, X, labels[codes], **QUICK)
+    text = Page(report.html).text
+    assert report.html.count('class="cell good"') == 50
+    assert "class <0> taken for class <1>" in text
+    assert "The largest confusions" in text
+    assert "Model expects" in text
+    assert "<0>" not in report.html
+    assert len(report.html) < 400_000
+
+
 def test_few_rows_of_the_class_to_find_are_warned_of(numbers):
     clf, X, y = numbers
     few = np.append(np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:4])

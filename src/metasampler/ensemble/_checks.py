@@ -81,8 +81,9 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         few = np.argsort(counts, kind="stable")[: min(n_few, 3)]
         shown = ", ".join(f"{label!r:.80}" for label in data.classes[few].tolist())
         warnings.warn(
-            f"{n_few} of {data.n_classes} classes have fewer than {_FEW_ROWS} rows: {shown}"
-            f"{', ...' if n_few > 3 else ''}. What held-out rows say of them is mostly chance.",
+            f"The smallest classes have fewer than {_FEW_ROWS} rows: {shown}"
+            f"{', ...' if n_few > 3 else ''} ({n_few} of {data.n_classes}). What held-out rows say "
+            "of them is mostly chance.",
             UserWarning,
             stacklevel=5,
         )

@@ -27,8 +27,9 @@ HELD_OUT = 0.2
 # The most rows of one tree: trees on more are slow, and no better.
 _MOST_ROWS_OF_A_TREE = 50_000
 
-# With more rows than this, a few scouts leave out enough of them.
-_MANY_ROWS, _SCOUTS_OF_MANY_ROWS = 30_000, 3
+# With more rows than this, a few scouts leave out enough of them. With more classes than this they
+# take most of the time.
+_MANY_ROWS, _MANY_CLASSES, _FEW_SCOUTS = 30_000, 100, 3
 
 # The most bytes of what trees say in their leaves, which have a number for each class.
 _MOST_BYTES = 1 << 30
@@ -44,11 +45,10 @@ class ManyClassRecipe(Recipe):
     n_trees: int = 100
     min_child_samples: int = 5
 
-    def sized(self, n_rows: float, n_estimators: int | None = None) -> "ManyClassRecipe":
-        """Return the recipe for a table of ``n_rows``, with ``n_estimators`` members in all."""
-        n_scouts = (
-            min(self.n_scouts, _SCOUTS_OF_MANY_ROWS) if n_rows > _MANY_ROWS else self.n_scouts
-        )
+    def sized_for(self, counts: np.ndarray, n_estimators: int | None = None) -> "ManyClassRecipe":
+        """Return the recipe for classes of these sizes, with ``n_estimators`` members in all."""
+        few = counts.sum() > _MANY_ROWS or len(counts) > _MANY_CLASSES
+        n_scouts = min(self.n_scouts, _FEW_SCOUTS) if few else self.n_scouts
         if n_estimators is None:
             return replace(self, n_scouts=n_scouts)
         if n_estimators <= n_scouts:

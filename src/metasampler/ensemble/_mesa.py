@@ -236,10 +236,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     **Many classes.** With more than two classes no sample is drawn down to the smallest class. All
     members learn from all rows but a fifth (trees from 50,000 at most), and a class counts by the
-    square root of its frequency. There are five scouts (three with more than 30,000 rows,
-    ``"fast"``: three, ``"best"``: ten) and 100 trees (``"fast"``: 40, ``"best"``: 300), half of
-    them extra trees. The logarithms of the teams' probabilities are added up. Their weights lie
-    half-way between equal ones and those that are best on the held-out rows. If you set
+    square root of its frequency. There are five scouts (``"fast"``: three, ``"best"``: ten; at most
+    three with more than 30,000 rows or 100 classes) and 100 trees (``"fast"``: 40, ``"best"``:
+    300), half of them extra trees. The logarithms of the teams' probabilities are added up. Their
+    weights lie half-way between equal ones and those that are best on the held-out rows. If you set
     `meta_sampler`, trees learn from balanced samples that it draws. A class with a single row stays
     with all members.
 
@@ -360,7 +360,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             fraction = 0.2 if fraction == "auto" else fraction
             return Plan(estimators, n_members or _N_MEMBERS, fraction, None, universal)
         if len(counts) > 2:
-            many = MANY_CLASS_RECIPES[name].sized(int(counts.sum()), n_members)
+            many = MANY_CLASS_RECIPES[name].sized_for(counts, n_members)
             estimators = [many.scout(1), *many_class_trees(1, 1, 1)]
             fraction = HELD_OUT if fraction == "auto" else fraction
             return Plan(estimators, many.n_members, fraction, many, universal)

@@ -237,7 +237,8 @@ def per_class(codes, predicted, proba, weights) -> dict:
     """Return the confusion matrix of many classes, and how well each is found.
 
     The result has ``matrix`` (rows are true classes), and lists by class: ``precision``,
-    ``recall``, ``average_precision`` (against all others); None where it is not defined.
+    ``recall``, ``average_precision`` (against all others), None where it is not defined, and the
+    sum of the probabilities, ``expected``.
     """
     n_classes = proba.shape[1]
     joint = np.bincount(codes * n_classes + predicted, weights, n_classes**2)
@@ -246,6 +247,7 @@ def per_class(codes, predicted, proba, weights) -> dict:
     return {
         "matrix": matrix.tolist(),
         "rows": truth.tolist(),
+        "expected": (proba if weights is None else proba * weights[:, None]).sum(axis=0).tolist(),
         "precision": [hit / n if n else None for hit, n in zip(right, called, strict=True)],
         "recall": [hit / n if n else None for hit, n in zip(right, truth, strict=True)],
         "average_precision": [

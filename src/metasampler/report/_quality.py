@@ -20,6 +20,12 @@ from metasampler.report._tables import folded, table
 #: Classes of a confusion matrix, at most.
 MOST_CLASSES = 12
 
+#: Classes up to which it is drawn, and confusions that are listed.
+MOST_DRAWN, MOST_CONFUSIONS = 80, 20
+
+# Of the drawn matrix: a square, the place for names, and shares that are not drawn.
+_CELL, _LABELS, _LEAST_SHARE = 10, 90, 0.005
+
 
 def quality(found: Findings) -> Markup | None:
     """Return gains, calibration and where the scores lie."""
@@ -191,6 +197,7 @@ def each_class(found: Findings) -> Markup | None:
         (
             name(labels[place]),
             amount(made["rows"][place]),
+            *([amount(made["expected"][place])] if found.are_proba else []),
             percent(made["precision"][place]),
             percent(made["recall"][place]),
             NOTHING
@@ -200,32 +207,90 @@ def each_class(found: Findings) -> Markup | None:
         for place in shown
     ]
     left = len(labels) - len(rows)
-    header = ("Class", "Rows", "Precision", "Recall", "Average precision")
+    expects = ["Model expects"] if found.are_proba else []
+    header = ("Class", "Rows", *expects, "Precision", "Recall", "Average precision")
     return join(
         element("h3", "Each class"),
         element(
             "p",
             "By what the model's predict returns. Average precision is that of the class against "
-            "all others." + (f" The {left} smallest classes are left out." if left else ""),
+            "all others. ",
+            "What the model expects is the sum of its probabilities: it should be close to the "
+            "number of rows. "
+            if found.are_proba
+            else None,
+            f"The {left} smallest classes are left out." if left else None,
         ),
         table("How well each class is found", header, rows),
         _matrix(found, order),
+        _confusions(found),
     )
 
 
-def _matrix(found: Findings, order) -> Markup:
-    """Return the confusion matrix, or the largest confusions if it would be too large."""
+def _matrix(found: Findings, order) -> Markup | None:
+    """Return the confusion matrix: in numbers, or for many classes drawn."""
     matrix, labels = np.array(found.classes["matrix"]), found.labels
     if len(labels) <= MOST_CLASSES:
         header = ["True class", *(join("as ", name(labels[place])) for place in order)]
         rows = [[name(labels[i]), *(amount(matrix[i, j]) for j in order)] for i in order]
         return table("True classes (rows) and predicted classes (columns)", header, rows)
+    if len(labels) > MOST_DRAWN:
+        return None
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1e-300)
+    cells = []
+    for row, i in enumerate(order.tolist()):
+        cells.append(
+            element(
+                "text",
+                shorten(labels[i], 18),
+                x=_LABELS - 3,
+                y=_CELL * row + 0.8 * _CELL,
+                class_="cell-name",
+            )
+        )
+        for column, j in enumerate(order.tolist()):
+            if shares[i, j] >= _LEAST_SHARE:
+                said = f"{shorten(labels[i])} taken for {shorten(labels[j])}"
+                cells.append(
+                    element(
+                        "rect",
+                        element("title", f"{said}: {percent(shares[i, j])}"),
+                        x=_LABELS + _CELL * column,
+                        y=_CELL * row,
+                        width=_CELL - 1,
+                        height=_CELL - 1,
+                        fill_opacity=f"{0.15 + 0.85 * shares[i, j]:.2f}",
+                        class_=f"cell {'good' if i == j else 'bad'}",
+                    )
+                )
+    size = _CELL * len(labels)
+    drawn = element(
+        "svg",
+        element("title", "Confusion matrix"),
+        *cells,
+        viewBox=f"0 0 {_LABELS + size} {size}",
+        role="img",
+        class_="matrix",
+    )
+    words = (
+        "Each line is a true class, each column a predicted one, in the same order. The darker a "
+        "square, the larger its share of the line. Point at a square to read it."
+    )
+    return element("figure", drawn, element("figcaption", words))
+
+
+def _confusions(found: Findings) -> Markup | None:
+    """Return which classes are taken for each other, most rows first."""
+    matrix, labels = np.array(found.classes["matrix"]), found.labels
     wrong = matrix - np.diag(matrix.diagonal())
-    largest = np.argsort(-wrong, axis=None, kind="stable")[:20]
-    largest_rows = []
-    for place in largest:
+    truth = matrix.sum(axis=1)
+    rows = []
+    for place in np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]:
         i, j = divmod(int(place), len(labels))
         if wrong[i, j] > 0:
-            largest_rows.append((name(labels[i]), name(labels[j]), amount(wrong[i, j])))
-    header = ["True class", "Taken for", "Rows"]
-    return table("The largest confusions", header, largest_rows, words=2)
+            share = percent(wrong[i, j] / truth[i])
+            rows.append((name(labels[i]), name(labels[j]), amount(wrong[i, j]), share))
+    if not rows:
+        return None
+    header = ["True class", "Taken for", "Rows", "Of the class"]
+    return table("The largest confusions", header, rows, words=2)

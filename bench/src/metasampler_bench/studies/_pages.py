@@ -8,6 +8,7 @@ from metasampler_bench._names import unknown_name
 from metasampler_bench.studies._agreement import AGREEMENT
 from metasampler_bench.studies._baselines import BASELINES
 from metasampler_bench.studies._calibration import CALIBRATION, CALIBRATION_LARGE
+from metasampler_bench.studies._class_draws import CLASS_DRAWS
 from metasampler_bench.studies._few_rows import FEW_ROWS
 from metasampler_bench.studies._hold_out import HOLD_OUT
 from metasampler_bench.studies._mammography import MAMMOGRAPHY
@@ -37,6 +38,7 @@ STUDIES: dict[str, Study] = {
         MAMMOGRAPHY,
         BASELINES,
         AGREEMENT,
+        CLASS_DRAWS,
     )
 }
 
