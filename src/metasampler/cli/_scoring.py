@@ -16,7 +16,7 @@ from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._ranks import rank_scores
-from metasampler.cli._score_writer import ScoreWriter
+from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.tables import unread_cells
@@ -115,7 +115,7 @@ def score_file(
     programs from taking copied texts for formulas.
     """
     with (
-        ScoreWriter(output) as writer,
+        writing_scores(output) as writer,
         tempfile.TemporaryDirectory(dir=output.absolute().parent, prefix=".scores-") as folder,
         progress_bar("predict", 100, enabled=sys.stderr.isatty(), transient=True) as advance,
     ):
