@@ -5,7 +5,9 @@ predicts, and says of itself what it can. Beside errors that are not clear, thes
 than five seconds, more than 300 MB, and any file, process or connection that is opened.
 """
 
+import ctypes
 import faulthandler
+import gc
 import json
 import resource
 import sys
@@ -202,7 +204,8 @@ def _without(file, rng):
 def _twice(file, rng):
     node, key = _entry(file, rng)
     if isinstance(node, list):
-        node.extend([node[key]] * int(rng.choice([1, 2, 1000])))
+        many = 1000 if len(json.dumps(node[key], default=str)) < 10_000 else 2
+        node.extend([node[key]] * int(rng.choice([1, 2, many])))
     else:
         node[f"{key}_"] = node[key]
 
@@ -397,6 +400,9 @@ def _memory():
 
 
 def _forget_memory():
+    # What is free goes back first: else a file could take that, unseen.
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
 
 
