@@ -1,7 +1,9 @@
 """The command `metasampler`: its own sub-commands, and those that other packages add."""
 
+import signal
+import sys
 from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -86,5 +88,13 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
+    # A program that is asked to end takes its temporary files with it.
+    signal.signal(signal.SIGTERM, _end)
     # Also as `python -m metasampler`, where the program would be called __main__.py.
     app(prog_name="metasampler")
+
+
+def _end(number: int, frame: Any) -> NoReturn:
+    # Other signals must not meet what is being removed.
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)

@@ -20,6 +20,7 @@ from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar
+from metasampler._writing import written_beside
 from metasampler.cli._methods import METHODS
 from metasampler.cli._splits import how_split, make_splits
 from metasampler.cli._table_input import Task
@@ -249,4 +250,5 @@ def save_curves(task: Task, results: list[Result], path: Path) -> None:
     ax.set_title(title, loc="left", fontsize=11, parse_math=False)
     tidy(ax)
     legend_beside(ax)
-    figure.savefig(path, dpi=150)
+    with written_beside(path) as file:
+        figure.savefig(file, dpi=150, format=path.suffix[1:])

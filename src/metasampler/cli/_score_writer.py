@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from metasampler._writing import written_beside
 
 OUTPUT_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 
-class ScoreWriter:
-    """Write frames one after the other to a file, which appears when all are written.
+@contextmanager
+def writing_scores(output: Path) -> Iterator[ScoreWriter]:
+    """Give what writes frames to a file, which appears when all are written.
 
     Parameters
     ----------
     output : Path
         The file; its name ends in one of `OUTPUT_SUFFIXES`.
     """
+    with written_beside(output) as file:
+        writer = ScoreWriter(file, output.name.lower())
+        yield writer
+        writer.finish()
 
-    def __init__(self, output: Path):
-        self.output = output
-        handle, name = tempfile.mkstemp(dir=output.absolute().parent, prefix=f".{output.name}.")
-        self._temporary = Path(name)
-        self._raw = os.fdopen(handle, "wb")
-        lower = output.name.lower()
-        self._is_parquet = lower.endswith(".parquet")
-        packs = lower.endswith(".gz")
-        self._file: Any = gzip.GzipFile(fileobj=self._raw, mode="wb") if packs else self._raw
+
+class ScoreWriter:
+    """Write frames one after the other to an open file, in the form that its name asks for."""
+
+    def __init__(self, file: IO[bytes], name: str):
+        self._raw = file
+        self._is_parquet = name.endswith(".parquet")
+        packs = name.endswith(".gz")
+        self._file: Any = gzip.GzipFile(fileobj=file, mode="wb") if packs else file
         self._writer: Any = None
         self._started = False
 
@@ -55,24 +62,8 @@ class ScoreWriter:
         self._writer.write_table(table.cast(self._schema))
 
     def finish(self) -> None:
-        """Put the file in its place."""
+        """Write what ends the file."""
         if self._writer is not None:
             self._writer.close()
         if self._file is not self._raw:
             self._file.close()
-        self._raw.close()
-        # The temporary file is for its owner only; scores are a file like any other.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(self._temporary, 0o666 & ~mask)
-        os.replace(self._temporary, self.output)
-
-    def __enter__(self) -> ScoreWriter:
-        return self
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is None:
-            self.finish()
-            return
-        self._raw.close()
-        self._temporary.unlink(missing_ok=True)

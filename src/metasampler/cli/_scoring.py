@@ -17,7 +17,7 @@ from metasampler._running import progress_bar
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._per_day import DailyRows
 from metasampler.cli._ranks import rank_scores
-from metasampler.cli._score_writer import ScoreWriter
+from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.tables import time_numbers, unread_cells
@@ -140,7 +140,7 @@ def score_file(
     column of the time is known. ``escape`` keeps programs from taking copied texts for formulas.
     """
     with (
-        ScoreWriter(output) as writer,
+        writing_scores(output) as writer,
         tempfile.TemporaryDirectory(dir=output.absolute().parent, prefix=".scores-") as folder,
         progress_bar("predict", 100, enabled=sys.stderr.isatty(), transient=True) as advance,
     ):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from metasampler._running import progress_bar
+from metasampler._writing import written_beside
 from metasampler.report._columns import column_facts, column_names
 from metasampler.report._cuts import make_cuts
 from metasampler.report._explorer import headline, script_data
@@ -72,14 +73,15 @@ class Report:
         Parameters
         ----------
         path : str or path
-            Where to; a file that is there is replaced.
+            Where to. An existing file is replaced in one step, when the new one is complete.
 
         Returns
         -------
         path : Path
         """
         path = Path(path)
-        path.write_text(self.html, encoding="utf-8")
+        with written_beside(path) as file:
+            file.write(self.html.encode())
         return path
 
     def __repr__(self):

@@ -36,6 +36,7 @@ PIECE, TOO_LONG = 500, 3600
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=20_000, help="of all fuzzers together")
+    parser.add_argument("--each", type=int, help="of each fuzzer, in place of a share of all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", choices=list(FUZZERS), help="may be given again")
     parser.add_argument("--output", type=Path, help="a Markdown file; rows are kept beside it")
@@ -47,14 +48,17 @@ def main() -> int:
         return do_piece(*json.loads(options.piece))
     store = options.output.with_suffix(".jsonl") if options.output is not None else None
     rows = [] if store is None else read_rows(store)
-    asked = {"examples": options.examples, "seed": options.seed}
-    known = {(r["fuzzer"], r["piece"]) for r in rows if {k: r[k] for k in asked} == asked}
+    asked = {"examples": options.each or options.examples, "seed": options.seed}
+    asked |= {"each": True} if options.each else {}
+    known = {(r["fuzzer"], r["piece"]) for r in rows if {k: r.get(k) for k in asked} == asked}
     start, fresh, left = time.monotonic(), [], 0
     if store is not None and not options.resume:
         chosen = options.only or FUZZERS
         kept = [row for row in rows if row["fuzzer"] not in chosen]
         store.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-    for name, piece, n_examples in pieces(options.only or FUZZERS, options.examples):
+    for name, piece, n_examples in pieces(
+        options.only or FUZZERS, options.each or options.examples, each=bool(options.each)
+    ):
         if options.resume and (name, piece) in known:
             continue
         if time.monotonic() - start > options.seconds:
@@ -74,10 +78,10 @@ def main() -> int:
     return int(any(row["findings"] for row in fresh))
 
 
-def pieces(names, n_examples: int):
+def pieces(names, n_examples: int, *, each: bool):
     """Yield fuzzer, number of the piece, and attempts of it."""
     for name in names:
-        rest = max(1, round(FUZZERS[name].share * n_examples))
+        rest = n_examples if each else max(1, round(FUZZERS[name].share * n_examples))
         for piece in range(-(-rest // PIECE)):
             yield name, piece, min(PIECE, rest - piece * PIECE)
 
@@ -134,8 +138,7 @@ def do_piece(name: str, n_examples: int, seed: int, trace: str) -> int:
 
 def page(rows: list[dict]) -> str:
     """Return the counts in Markdown, and how they were made."""
-    asked = sorted({(row["examples"], row["seed"]) for row in rows})
-    commands = [f"--examples {n} --seed {seed}" for n, seed in asked]
+    commands = sorted({_options(row) for row in rows})
     versions = {f"{name} {v}": None for row in rows for name, v in row["versions"].items()}
     lines = [
         "# What the fuzzers tried",
@@ -174,6 +177,13 @@ def page(rows: list[dict]) -> str:
         lines += ["", "## Findings", "", *(f"```\n{text}\n```" for text in findings)]
     lines += ["", "`make test` tries a hundred of each."]
     return "\n".join(lines) + "\n"
+
+
+def _options(row: dict) -> str:
+    """Return the options of the run that a row is of."""
+    if row.get("each"):
+        return f"--only {row['fuzzer']} --each {row['examples']} --seed {row['seed']}"
+    return f"--examples {row['examples']} --seed {row['seed']}"
 
 
 def _line(title: str, counts: Counter) -> str:

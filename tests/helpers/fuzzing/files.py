@@ -1,4 +1,4 @@
-"""Fuzz files: a damaged sampler, model or data set is read in full or refused, and runs nothing."""
+"""Fuzz files: a damaged sampler or data set is read in full or refused, and runs nothing."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from fuzzing.outcomes import FINE, Finding, judge_error
-from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
+from metasampler import MetaSampler
 from metasampler.policy import find_sampler
 from metasampler_bench.datasets import load
 
@@ -36,12 +36,7 @@ def original(kind: str) -> bytes:
     if kind == "data set":
         np.savez(path, data=X, label=y)
         return path.with_name(f"{path.name}.npz").read_bytes()
-    members = {"model": 3, "model with LightGBM": None}[kind]
-    clf = MesaClassifier(recipe="fast", n_estimators=members, random_state=0)
-    if members is None:
-        X, y = make_classification(600, 4, weights=[0.6], random_state=0)
-    save_model(clf.fit(X, y), path)
-    return path.read_bytes()
+    raise ValueError(kind)
 
 
 changes = st.one_of(
@@ -183,32 +178,6 @@ def attempt_sampler(change):
     if not np.isfinite(mu).all():
         raise Finding(f"acts by {mu}")
     return FINE
-
-
-def attempt_model(case):
-    """Read a changed model, and predict by it."""
-    kind, change = case
-    path = FOLDER / "model.mesa"
-    path.write_bytes(damage(original(kind), change))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            model, metadata = load_model(path), load_facts(path)
-        except Exception as error:
-            return judge_error(error, kinds=(ValueError,), words="model.mesa")
-    if not isinstance(metadata, dict):
-        raise Finding(f"metadata are {metadata!r}")
-    # What was changed may be a number that counts: the answers may be others, or an error.
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.predict_proba(np.zeros((3, getattr(model, "n_features_in_", 4))))
-    except Exception:
-        return "read, another model"
-    return FINE
-
-
-model_cases = st.tuples(st.sampled_from(["model", "model with LightGBM"]), changes)
 
 
 def attempt_data_set(change):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from fuzzing import columns, commands, files, fits, interrupts, parquet, stores
+from fuzzing import columns, commands, files, fits, interrupts, models, parquet, stores
 from fuzzing.outcomes import Tally
 
 
@@ -27,7 +27,7 @@ FUZZERS = {
     "files": Fuzzer("fits on Parquet files and folders", parquet.cases(), parquet.attempt, 0.03),
     "commands": Fuzzer("command lines", commands.cases(), commands.attempt, 0.03),
     "samplers": Fuzzer("sampler files", files.changes, files.attempt_sampler, 0.16),
-    "models": Fuzzer("model files", files.model_cases, files.attempt_model, 0.04),
+    "models": Fuzzer("model files, by grammar", models.cases, models.attempt, 0.04),
     "data-sets": Fuzzer("data sets (.npz)", files.changes, files.attempt_data_set, 0.12),
     "stores": Fuzzer("stores of results", stores.damages, stores.attempt_damage, 0.08),
     "kills": Fuzzer("kills while something is written", stores.kills, stores.attempt_kill, 0.01),

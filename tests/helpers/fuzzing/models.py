@@ -1,0 +1,487 @@
+"""Fuzz model files by their grammar: parts, texts, types, arrays, and what belongs together.
+
+A case is a stored model and a number, from which a few changes are drawn. What is read then
+predicts, and says of itself what it can. Beside errors that are not clear, these are findings: more
+than five seconds, more than 300 MB, and any file, process or connection that is opened.
+"""
+
+import ctypes
+import faulthandler
+import gc
+import json
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+from lightgbm import LGBMClassifier
+from model_files import PARTS, ModelFile, write_zip
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from fuzzing.outcomes import FINE, Finding, judge_error
+from metasampler import MesaClassifier, load_facts, load_model, save_model
+from metasampler.ensemble import SelfPacedEnsembleClassifier
+from metasampler.tables import TableCleaner
+
+FOLDER = Path(tempfile.mkdtemp(prefix="metasampler-fuzz-"))
+PATH = FOLDER / "model.mesa"
+
+MOST_SECONDS, MOST_BYTES = 5.0, 300 << 20
+
+#: A call into C that never comes back ends the process after so many seconds.
+HANGS_AFTER = 30
+
+
+def _rows(n_classes=2):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5)).round(2)
+    y = np.digitize(X[:, 0] + rng.normal(size=400), [1.2, 1.9][: n_classes - 1])
+    return X, y
+
+
+def _frame():
+    X, y = _rows()
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    rng = np.random.default_rng(1)
+    words = np.array(
+        ["rain", "snow", "sun", "wind", "road", "tree", "car", "house", "loss", "crash"]
+    )
+    frame["text"] = [f"{' '.join(rng.choice(words, 6))} n{i}" for i in range(len(X))]
+    frame["level"] = rng.choice(["x", "y", "z"], len(X))
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 900, len(X)), "h")
+    return frame, np.where(y == 1, "bad", "good")
+
+
+def _own(*kinds, **settings):
+    settings = {"meta_sampler": 0.9, "refit": False, "random_state": 0} | settings
+    return MesaClassifier(list(kinds), 2, **settings)
+
+
+_SMALL = {"n_estimators": 2, "num_leaves": 4, "n_jobs": 1, "verbose": -1}
+
+
+def _by_categories():
+    X, y = _rows()
+    X[:, 1] = np.abs(X[:, 1] * 5).round()
+    settings = {**_SMALL, "min_child_samples": 2, "cat_smooth": 1}
+    return LGBMClassifier(**settings).fit(X, y, categorical_feature=[1]), X
+
+
+def _search():
+    pipe = make_pipeline(StandardScaler(), OneHotEncoder(handle_unknown="ignore"))
+    model = _own(LogisticRegression())
+    grid = GridSearchCV(make_pipeline(*pipe.named_steps.values(), model), {}, cv=2)
+    X, y = _rows()
+    X = X.round()
+    return grid.fit(X, y), X
+
+
+def _fitted(model, data):
+    return model.fit(*data), data[0]
+
+
+MODELS = {
+    "trees and boosters": lambda: _fitted(
+        _own(DecisionTreeClassifier(max_depth=3), LGBMClassifier(**_SMALL)), _rows()
+    ),
+    "three classes": lambda: _fitted(MesaClassifier(recipe="fast", random_state=0), _rows(3)),
+    "a frame": lambda: _fitted(MesaClassifier(random_state=0, n_estimators=6), _frame()),
+    "a cleaned frame": lambda: _fitted(
+        make_pipeline(TableCleaner(), MesaClassifier(recipe="fast", random_state=0)), _frame()
+    ),
+    "categories": _by_categories,
+    "linear leaves": lambda: _fitted(LGBMClassifier(**_SMALL, linear_tree=True), _rows(3)),
+    "forests": lambda: _fitted(
+        _own(RandomForestClassifier(2, max_depth=2), AdaBoostClassifier(n_estimators=2)), _rows()
+    ),
+    "a search": _search,
+    "neighbours": lambda: _fitted(_own(KNeighborsClassifier(), MLPClassifier((3,))), _rows(3)),
+    "self-paced": lambda: _fitted(SelfPacedEnsembleClassifier(n_estimators=3), _rows()),
+}
+
+_stored: dict = {}
+
+
+def _original(name):
+    """Return the bytes of a stored model, and rows for it."""
+    if name not in _stored:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model, X = MODELS[name]()
+        save_model(model, PATH)
+        _stored[name] = PATH.read_bytes(), X[:50]
+        # What is imported or built only once counts for no file.
+        _use(load_model(PATH), X[:50])
+        load_facts(PATH)
+    return _stored[name]
+
+
+# ---------------------------------------------------------------------- changes
+
+_NUMBERS = [0, 1, -1, 2, 3, 7, 255, 256, 10**6, 2**31 - 1, -(2**31), 2**31, 2**53, 2**63, -(2**63)]
+_NUMBERS += [10**30, 10**89, 0.5, -0.5, 1e-320, 1e300, 1.7e308, 1e-9]
+_VALUES = [
+    *_NUMBERS,
+    *(None, True, False, "", "x", "\ud800", "a" * 5000, "/dev/zero", "../x", "\x00", "\n", "ß" * 9),
+    *([], [0], [[]], {}, {"a": 1}, {"float": "nan"}, {"float": "inf"}, {"float": "-inf"}),
+    *({"tuple": []}, {"dict": []}, {"dict": [["a", 1]]}, {"objects": [[0], []]}),
+    {"type": "function", "state": {"name": "numpy.exp"}},
+    {"type": "function", "state": {"name": "os.system"}},
+    {"scalar": ["<f8", 1.5]},
+]
+_TYPES = ["MesaClassifier", "Tree", "Booster", "LGBMClassifier", "RandomState", "function", "dtype"]
+_TYPES += ["sklearn.tree.DecisionTreeClassifier", "sklearn.pipeline.Pipeline", "os.system", "x", ""]
+_ODD = [0, 1, -1, 2, 5, 6, 127, -128, 255, 2**15, 2**31 - 1, -(2**31), 2**62, 0.5, -0.0, 1e300]
+_ODD += [np.nan, np.inf, -np.inf, 5e-324]
+_DTYPES = ["<f8", "<f4", "<i8", "<i4", "|i1", "|u1", "<u4", "|b1", "<U1", "<U3", "<i2"]
+
+
+def _containers(document):
+    """Return all dicts and lists of a document."""
+    found, waiting = [], [document]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (dict, list)):
+            found.append(node)
+            waiting.extend(node.values() if isinstance(node, dict) else node)
+    return found
+
+
+def _is_array(node):
+    return isinstance(node, dict) and len(node) == 1 and next(iter(node)) in ("array", "columns")
+
+
+def _entry(file, rng):
+    """Return a place in the document: a container that is not empty, and a key."""
+    document = file.document if rng.random() < 0.95 else file.facts
+    places = [node for node in _containers(document) if node and not _is_array(node)]
+    if not places:
+        raise _NothingThere
+    node = places[rng.integers(len(places))]
+    keys = list(node) if isinstance(node, dict) else range(len(node))
+    return node, keys[rng.integers(len(keys))]
+
+
+def _pick(rng, values):
+    return values[rng.integers(len(values))]
+
+
+class _NothingThere(Exception):
+    """An earlier change has left nothing to change in this way."""
+
+
+def _to_a_value(file, rng):
+    node, key = _entry(file, rng)
+    node[key] = _pick(rng, _VALUES)
+
+
+def _to_another_part(file, rng):
+    (node, key), (other, name) = _entry(file, rng), _entry(file, rng)
+    # A copy: a tree that holds itself has no end, here.
+    text = json.dumps(other[name], default=lambda array: {"__array": 0})
+    if len(text) < 100_000 and "__array" not in text:
+        node[key] = json.loads(text)
+
+
+def _without(file, rng):
+    node, key = _entry(file, rng)
+    del node[key]
+
+
+def _twice(file, rng):
+    node, key = _entry(file, rng)
+    if isinstance(node, list):
+        many = 1000 if len(json.dumps(node[key], default=str)) < 10_000 else 2
+        node.extend([node[key]] * int(rng.choice([1, 2, many])))
+    else:
+        node[f"{key}_"] = node[key]
+
+
+def _other_order(file, rng):
+    node, _ = _entry(file, rng)
+    if isinstance(node, list):
+        node.reverse()
+
+
+def _number_nearby(file, rng):
+    for _ in range(30):
+        node, key = _entry(file, rng)
+        if isinstance(node[key], (int, float)):
+            node[key] = node[key] + _pick(rng, [1, -1, 0.5, 10**9]) * _pick(rng, [1, node[key]])
+            return
+
+
+def _another_type(file, rng):
+    nodes = [node for node in file.nodes() if "type" in node]
+    if not nodes:
+        raise _NothingThere
+    node = _pick(rng, nodes)
+    node["type"] = _pick(rng, [*_TYPES, *(each["type"] for each in nodes)])
+
+
+def _arrays(file, rng):
+    if not file.arrays():
+        raise _NothingThere
+    node, form = _pick(rng, file.arrays())
+    return node, form, node[form]
+
+
+def _odd_numbers(file, rng):
+    node, form, array = _arrays(file, rng)
+    if isinstance(array, np.ndarray) and array.size and array.dtype.kind in "iufb":
+        array = array.copy()
+        with np.errstate(all="ignore"):
+            for _ in range(rng.integers(1, 4)):
+                value = np.float64(_pick(rng, _ODD))
+                array.flat[rng.integers(array.size)] = (
+                    value.astype(array.dtype) if array.dtype.kind != "b" else value > 0
+                )
+        node[form] = array
+
+
+def _other_bytes(file, rng):
+    node, form, array = _arrays(file, rng)
+    if isinstance(array, np.ndarray) and array.nbytes:
+        content = bytearray(array.tobytes())
+        for _ in range(rng.integers(1, 9)):
+            content[rng.integers(len(content))] = rng.integers(256)
+        node[form] = np.frombuffer(bytes(content), array.dtype).reshape(array.shape)
+
+
+def _other_shape(file, rng):
+    node, form, array = _arrays(file, rng)
+    if isinstance(array, np.ndarray):
+        flat = array.ravel()
+        node[form] = _pick(
+            rng,
+            [
+                *(flat[:-1], flat[:0], flat[:1], np.concatenate([flat, flat]), np.tile(flat, 50)),
+                *(array[np.newaxis], array.T, array.reshape(-1, 1)),
+                flat[::-1].reshape(array.shape),
+            ],
+        ).copy()
+
+
+def _other_dtype(file, rng):
+    node, form, array = _arrays(file, rng)
+    if isinstance(array, np.ndarray) and array.dtype.kind in "iufb":
+        with np.errstate(all="ignore"):
+            node[form] = array.astype(_pick(rng, _DTYPES))
+
+
+def _another_array(file, rng):
+    (node, form, _), (_, _, other) = _arrays(file, rng), _arrays(file, rng)
+    node[form] = other
+
+
+def _lying_array(file, rng):
+    node, form, array = _arrays(file, rng)
+    if isinstance(array, np.ndarray):
+        shape = [int(_pick(rng, [0, 1, 2, 5, 2**31, 2**40, -1])) for _ in range(rng.integers(5))]
+        node[form] = [_pick(rng, [*_DTYPES, "|O", "<c16", "<U0", "<M8[s]", array.dtype.str]), shape]
+
+
+def _deeper(file, rng):
+    node, key = _entry(file, rng)
+    value = node[key]
+    for _ in range(int(rng.choice([3, 40, 200]))):
+        value = _pick(rng, [[value], {"tuple": [value]}, {"dict": [["a", value]]}])
+    node[key] = value
+
+
+def _larger(file, rng):
+    node, key = _entry(file, rng)
+    n = int(rng.choice([1000, 50_000, 400_000]))
+    node[key] = _pick(rng, [[0] * n, [[]] * n, [{}] * n, "x" * n, [{"tuple": []}] * n])
+
+
+CHANGES = [
+    *(_to_a_value, _to_a_value, _to_a_value, _to_another_part, _without, _twice, _other_order),
+    *(_number_nearby, _number_nearby, _another_type, _odd_numbers, _odd_numbers, _odd_numbers),
+    *(_other_bytes, _other_shape, _other_dtype, _another_array, _lying_array, _deeper, _larger),
+]
+
+
+def _of_a_text(content, rng):
+    """Change a text within a token."""
+    content = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        place = int(rng.integers(len(content)))
+        token = _pick(rng, [b'"', b"{", b"[", b"]", b",", b"9" * 50, b"1e9", b"\\u0000", b"\xff"])
+        content[place : place + int(rng.integers(3))] = token
+    return bytes(content)
+
+
+def _of_parts(parts, rng):
+    """Change parts as a whole."""
+    name = _pick(rng, PARTS)
+    kind = rng.integers(6)
+    if kind == 0:
+        parts[name] = bytes(int(rng.choice([0, 1, 10**6, 40 * 10**6])))
+    elif kind == 1:
+        parts[name] = parts[name][: rng.integers(len(parts[name]) + 1)]
+    elif kind == 2:
+        parts[name] += parts[name]
+    elif kind == 3:
+        parts = {each: parts[each] for each in rng.permutation(PARTS).tolist()}
+    elif kind == 4:
+        del parts[name]
+    else:
+        parts = {f"{each}x" if each == name else each: parts[each] for each in parts}
+    return parts
+
+
+def _of_bytes(content, rng):
+    """Change the bytes of the zip file, mostly those of its headers."""
+    content = bytearray(content)
+    starts = [place for place in range(len(content) - 4) if content[place : place + 2] == b"PK"]
+    for _ in range(rng.integers(1, 5)):
+        near = _pick(rng, starts) + int(rng.integers(46))
+        place = near if rng.random() < 0.7 else int(rng.integers(len(content)))
+        content[min(place, len(content) - 1)] = rng.integers(256)
+    if rng.random() < 0.2:
+        content = content[: rng.integers(len(content))]
+    return bytes(content)
+
+
+def changed(original, number):
+    """Return the bytes of a changed file."""
+    rng = np.random.default_rng(number)
+    PATH.write_bytes(original)
+    level = rng.random()
+    if level < 0.06:
+        return _of_bytes(original, rng)
+    file = ModelFile(PATH)
+    if level > 0.16:
+        for _ in range(rng.choice([1, 1, 1, 2, 3])):
+            with suppress(_NothingThere):
+                _pick(rng, CHANGES)(file, rng)
+    parts = file.parts()
+    if level < 0.11:
+        parts = _of_parts(parts, rng)
+    elif level < 0.16:
+        name = _pick(rng, PARTS[:2])
+        parts[name] = _of_a_text(parts[name], rng)
+    return write_zip(PATH, parts).read_bytes()
+
+
+# ---------------------------------------------------------------------- attempts
+
+_opened: list | None = None
+_EVENTS = ("open", "os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen")
+_EVENTS += ("socket.connect", "socket.__new__", "os.listdir", "os.remove", "os.mkdir", "os.rename")
+
+
+def _watch(event, arguments):
+    if _opened is not None and event in _EVENTS:
+        _opened.append(f"{event} {arguments[0] if arguments else ''}")
+
+
+sys.addaudithook(_watch)
+
+
+def _memory():
+    """Return the bytes of memory that this process has had at most since it was asked to forget."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
+
+
+def _forget_memory():
+    # What is free goes back first: else a file could take that, unseen.
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _use(model, X):
+    """Predict, and let a model say of itself what it can."""
+    proba = model.predict_proba(X)
+    labels = model.predict(X)
+    repr(model)
+    steps = [
+        model,
+        getattr(model, "best_estimator_", None),
+        *getattr(model, "named_steps", {}).values(),
+    ]
+    for step in steps:
+        for name in ("summary", "feature_importances_"):
+            found = getattr(step, name, None) if step is not None else None
+            str(found() if callable(found) else found)
+    if hasattr(model, "drift"):
+        str(model.drift(X))
+    return proba, labels
+
+
+def attempt(case):
+    """Read a changed file and use it."""
+    global _opened
+    name, number = case
+    original, X = _original(name)
+    PATH.write_bytes(changed(original, number))
+    packed = PATH.stat().st_size
+    _forget_memory()
+    before, start = _memory(), time.process_time()
+    faulthandler.dump_traceback_later(HANGS_AFTER, exit=True)
+    _opened = []
+    try:
+        outcome = _read_and_use(X)
+    finally:
+        opened, _opened = _opened, None
+        faulthandler.cancel_dump_traceback_later()
+    seconds, peak = time.process_time() - start, _memory() - before
+    if seconds > MOST_SECONDS:
+        raise Finding(f"took {seconds:.1f} seconds ({outcome})")
+    if peak > MOST_BYTES + packed:
+        raise Finding(f"took {peak >> 20} MB for {packed:,} bytes ({outcome})")
+    others = sorted({each for each in opened if each != f"open {PATH}" and not _is_ours(each)})
+    if others:
+        raise Finding(f"touched {others[:5]}")
+    return outcome
+
+
+def _is_ours(event):
+    """Return whether Python reads its own code, or how many threads there may be."""
+    return event.endswith((".py", ".pyc", ".so", "cgroup", "cpu.max", "max_cpus")) or any(
+        part in event for part in ("/sys/", "/proc/", sys.prefix, "site-packages")
+    )
+
+
+def _read_and_use(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            load_facts(PATH)
+            model = load_model(PATH)
+        except Exception as error:
+            return judge_error(error, kinds=(ValueError,), words="model.mesa")
+        try:
+            proba, _ = _use(model, X)
+        except Exception as error:
+            if isinstance(error, (MemoryError, RecursionError, SystemError)):
+                raise Finding(f"read, and then {error!r}") from error
+            return "read, and an error then"
+    return FINE if np.isfinite(proba).all() else "read, and another model"
+
+
+def _limit():
+    # What asks for more than this ends in a MemoryError, and is found by what it took.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+_limit()
+cases = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 2**40))
+
+__all__ = ["attempt", "cases"]
