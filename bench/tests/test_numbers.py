@@ -33,6 +33,7 @@ CODE = r"`[^`]*`"
 
 def words_of(text: str) -> str:
     """Return a text without programs, in one line."""
+    text = re.sub(r"^```(?!\{).*?^```$|^```[^\n]*$", " ", text, flags=re.M | re.S)
     return " ".join(re.sub(CODE, " ", text).split())
 
 
