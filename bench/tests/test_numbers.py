@@ -33,6 +33,7 @@ CODE = r"`[^`]*`"
 
 def words_of(text: str) -> str:
     """Return a text without programs, in one line."""
+    text = re.sub(r"^```(?!\{).*?^```$|^```[^\n]*$", " ", text, flags=re.M | re.S)
     return " ".join(re.sub(CODE, " ", text).split())
 
 
@@ -69,7 +70,6 @@ def of_code() -> dict[str, list[str]]:
             signal,
             f"Below {_recipes._NOISY:.0f} the fit expects noise",
         ],
-        "docs/guide/members.md": [f"Rivals take up to {n_rivals} fits more"],
         "docs/guide/sampler.md": [
             "With a power of 0 the draw is uniform.",
             f"With a power of {_rules._MAX_POWER:g} nearly all drawn rows are hard.",
