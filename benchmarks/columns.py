@@ -25,10 +25,17 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.pipeline import make_pipeline
 
 from metasampler import MesaClassifier
 from metasampler.datasets import make_claims
-from metasampler.tables import TableEncoder, TargetStatistics, count_classes, inspect_columns
+from metasampler.tables import (
+    TableCleaner,
+    TableEncoder,
+    TargetStatistics,
+    count_classes,
+    inspect_columns,
+)
 from metasampler.tables import _sense as sense
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -203,7 +210,7 @@ def text(seeds: int) -> None:
 
 def _compare_text(name, frame, y, seeds):
     def ignoring(seed):
-        return fast(seed, text="ignore")
+        return make_pipeline(TableCleaner(text="ignore"), fast(seed))
 
     def same(table):
         return table

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
 from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
+from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -464,3 +465,24 @@ def test_errors_are_clear(client):
     broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
     with pytest.raises(ValueError, match="Labels are missing in 'label'"):
         DaskMesaClassifier(client=client, label="label").fit(broken)
+
+
+def test_groups_of_rows_stay_together_as_in_memory(client):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(150), 8)
+    X = rng.normal(size=(150, 5))[groups] + 0.3 * rng.normal(size=(1200, 5))
+    y = (X[:, 0] + rng.normal(size=150)[groups] > 1.5).astype(int)
+    clf = MesaClassifier.from_preset("fast", random_state=0)
+    in_memory = clone(clf).fit(X, y, groups=groups)
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(label=y, patient=groups)
+    settings = {"client": client, "label": "label", "group": "patient"}
+    in_frame = DaskMesaClassifier(clf, **settings).fit(partitioned(frame, 5)).to_local()
+    table = frame[list("abcde")]
+    np.testing.assert_array_equal(in_frame.predict_proba(table), in_memory.predict_proba(X))
+    assert in_frame.expected_recall_interval_ == in_memory.expected_recall_interval_
+    arrays = [da.from_array(each, chunks=(400, *each.shape[1:])) for each in (X, y, groups)]
+    in_arrays = DaskMesaClassifier(clf, client=client)
+    in_arrays.fit(*arrays[:2], groups=arrays[2])
+    np.testing.assert_array_equal(in_arrays.to_local().predict_proba(X), in_memory.predict_proba(X))
+    with pytest.raises(ValueError, match="set label, weight and group"):
+        DaskMesaClassifier(clf, **settings).fit(partitioned(frame, 5), groups=arrays[2])

@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
 
 from metasampler import MesaClassifier, load_model, save_model
 from metasampler.datasets import ParquetRows
-from metasampler.tables import TableEncoder
+from metasampler.tables import TableCleaner, TableEncoder
 from metasampler.tables._text import learn_text
 
 
@@ -46,7 +47,8 @@ def test_words_are_learned_from(rows, fitted):
     positive = y_later == "bad"
     score = average_precision_score(positive, fitted.predict_proba(later)[:, 0])
     assert score > 0.5
-    without = MesaClassifier.from_preset("fast", random_state=0, text="ignore").fit(frame, y)
+    fast = MesaClassifier.from_preset("fast", random_state=0)
+    without = make_pipeline(TableCleaner(text="ignore"), fast).fit(frame, y)
     assert average_precision_score(positive, without.predict_proba(later)[:, 0]) < 0.15
     names = fitted._form.encoder.get_feature_names_out().tolist()
     assert names[-2:] == ["remark (score)", "noise"]

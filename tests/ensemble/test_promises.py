@@ -190,3 +190,18 @@ def test_many_classes_take_the_two_rules_they_have(three_classes):
         ValueError, match="'f1': for 3 classes it must be None, 'balanced', 'macro_f1'"
     ):
         clf.set_threshold("f1")
+
+
+def test_as_many_rows_of_each_day_as_a_team_can_check(fitted):
+    clf, _, X_test, _ = fitted
+    days = np.arange(len(X_test)) % 7
+    scores = clf.predict_proba(X_test)[:, 1]
+    rows = clf.top_rows(X_test, 5, per=days)
+    assert (np.bincount(days[rows]) == 5).all()
+    assert (np.diff(scores[rows]) <= 0).all()
+    for day in range(7):
+        others = np.setdiff1d(np.flatnonzero(days == day), rows)
+        assert scores[others].max() <= scores[rows[days[rows] == day]].min()
+    np.testing.assert_array_equal(clf.top_rows(X_test, 5), clf.top_rows(X_test, 5, per=days * 0))
+    with pytest.raises(ValueError, match="per has 3 values"):
+        clf.top_rows(X_test, 5, per=[1, 2, 3])

@@ -166,7 +166,8 @@ def test_only_kinds_that_take_weights_get_them(imbalanced):
             return super().fit(X, y, sample_weight)
 
     weights = np.where(y == 1, 3.0, 1.0)
-    growth = start(X, y, [Weighing(), Noting(), Weighing()], weights=weights)
+    with pytest.warns(UserWarning, match="Noting.* takes no sample_weight"):
+        growth = start(X, y, [Weighing(), Noting(), Weighing()], weights=weights)
     for _ in range(5):
         growth.step()
     assert seen == ["weights", "no weights", "weights", "weights", "no weights"]

@@ -38,9 +38,10 @@ class Blocks:
 
     label = "y"
 
-    def __init__(self, blocks, weighted):
+    def __init__(self, blocks, weighted, grouped=False):
         self.blocks = blocks
         self.weight = "w" if weighted else None
+        self.group = "g" if grouped else None
 
     def make_blocks(self, *, labels_only=False):
         return self.blocks
@@ -70,6 +71,14 @@ class Case(NamedTuple):
     many: int
     n_partitions: int
     seed: int
+    by_group: bool = False
+
+    def groups(self, y):
+        """Return a group for each row; each class is in two of them at least."""
+        groups = np.random.default_rng(self.seed).integers(0, 1 + self.n_rows // 6, len(y))
+        for k, label in enumerate(np.unique(y)):
+            groups[np.flatnonzero(y == label)[:2]] = 1000 + 2 * k, 1001 + 2 * k
+        return groups
 
     def arrays(self):
         rng = np.random.default_rng(self.seed)
@@ -103,12 +112,18 @@ class Case(NamedTuple):
         if self.own_validation:
             X_val, y_val, w_val = self._replace(seed=self.seed + 1).arrays()
             options |= {"X_val": X_val, "y_val": y_val, "sample_weight_val": w_val}
-        in_memory = make_growth_data(X, y, sample_weight=weights, **options)
+        groups = self.groups(y) if self.by_group and not self.own_validation else None
+        in_memory = make_growth_data(X, y, sample_weight=weights, groups=groups, **options)
+
+        def some(values, rows):
+            return None if values is None else values[rows]
+
         blocks = [
-            ArrayBlock(X[rows], y[rows], None if weights is None else weights[rows])
+            ArrayBlock(X[rows], y[rows], some(weights, rows), some(groups, rows))
             for rows in uneven(len(y), self.n_partitions, self.seed)
         ]
-        opened = OpenedSource(Blocks(blocks, weights is not None), Backend())
+        source = Blocks(blocks, weights is not None, groups is not None)
+        opened = OpenedSource(source, Backend())
         return in_memory, opened.make_rows(**options)
 
     def with_limits(self):
@@ -141,6 +156,7 @@ def cases(draw, max_rows=240):
         draw(st.sampled_from([1 << 30, 25, 6])),
         draw(st.integers(1, 17)),
         draw(st.integers(0, 1000)),
+        draw(st.booleans()),
     )
 
 
@@ -198,6 +214,8 @@ def assert_same_rows(one, other):
     for name in ("counts", "class_weights", "n_rows", "n_folds", "fold_counts", "draw_size"):
         assert_same(getattr(one, name), getattr(other, name))
     assert one.roles == other.roles
+    rows = np.arange(one.n_first)
+    assert_same(one.groups_of(rows), other.groups_of(rows))
     assert one.mean_weights == other.mean_weights
     assert one.has_weights == other.has_weights
     assert one.validation_is_apart == other.validation_is_apart

@@ -433,3 +433,17 @@ def test_features_are_those_of_the_one_task(imbalanced):
 def test_a_sampler_is_no_predictor():
     # scikit-learn would hand rows to a method of this name.
     assert not hasattr(MetaSampler.load("universal"), "predict")
+
+
+def test_rows_without_weight_are_not_learned_from(imbalanced):
+    X, y = imbalanced
+    weights = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
+    other = X.copy()
+    other[weights == 0] += 100
+    first, again = (MetaSampler(**SHORT).fit(table, y, weights) for table in (X, other))
+    assert_same_policy(first, again)
+    assert first.history_ == again.history_
+    everything = MetaSampler(**SHORT).fit(X, y)
+    assert first.history_ != everything.history_
+    # Only ratios of weights count.
+    assert_same_policy(everything, MetaSampler(**SHORT).fit(X, y, np.full(len(y), 3.0)))

@@ -11,12 +11,14 @@ from metasampler.cli._file_options import (
     Dates,
     Drop,
     Encoding,
+    Group,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
     Text,
+    Time,
     blaming,
     check_choice,
     check_jobs,
@@ -46,6 +48,8 @@ def compare(
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
+    group: Group = None,
+    time: Time = None,
     encoding: Encoding = None,
     dates: Dates = "auto",
     text: Text = "topics",
@@ -95,7 +99,8 @@ def compare(
     check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
     check_choice(text, ("topics", "ignore"), "--text")
     n_called = None if top is None else parse_rows(top, "--top")
-    for name, value in {"--target": target, "--drop": drop, "--keep": keep}.items():
+    columns = {"--target": target, "--drop": drop, "--keep": keep, "--group": group, "--time": time}
+    for name, value in columns.items():
         if file is None and value:
             raise typer.BadParameter("needs a FILE to take columns from.", param_hint=name)
 
@@ -109,6 +114,8 @@ def compare(
             "keep": keep,
             "positive": positive,
             "encoding": encoding,
+            "group": group,
+            "time": time,
         }
         with warnings_as_notes():
             task = _table_input.read(file, target, dates=dates, text=text, **options)

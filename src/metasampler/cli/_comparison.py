@@ -15,13 +15,13 @@ from rich.table import Table
 from rich.text import Text
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import label_binarize
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar
 from metasampler.cli._methods import METHODS
+from metasampler.cli._splits import how_split, make_splits
 from metasampler.cli._table_input import Task
 from metasampler.tables import TableEncoder, is_frame
 
@@ -70,10 +70,10 @@ def cross_validate(
 
     ``top`` is the share of the rows that every method calls; None means the class's own share.
     """
-    splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(task.y, task.y))
+    splits = make_splits(task, folds, seed)
     results = []
     with progress_bar(
-        "compare", len(methods) * folds, enabled=sys.stderr.isatty(), transient=True
+        "compare", len(methods) * len(splits), enabled=sys.stderr.isatty(), transient=True
     ) as advance:
         for name, method in methods.items():
             result = Result(method.title, np.full(len(task.y), np.nan))
@@ -94,7 +94,7 @@ def cross_validate(
             except Exception as error:
                 reason = str(error).strip().splitlines()
                 result.failure = f"{type(error).__name__}: {reason[0] if reason else ''}"
-                advance(name, steps=folds - len(result.folds))
+                advance(name, steps=len(splits) - len(result.folds))
     return results
 
 
@@ -194,7 +194,7 @@ def table(
     titles = {result.title for result in results}
     explained = "; ".join(words for title, words in _EXPLAINED.items() if title in titles)
     caption = (
-        f"Means over {folds} folds (± standard deviation). Ensembles have "
+        f"Means over {how_split(task, folds)} (± standard deviation). Ensembles have "
         f"{n_estimators or USUAL_SIZE} members, forests and boosting at most 100 trees. "
         + ("" if n_estimators else "MESA's presets set their own size. ")
         + (f"{explained}. " if explained else "")
@@ -234,12 +234,14 @@ def save_curves(task: Task, results: list[Result], path: Path) -> None:
     figure = Figure(figsize=(9, 5), layout="constrained")
     ax = figure.add_subplot()
     drawn = [result for result in results if not result.failure]
-    found = task.y == task.positive
-    drawn.sort(key=lambda result: -average_precision_score(found, result.probability))
+    # Forward in time the oldest rows are never tested.
+    tested = np.flatnonzero(~np.isnan(drawn[0].probability)) if drawn else np.empty(0, np.intp)
+    found = task.y[tested] == task.positive
+    drawn.sort(key=lambda result: -average_precision_score(found, result.probability[tested]))
     for number, result in enumerate(drawn):
         chance = {"plot_chance_level": result is drawn[-1]}
         curve = PrecisionRecallDisplay.from_predictions(
-            found, result.probability, name=result.title, ax=ax, **chance
+            found, result.probability[tested], name=result.title, ax=ax, **chance
         )
         # Every curve has its markers elsewhere, at equal distances in the picture.
         curve.line_.set(**line_style(number), markevery=(0.02 * (number % 6), 0.12))

@@ -40,6 +40,24 @@ Keep = Annotated[
         show_default=False,
     ),
 ]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of FILE that names the customer, patient or machine of a row. Its rows are "
+        "held out together, and the column is not learned from.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of FILE that says when a row came. Older rows train and newer rows judge; the "
+        "column is not learned from.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from metasampler.cli._console import make_console
@@ -13,19 +14,26 @@ from metasampler.cli._file_options import (
     Dates,
     Drop,
     Encoding,
+    Group,
     Jobs,
     Keep,
     Positive,
     Seed,
     Target,
     Text,
+    Time,
     check_choice,
     check_jobs,
     check_output,
     naming_output,
     warnings_as_notes,
 )
-from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
+from metasampler.cli._threshold_option import (
+    is_per_day,
+    parse_threshold,
+    rows_to_call,
+    with_classes,
+)
 
 PRESETS = ("default", "fast", "best", "paper")
 
@@ -45,6 +53,8 @@ def fit(
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
+    group: Group = None,
+    time: Time = None,
     encoding: Encoding = None,
     dates: Dates = "auto",
     text: Text = "topics",
@@ -53,9 +63,10 @@ def fit(
         str,
         typer.Option(
             help="How to decide: balanced, f1, mcc, a probability (0.3), recall=0.9, "
-            "precision=0.8, top=200 or top=1% (rows that your team can check), cost=50:1 (what a "
-            "miss costs : what a false alarm costs). For many classes: balanced, macro_f1, "
-            "recall:CLASS=0.9, or cost:CLASS=5 (what a miss of this class costs; 1 for others).",
+            "precision=0.8, top=200, top=200/day or top=1% (rows that your team can check), "
+            "cost=50:1 (what a miss costs : what a false alarm costs). For many classes: balanced, "
+            "macro_f1, recall:CLASS=0.9, or cost:CLASS=5 (what a miss of this class costs; 1 for "
+            "others).",
         ),
     ] = "balanced",
     folds: Annotated[
@@ -108,18 +119,30 @@ def fit(
     from metasampler.cli import _fitting, _table_input
 
     options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive}
+    if is_per_day(rule) and time is None:
+        raise typer.BadParameter(
+            f"{threshold} needs --time, the column that says when a row came.",
+            param_hint="--threshold",
+        )
+    for option, value in (("--group", group), ("--time", time)):
+        if in_parts and value is not None:
+            raise typer.BadParameter(
+                "needs all rows in memory, and these are read part by part.", param_hint=option
+            )
     options |= {"dates": dates, "text": text}
     with warnings_as_notes():
         if in_parts:
             task = _read_in_parts(file, target, memory or "2 GB", options)
         else:
+            options |= {"group": group, "time": time}
             task = _table_input.read(file, target, encoding=encoding, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
     _table_input.check_classes(task, max(folds, 2))
     _check_rule(task, rule, positive)
     rule = with_classes(rule, task.classes.tolist())
-    rule, n_called = _as_share(rule, len(task.y))
+    per_day = is_per_day(rule)
+    rule, n_called = _as_share(rule, task)
 
     if in_parts:
         from metasampler.cli._parts_input import with_source
@@ -128,7 +151,9 @@ def fit(
     console = make_console()
     _fitting.print_findings(console, task, str(target))
     settings = {"threshold": rule, "random_state": seed, "n_jobs": jobs}
-    outcome = _fitting.fit_model(task, preset, settings, folds=folds, n_called=n_called)
+    outcome = _fitting.fit_model(
+        task, preset, settings, folds=folds, n_called=n_called, per_day=per_day
+    )
     for note in outcome.notes:
         typer.echo(f"Note: {note}", err=True)
     if outcome.scores is not None:
@@ -136,7 +161,16 @@ def fit(
     console.print(outcome.promise, markup=False, soft_wrap=True)
     command = " ".join(["metasampler", *sys.argv[1:]]) if sys.argv[1:2] == ["fit"] else ""
     with naming_output(output):
-        _fitting.store(task, outcome, output, target=target, preset=preset, command=command)
+        _fitting.store(
+            task,
+            outcome,
+            output,
+            target=target,
+            preset=preset,
+            command=command,
+            group=group,
+            time=time,
+        )
     size = output.stat().st_size
     console.print(f"Model: {output} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
 
@@ -158,17 +192,23 @@ def _read_in_parts(file: Path, target: str | None, memory: str, options: dict[st
     return read_in_parts(file, target, memory, **options)
 
 
-def _as_share(rule: Any, n_rows: int) -> tuple[Any, int | None]:
+def _as_share(rule: Any, task: Any) -> tuple[Any, int | None]:
     """Return the threshold of the classifier, and how many rows of each file to call, if any."""
-    n_called = rows_to_call(rule)
+    n_called, n_rows = rows_to_call(rule), len(task.y)
     if n_called is None:
         return rule, None
-    if n_called >= n_rows:
+    of_all = n_called
+    if is_per_day(rule):
+        # A day with fewer rows calls all of them.
+        days = np.unique(np.floor(task.time), return_counts=True)[1]
+        of_all = int(np.minimum(days, n_called).sum())
+    if of_all >= n_rows:
         raise typer.BadParameter(
-            f"top={n_called:,} would call every row: there are {n_rows:,}.",
+            f"top={n_called:,}{'/day' * is_per_day(rule)} would call every row: there are "
+            f"{n_rows:,}.",
             param_hint="--threshold",
         )
-    return ("top", n_called / n_rows), n_called
+    return ("top", of_all / n_rows), n_called
 
 
 def _check_rule(task: Any, rule: Any, positive: str | None) -> None:

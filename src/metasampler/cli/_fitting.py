@@ -14,7 +14,6 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
@@ -22,6 +21,8 @@ from metasampler import MesaClassifier
 from metasampler._running import progress_bar
 from metasampler.cli._comparison import at_the_top, describe
 from metasampler.cli._lightgbm import PlainLightGBM
+from metasampler.cli._per_day import Alarms, alarms_per_day
+from metasampler.cli._splits import how_split, make_splits
 from metasampler.cli._table_input import Task
 from metasampler.persistence import save_model
 
@@ -47,6 +48,8 @@ class Outcome:
         Warnings of the fit.
     n_called : int or None
         The number of rows of each file to call, if it was asked for.
+    per_day : bool
+        Whether it is a number of each day.
     """
 
     model: Any
@@ -55,6 +58,7 @@ class Outcome:
     figures: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     n_called: int | None = None
+    per_day: bool = False
 
 
 def print_findings(console: Any, task: Task, target: str) -> None:
@@ -79,17 +83,20 @@ def fit_model(
     *,
     folds: int,
     n_called: int | None = None,
+    per_day: bool = False,
 ) -> Outcome:
     """Cross-validate beside LightGBM, if there are ``folds``, then fit on all rows.
 
-    ``n_called`` is the number of rows of each file that `metasampler predict` will call.
+    ``n_called`` is the number of rows of each file, or ``per_day``, that `metasampler predict` will
+    call.
     """
     y = task.classes[task.y]
     n_jobs, seed = settings["n_jobs"], settings["random_state"]
     results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}
     notes: dict[str, None] = {}
     fitted: list[tuple[Any, Any]] = []
-    steps = 2 * folds + 1
+    splits = make_splits(task, folds, seed) if folds else []
+    steps = 2 * len(splits) + 1
     # Threads, not processes: the table is in memory once.
     with (
         progress_bar("fit", steps, enabled=sys.stderr.isatty(), transient=True) as advance,
@@ -98,33 +105,36 @@ def fit_model(
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        if folds:
-            splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-            for number, (train, test) in enumerate(splitter.split(task.y, task.y), start=1):
-                clf = _classifier(preset, settings)
-                advance(f"fold {number} of {folds}", steps=0)
-                clf.fit(task.X.iloc[train], y[train])
-                fitted.append((clf, test))
-                advance()
-                rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
-                rival.fit(task.X.iloc[train], task.y[train])
-                advance()
-                _judge(results, task, test, clf, rival, n_called)
+        of_all = round(settings["threshold"][1] * len(y)) if n_called is not None else None
+        for number, (train, test) in enumerate(splits, start=1):
+            clf = _classifier(preset, settings)
+            advance(f"fold {number} of {len(splits)}", steps=0)
+            groups = None if task.groups is None else task.groups[train]
+            clf.fit(task.X.iloc[train], y[train], groups=groups)
+            fitted.append((clf, test))
+            advance()
+            rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
+            rival.fit(task.X.iloc[train], task.y[train])
+            advance()
+            _judge(results, task, test, clf, rival, of_all)
         advance("all rows", steps=0)
         clf = _classifier(preset, settings)
-        clf.fit(*((task.X, y) if task.source is None else (task.source,)))
-        if fitted and task.counts.min() >= _ENOUGH_ROWS:
-            # In a fit few members score a held-out row. Here whole ensembles do.
-            clf.recalibrate(task.X, y, fitted=fitted)
+        if task.source is not None:
+            clf.fit(task.source)
+        else:
+            clf.fit(task.X, y, groups=task.groups, time=None if splits else task.time)
+        # In a fit few members score a held-out row. In the folds whole ensembles do.
+        alarms = _decide_by_folds(clf, task, fitted, n_called if per_day else None)
         advance()
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             notes.setdefault(str(warning.message))
     outcome = Outcome(
         Pipeline([("cleaner", task.cleaner), ("classifier", clf)]),
-        _promise(clf, n_called),
+        _promise(clf, n_called, alarms, per_day=per_day),
         notes=list(notes),
         n_called=n_called,
+        per_day=per_day,
     )
     if folds:
         outcome.scores = _table(task, results, folds)
@@ -133,6 +143,37 @@ def fit_model(
             for name, each in results.items()
         }
     return outcome
+
+
+def _decide_by_folds(
+    clf: Any, task: Task, fitted: list[tuple[Any, Any]], n_per_day: int | None
+) -> Alarms | None:
+    """Calibrate and decide by the folds; return what a number of alarms a day finds in them."""
+    if not fitted:
+        return None
+    if task.time is not None and task.groups is None:
+        # The newest rows judge: older folds only if these have too few rows of a class.
+        while len(fitted) > 1:
+            newest = np.concatenate([test for _, test in fitted[1:]])
+            if np.bincount(task.y[newest], minlength=len(task.labels)).min() < _ENOUGH_ROWS:
+                break
+            fitted = fitted[1:]
+    rows = np.concatenate([test for _, test in fitted])
+    if np.bincount(task.y[rows], minlength=len(task.labels)).min() < _ENOUGH_ROWS:
+        return None
+    ends = np.cumsum([len(test) for _, test in fitted])
+    places = np.split(np.arange(len(rows)), ends[:-1])
+    clones = [clone for clone, _ in fitted]
+    X, y = task.X.iloc[rows], task.classes[task.y[rows]]
+    groups = None if task.groups is None else task.groups[rows]
+    clf.recalibrate(X, y, groups=groups, fitted=zip(clones, places, strict=True))
+    if n_per_day is None:
+        return None
+    scores = np.empty(len(rows))
+    for clone, place in zip(clones, places, strict=True):
+        scores[place] = clone.predict_proba(X.iloc[place])[:, task.positive]
+    days = np.floor(task.time[rows])
+    return alarms_per_day(scores, task.y[rows] == task.positive, days, n_per_day)
 
 
 def _classifier(preset: str, settings: dict[str, Any]) -> Any:
@@ -181,7 +222,7 @@ def _judge(
 
 def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -> Table:
     """Return the scores as a table."""
-    caption = f"Means over {folds} folds (± standard deviation)."
+    caption = f"Means over {how_split(task, folds)} (± standard deviation)."
     if len(task.labels) == 2:
         caption += (
             " Precision and recall are at the threshold. LightGBM has its default settings, and "
@@ -206,15 +247,17 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     return drawn
 
 
-def _promise(clf: Any, n_called: int | None) -> str:
+def _promise(clf: Any, n_called: int | None, alarms: Alarms | None, *, per_day: bool) -> str:
     """Return what the threshold does, and what to expect of it."""
     promise = clf.summary().promise
     if not promise:
         return "predict returns the class that is most probable compared with its frequency."
     if n_called is not None:
+        of_each = "day" if per_day else "file"
+        found = f" {alarms}" if alarms is not None else ""
         promise = (
-            f"`metasampler predict` calls the {n_called:,} most probable rows of each file. "
-            f"In Python {promise}"
+            f"`metasampler predict` calls the {n_called:,} most probable rows of each {of_each}."
+            f"{found} In Python {promise}"
         )
     return f"Threshold: {promise}"
 
@@ -227,6 +270,8 @@ def store(
     target: str | None,
     preset: str,
     command: str,
+    group: str | None = None,
+    time: str | None = None,
 ) -> None:
     """Write the model, with all that is known of it."""
     two = len(task.labels) == 2
@@ -242,6 +287,10 @@ def store(
         warned={str(name): why for name, why in task.cleaner.report_.warned.items()},
         promise=outcome.promise,
         n_called=outcome.n_called,
+        per_day=outcome.per_day,
+        group=group,
+        time=time,
+        time_format=task.time_format,
         cross_validation=outcome.figures,
         command=command,
     )

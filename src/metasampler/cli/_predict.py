@@ -17,7 +17,12 @@ from metasampler.cli._file_options import (
     split_names,
     warnings_as_notes,
 )
-from metasampler.cli._threshold_option import parse_threshold, rows_to_call, with_classes
+from metasampler.cli._threshold_option import (
+    is_per_day,
+    parse_threshold,
+    rows_to_call,
+    with_classes,
+)
 
 
 def predict(
@@ -31,8 +36,17 @@ def predict(
         str | None,
         typer.Option(
             help="Decide by another threshold than that of the fit: balanced, f1, mcc, a "
-            "probability (0.3), recall=0.9, precision=0.8, top=200 or top=1%, cost=50:1; for many "
-            "classes balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
+            "probability (0.3), recall=0.9, precision=0.8, top=200, top=200/day or top=1%, "
+            "cost=50:1; for many classes balanced, macro_f1, recall:CLASS=0.9 or cost:CLASS=5.",
+            show_default=False,
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of FILE that says when a row came, for top=200/day. Default: that of the "
+            "fit, if FILE has it.",
+            metavar="COLUMN",
             show_default=False,
         ),
     ] = None,
@@ -79,17 +93,18 @@ def predict(
     if threshold is not None:
         rule = parse_threshold(threshold)
         # A number of rows is called by their ranks in the file, by any model.
-        metadata["n_called"] = rows_to_call(rule)
+        metadata["n_called"], metadata["per_day"] = rows_to_call(rule), is_per_day(rule)
         if metadata["n_called"] is None:
             promise = _decide_by(loaded, rule, model.name)
     with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
         table = TableFile(file, encoding=encoding)
+    _choose_time(metadata, time, table)
     scorer = Scorer(loaded, metadata)
     check_columns(scorer, table, missing)
     kept = _kept_columns(columns, table, scorer)
     try:
         with warnings_as_notes():
-            n_rows, n_called = score_file(
+            n_rows, n_called, daily = score_file(
                 scorer, table, output, kept=kept, chunk_rows=chunk_rows, escape=escape_formulas
             )
     except (ValueError, TypeError) as error:
@@ -112,10 +127,36 @@ def predict(
     called = f", {n_called:,} of them called {label!r}" if len(scorer.classes) == 2 else ""
     console = make_console()
     console.print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
+    if daily is not None:
+        console.print(str(daily), markup=False, soft_wrap=True)
     if promise:
         console.print(f"Threshold: {promise}", markup=False, soft_wrap=True)
     if scorer.monitor is not None:
         console.print(str(scorer.monitor.report()).rstrip(), markup=False, soft_wrap=True)
+
+
+def _choose_time(metadata: dict[str, Any], given: str | None, table: Any) -> None:
+    """Set the column that says when rows came, or refuse a model that needs one."""
+    from metasampler.datasets import near_matches
+
+    name = given or metadata.get("time")
+    if name in table.columns:
+        if given is not None and given != metadata.get("time"):
+            metadata["time_format"] = None
+        metadata["time"] = name
+        return
+    metadata["time"] = None
+    if given is not None:
+        near = near_matches(given, table.columns)
+        raise typer.BadParameter(
+            f"{table.name} has no column {given!r}.{near}", param_hint="--time"
+        )
+    if metadata.get("per_day"):
+        lacks = f" {table.name} lacks {name!r}, that of the fit." if name else ""
+        raise typer.BadParameter(
+            f"a number of rows a day needs the column that says when a row came.{lacks}",
+            param_hint="--time",
+        )
 
 
 def _decide_by(loaded: Any, rule: Any, name: str) -> str:

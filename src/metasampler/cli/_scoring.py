@@ -15,11 +15,12 @@ import typer
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
 from metasampler.cli._file_options import columns_of_model, missing_columns
+from metasampler.cli._per_day import DailyRows
 from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import ScoreWriter
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
-from metasampler.tables import unread_cells
+from metasampler.tables import time_numbers, unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -46,6 +47,10 @@ class Scorer:
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
         self._n_called = metadata.get("n_called")
+        #: Whether the rows to call are those of each day, and the column that says when rows came.
+        self.per_day = bool(metadata.get("per_day"))
+        self.time: str | None = metadata.get("time")
+        self._time_format: str | None = metadata.get("time_format")
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None
         self.columns, self.texts = columns_of_model(metadata)
@@ -68,6 +73,26 @@ class Scorer:
         n_called = self._n_called
         is_number = isinstance(n_called, int) and n_called > 0 and len(self.classes) == 2
         return n_called if is_number else None
+
+    @property
+    def read_columns(self) -> list[str] | None:
+        """The columns to read; None for all."""
+        if self.columns is None or self.time is None:
+            return self.columns
+        return list(dict.fromkeys([*self.columns, self.time]))
+
+    @property
+    def read_as_texts(self) -> list[str]:
+        """The columns to read as texts."""
+        if self.time is None or self._time_format in ("number", "date", None):
+            return self.texts
+        return [*self.texts, self.time]
+
+    def days(self, frame: Any) -> np.ndarray:
+        """Return the day of each row."""
+        assert self.time is not None
+        name = f"column {self.time!r}"
+        return time_numbers(frame[self.time], name, self._time_format).days
 
     def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of some rows, and the positions of the classes they get."""
@@ -108,11 +133,11 @@ def score_file(
     kept: list[str],
     chunk_rows: int,
     escape: bool = False,
-) -> tuple[int, int]:
+) -> tuple[int, int, DailyRows | None]:
     """Score a file, write the result beside columns of the file that are kept.
 
-    Return the number of rows, and how many are called the class to find. ``escape`` keeps
-    programs from taking copied texts for formulas.
+    Return the number of rows, how many are called the class to find, and on which days if the
+    column of the time is known. ``escape`` keeps programs from taking copied texts for formulas.
     """
     with (
         ScoreWriter(output) as writer,
@@ -128,16 +153,25 @@ def score_file(
             shown = max(shown, percent)
 
         places = _Places(Path(folder), len(scorer.classes), scorer.positive)
+        by_day = scorer.time is not None and len(scorer.classes) == 2
+        daily = DailyRows(scorer.n_called if scorer.per_day else None) if by_day else None
+        chunks = file.chunks(chunk_rows, columns=scorer.read_columns, texts=scorer.read_as_texts)
         # What cannot be read is judged over all chunks.
         with unread_cells() as unread:
-            for frame in file.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
+            for frame in chunks:
                 if len(frame):
-                    places.add(*scorer(frame))
+                    proba, decided = scorer(frame)
+                    if daily is not None:
+                        score, called = proba[:, scorer.positive], decided == scorer.positive
+                        daily.add(score, called, scorer.days(frame), places.n_rows)
+                    places.add(proba, decided)
                     unread.next_rows(len(frame))
                 show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
             raise ValueError(f"{file.name} has no rows.")
-        places.rank(scorer.n_called, chunk_rows)
+        places.rank(None if scorer.per_day else scorer.n_called, chunk_rows)
+        if daily is not None and daily.n is not None:
+            places.call(daily.called)
         again = file.chunks(chunk_rows, columns=kept, raw=True) if kept else None
         for part in places.parts(chunk_rows):
             frame = part.frame(scorer)
@@ -149,7 +183,7 @@ def score_file(
                 frame = pd.concat([copied, frame], axis=1)
             writer.write(frame)
             show(0.8 + 0.2 * part.stop / places.n_rows, "writing")
-    return places.n_rows, places.n_called
+    return places.n_rows, places.n_called, daily
 
 
 def escape_formulas(frame: Any) -> Any:
@@ -220,6 +254,14 @@ class _Places:
                 called = np.where(ranks <= n_called, self.positive, 1 - self.positive)
                 decided[start : start + len(ranks)] = called
             decided.flush()
+
+    def call(self, rows: np.ndarray) -> None:
+        """Call these rows, and no others."""
+        decided = np.memmap(self._decided, "<i4", "r+")
+        decided[:] = 1 - self.positive
+        decided[rows] = self.positive
+        decided.flush()
+        self.n_called = len(rows)
 
     def parts(self, n_rows: int) -> Iterator[_Part]:
         """Yield all rows, some at a time."""

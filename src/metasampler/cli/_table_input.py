@@ -33,6 +33,11 @@ class Task:
     classes: Any = None
     #: The `TableCleaner` that made ``X`` of the file's columns.
     cleaner: Any = None
+    #: The group of each row and its time, if they were named; neither is among the columns.
+    groups: Any = None
+    time: Any = None
+    #: How times are written, see `time_numbers`.
+    time_format: str | None = None
     #: The rows, if they are read part by part: ``X`` is then a sample of them.
     source: Any = None
     #: Which of those rows have a class.
@@ -75,6 +80,8 @@ def make_task(
     drop: Iterable[str] | None = None,
     keep: Iterable[str] | None = None,
     positive: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
     dates: str = "auto",
     text: str = "topics",
 ) -> Task:
@@ -98,6 +105,7 @@ def make_task(
     else:
         labels_of = labels
     y, classes = labels_of
+    table, more = _split_off(table, name, group, time)
     dropped, kept = split_names(drop, frame.columns), split_names(keep, frame.columns)
     for option, names in (("--drop", dropped), ("--keep", kept)):
         for unknown in names:
@@ -118,8 +126,37 @@ def make_task(
     texts = [name for name, kind in cleaner.kinds_.items() if kind == "category"]
     texts += list(cleaner.derived_)
     X = cleaner.transform(table).astype(dict.fromkeys(texts, "category"))
-    task = Task(name, X, y, shown, 0, np.asarray(classes), cleaner)
+    task = Task(name, X, y, shown, 0, np.asarray(classes), cleaner, **more)
     return replace(task, positive=task.smallest)
+
+
+def _split_off(table: Any, name: str, group: str | None, time: str | None) -> tuple[Any, dict]:
+    """Split off the columns of groups and times, which are not learned from."""
+    from metasampler.datasets import near_matches
+    from metasampler.tables import time_numbers
+
+    found: dict[str, Any] = {}
+    for option, column in (("--group", group), ("--time", time)):
+        if column is None:
+            continue
+        if column not in table:
+            near = near_matches(column, table)
+            raise typer.BadParameter(f"{name} has no column {column!r}.{near}", param_hint=option)
+        values = table[column]
+        if option == "--time":
+            with blaming(option, ValueError):
+                times = time_numbers(values, f"column {column!r}")
+            found |= {"time": times.numbers, "time_format": times.kind}
+        else:
+            n_missing = int(values.isna().sum())
+            if n_missing:
+                raise typer.BadParameter(
+                    f"column {column!r} has no value in {n_missing:,} of {len(values):,} rows: "
+                    "fill or remove these rows first.",
+                    param_hint=option,
+                )
+            found["groups"] = values.to_numpy()
+    return table.drop(columns=[each for each in (group, time) if each is not None]), found
 
 
 def one_against_rest(task: Task, positive: str) -> Task:

@@ -9,9 +9,9 @@ import typer
 from metasampler.cli._file_options import parse_rows
 
 _ALLOWED = (
-    "balanced, f1, mcc, a probability as 0.3, recall=0.9, precision=0.8, top=200 (rows) or top=1%, "
-    "or cost=50:1 (a miss : a false alarm); for many classes balanced, macro_f1, "
-    "recall:CLASS=0.9 or cost:CLASS=5,CLASS=2"
+    "balanced, f1, mcc, a probability as 0.3, recall=0.9, precision=0.8, top=200 (rows), "
+    "top=200/day or top=1%, or cost=50:1 (a miss : a false alarm); for many classes balanced, "
+    "macro_f1, recall:CLASS=0.9 or cost:CLASS=5,CLASS=2"
 )
 
 _WORDS = ("balanced", "f1", "mcc", "macro_f1")
@@ -21,8 +21,9 @@ _PARTS = ("recall", "precision")
 def parse_threshold(text: str) -> Any:
     """Return a threshold as `MesaClassifier` takes it, given a text as ``recall=0.9``.
 
-    A number of rows, as in ``top=200``, is for the command line only: ``("top", 200)``. Classes are
-    named as they are written, see `with_classes`.
+    A number of rows, as in ``top=200``, is for the command line only: ``("top", 200)``, and
+    ``("top", 200, "day")`` for ``top=200/day``. Classes are named as they are written, see
+    `with_classes`.
     """
     goal, colon, named = text.strip().partition(":")
     if colon and goal.strip().casefold() in ("recall", "cost"):
@@ -33,7 +34,13 @@ def parse_threshold(text: str) -> Any:
         if not equals:
             return name if name in _WORDS else _probability(name)
         if name == "top":
-            return ("top", parse_rows(value.strip(), "--threshold"))
+            number, slash, unit = value.strip().partition("/")
+            rows = parse_rows(number.strip(), "--threshold")
+            if not slash:
+                return ("top", rows)
+            if unit.strip().casefold() != "day" or not isinstance(rows, int):
+                raise _wrong(text, name)
+            return ("top", rows, "day")
         if name == "cost":
             miss, colon, alarm = value.partition(":")
             costs = float(miss), float(alarm) if colon else 1.0
@@ -80,9 +87,14 @@ def with_classes(rule: Any, classes: list) -> Any:
 
 
 def rows_to_call(rule: Any) -> int | None:
-    """Return the number of rows that a threshold as ``top=200`` asks for; None for others."""
+    """Return the number of rows that ``top=200`` or ``top=200/day`` asks for; None for others."""
     is_number = isinstance(rule, tuple) and rule[0] == "top" and isinstance(rule[1], int)
     return rule[1] if is_number else None
+
+
+def is_per_day(rule: Any) -> bool:
+    """Return whether a threshold asks for a number of rows of each day."""
+    return isinstance(rule, tuple) and rule[0] == "top" and len(rule) == 3
 
 
 def _probability(text: str) -> float:

@@ -33,6 +33,10 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
     weight : str, default=None
         The column of the row weights in a Dask data frame.
 
+    group : str, default=None
+        The column of the customer, patient or machine of each row in a Dask data frame: rows of one
+        group are held out together. Members do not learn from it.
+
     folder : path, default=None
         A folder that all workers share. Temporary files there hold the rows, instead of the
         workers' memory.
@@ -76,6 +80,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         client=None,
         label=None,
         weight=None,
+        group=None,
         folder=None,
         checkpoint=None,
         timeout=600,
@@ -84,11 +89,22 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         self.client = client
         self.label = label
         self.weight = weight
+        self.group = group
         self.folder = folder
         self.checkpoint = checkpoint
         self.timeout = timeout
 
-    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+    def fit(
+        self,
+        X,
+        y=None,
+        sample_weight=None,
+        *,
+        groups=None,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
         """Fit the classifier.
 
         Parameters
@@ -99,6 +115,8 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             The labels, if X is an array.
         sample_weight : dask array of shape (n_samples,), default=None
             Weights, if X is an array.
+        groups : dask array of shape (n_samples,), default=None
+            The group of each row, if X is an array.
         X_val, y_val : table and array-like, default=None
             Validation rows in memory. Without them the classifier holds out rows of X.
         sample_weight_val : array-like of shape (n_validation_samples,), default=None
@@ -110,9 +128,10 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         classifier = MesaClassifier() if self.classifier is None else clone(self.classifier)
-        self._check_rows(X, y, sample_weight)
+        self._check_rows(X, y, sample_weight, groups)
         backend = Cluster(self._client(), self.timeout, self.folder)
-        source = DaskRows(X, y, backend, self.label, self.weight, sample_weight)
+        columns = {"label": self.label, "weight": self.weight, "group": self.group}
+        source = DaskRows(X, y, backend, weights=sample_weight, groups=groups, **columns)
         if self.checkpoint is not None:
             backend.journal = self._journal(classifier, X)
         classifier.fit(source, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
@@ -134,7 +153,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
                 "There is no cluster: pass client=Client(...), or make one before the fit."
             ) from error
 
-    def _check_rows(self, X, y, sample_weight) -> None:
+    def _check_rows(self, X, y, sample_weight, groups) -> None:
         if not is_dask(X):
             raise TypeError(
                 f"X must be a Dask data frame or a Dask array, got {type(X).__name__}; "
@@ -143,16 +162,19 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(X, "columns"):
             if self.label is None:
                 raise ValueError("label=None: name the column of the labels.")
-            for name, value in (("label", self.label), ("weight", self.weight)):
+            columns = {"label": self.label, "weight": self.weight, "group": self.group}
+            for name, value in columns.items():
                 if value is not None and value not in X.columns:
                     raise ValueError(f"{name}={value!r} is no column; there are {list(X.columns)}.")
-            if y is not None or sample_weight is not None:
+            if not (y is None and sample_weight is None and groups is None):
                 raise ValueError(
-                    "A data frame holds labels and weights in columns: set label and weight, and "
-                    "pass neither y nor sample_weight."
+                    "A data frame holds labels, weights and groups in columns: set label, weight "
+                    "and group, and pass neither y nor sample_weight nor groups."
                 )
-        elif not is_dask(y) or (sample_weight is not None and not is_dask(sample_weight)):
-            raise TypeError("With a Dask array as X, y and sample_weight must be Dask arrays.")
+        elif not all(is_dask(each) for each in (y, sample_weight, groups) if each is not None) or (
+            y is None
+        ):
+            raise TypeError("With a Dask array as X, y, sample_weight and groups must be such too.")
 
     def _journal(self, classifier, X) -> Journal:
         if not isinstance(classifier.random_state, (int, np.integer)):
@@ -161,7 +183,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
                 f"is a number, got {classifier.random_state!r}: otherwise a fit cannot be resumed."
             )
         columns = list(X.columns) if hasattr(X, "columns") else X.shape[1]
-        about = f"{classifier.get_params()} {self.label} {self.weight} {columns}"
+        about = f"{classifier.get_params()} {self.label} {self.weight} {self.group} {columns}"
         return Journal(self.checkpoint, about)
 
     def to_local(self):

@@ -3,8 +3,16 @@
 A fitted ensemble describes its columns and scores by counts in a few bins. It keeps no rows.
 """
 
-from metasampler.drift._baseline import MOST_ROWS, Baseline, ColumnBins
+from metasampler.drift._baseline import MOST_ROWS, Baseline, ColumnBins, some_rows
 from metasampler.drift._monitor import DriftMonitor
 from metasampler.drift._report import ColumnDrift, DriftReport
 
-__all__ = ["MOST_ROWS", "Baseline", "ColumnBins", "ColumnDrift", "DriftMonitor", "DriftReport"]
+__all__ = [
+    "MOST_ROWS",
+    "Baseline",
+    "ColumnBins",
+    "ColumnDrift",
+    "DriftMonitor",
+    "DriftReport",
+    "some_rows",
+]

@@ -150,7 +150,7 @@ class Baseline:
         if names is None:
             names = [f"column {j}" for j in range(n_columns)]
         is_category = np.array([j in codes for j in positions.tolist()], dtype=bool)
-        scored = take_rows(sample, _spread(len(numbers), _MOST_SCORED))
+        scored = take_rows(sample, some_rows(len(numbers)))
         scores = np.asarray(score(scored), dtype=float)[:, np.newaxis]
         return cls(
             [str(names[j]) for j in positions.tolist()],
@@ -164,7 +164,7 @@ class Baseline:
 
     def with_scores(self, scores: np.ndarray) -> "Baseline":
         """Return the same with the scores of other rows."""
-        scores = scores[_spread(len(scores), MOST_ROWS), np.newaxis]
+        scores = scores[some_rows(len(scores), MOST_ROWS), np.newaxis]
         return replace(
             self, scores=ColumnBins.of(scores, np.zeros(1, dtype=bool)), n_scored=len(scores)
         )
@@ -176,7 +176,7 @@ class Baseline:
         return found
 
 
-def _spread(n_rows: int, most: int) -> np.ndarray:
+def some_rows(n_rows: int, most: int = _MOST_SCORED) -> np.ndarray:
     """Return the positions of some rows, evenly spread."""
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp))
 

@@ -32,9 +32,13 @@ class CutPoints:
     alarm_rows: np.ndarray
 
     @classmethod
-    def of(cls, scores, positive, weights=None) -> "CutPoints":
-        """Return the cut points of some rows."""
+    def of(cls, scores, positive, weights=None, groups=None) -> "CutPoints":
+        """Return the cut points of some rows; rows of one group are alike, and tell less."""
         weights = np.ones(len(scores)) if weights is None else weights
+        alike = [1.0, 1.0]
+        if groups is not None:
+            of_class = (np.flatnonzero(chosen) for chosen in (positive, ~positive))
+            alike = [_design_effect(scores[r], weights[r], groups[r]) for r in of_class]
         order = np.argsort(-scores, kind="stable")
         scores, positive, weights = scores[order], positive[order], weights[order]
         last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
@@ -45,7 +49,10 @@ class CutPoints:
             scores[np.minimum(last + 1, len(scores) - 1)],
             hits,
             alarms,
-            *(_effective_rows(weights * chosen, last) for chosen in (positive, ~positive)),
+            *(
+                _effective_rows(weights * chosen, last) / effect
+                for chosen, effect in zip((positive, ~positive), alike, strict=True)
+            ),
         )
 
     @property
@@ -73,6 +80,25 @@ def _thinned(last: np.ndarray, hits: np.ndarray, alarms: np.ndarray) -> tuple:
     by_called = np.searchsorted(called, np.linspace(called[0], called[-1], half))
     kept = np.unique(np.minimum(np.concatenate([by_hits, by_called]), len(last) - 1))
     return last[kept], hits[kept], alarms[kept]
+
+
+def _design_effect(scores: np.ndarray, weights: np.ndarray, groups: np.ndarray) -> float:
+    """Return how many times larger groups make the variance of the share above a threshold.
+
+    It is the mean over thresholds of the ratio of two variances: of sums over groups, and of rows
+    as if they were independent.
+    """
+    if not len(scores):
+        return 1.0
+    places = np.unique(groups, return_inverse=True)[1]
+    effects = []
+    for threshold in np.quantile(scores, np.linspace(0.1, 0.9, 9)):
+        called = scores >= threshold
+        residuals = weights * (called - np.average(called, weights=weights))
+        of_rows = np.sum(residuals**2)
+        if of_rows > 0:
+            effects.append(np.sum(np.bincount(places, residuals) ** 2) / of_rows)
+    return max(1.0, float(np.mean(effects))) if effects else 1.0
 
 
 def _effective_rows(weights: np.ndarray, last: np.ndarray) -> np.ndarray:

@@ -117,7 +117,7 @@ def _decide_among_classes(
 
 def _cut_points(calibrate: Calibration, rows: HeldOut, minority: int) -> CutPoints:
     scores = calibrate(rows.proba)[:, minority]
-    return CutPoints.of(scores, rows.codes == minority, rows.weights)
+    return CutPoints.of(scores, rows.codes == minority, rows.weights, rows.groups)
 
 
 def _to_prior(codes, weights, prior):

@@ -20,6 +20,8 @@ class HeldOut(NamedTuple):
     proba: np.ndarray
     codes: np.ndarray
     weights: np.ndarray | None
+    #: A key for the group of each row, if rows of a group are alike.
+    groups: np.ndarray | None = None
 
     @classmethod
     def joined(cls, parts: Sequence["HeldOut"]) -> "HeldOut":

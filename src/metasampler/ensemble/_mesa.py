@@ -156,11 +156,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("cost", matrix)``: ``matrix[i, j]`` is what it costs to call a row of class i class j.
           `predict` returns the class with the lowest expected cost.
 
-    text : {"topics", "ignore"}, default="topics"
-        What becomes of columns of free text, such as remarks: topics and a score by their words, or
-        nothing; see :class:`~metasampler.tables.TableEncoder`. Members that take data frames as
-        they are get the texts in any case.
-
     leaf_smoothing : float or "auto", default="auto"
         How many rows of each class are added to every leaf of tree members. A leaf with n training
         rows, n_c of them of class c, gives that class the probability
@@ -289,13 +284,12 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         "recipe": [StrOptions(set(RECIPES))],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
-        "text": [StrOptions({"topics", "ignore"})],
         "warm_start": ["boolean"],
     }
 
     _resume_parameters = (
         *BaseUnderSamplingEnsemble._resume_parameters,
-        *("recipe", "meta_sampler", "max_rows", "text"),
+        *("recipe", "meta_sampler", "max_rows"),
     )
 
     n_estimators: Any = None
@@ -304,7 +298,6 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     meta_sampler: Any = _UNIVERSAL
     validation_fraction: Any = "auto"
     max_rows: Any = 1_000_000
-    text: Any = "topics"
     leaf_smoothing: Any = "auto"
     refit: Any = "auto"
     warm_start: Any = False

@@ -9,16 +9,18 @@ from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
-from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport
+from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, some_rows
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
+from metasampler.ensemble._forward import fit_forward
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._pool import Pool
 from metasampler.ensemble._repr import fit_html
@@ -32,6 +34,7 @@ from metasampler.growth import (
     Growth,
     GrowthData,
     Policy,
+    check_groups,
     replay,
     resolve_kinds,
     resolve_leaf_smoothing,
@@ -103,7 +106,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # The base learner is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+    def fit(
+        self,
+        X,
+        y=None,
+        sample_weight=None,
+        *,
+        groups=None,
+        time=None,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
         """Grow the ensemble.
 
         Parameters
@@ -123,6 +137,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             their own weight. Drawn rows get the mean weight of their class, because their own
             weight has already counted in the draw. A weight of zero leaves the row out.
 
+        groups : array-like of shape (n_samples,), default=None
+            The customer, patient or machine of each row, where some have several rows. Rows of one
+            group are held out together, so that calibration, threshold and what to expect of them
+            hold for groups that are new.
+
+        time : array-like of shape (n_samples,), default=None
+            When each row came: numbers, dates, or texts that are dates. Calibration, threshold and
+            what to expect of them then come from the newest fifth of the rows, scored by an
+            ensemble that is fitted to older rows first. The ensemble itself is fitted to all rows;
+            with ``refit=False`` it is the one of the older rows. With `groups`, newer rows are
+            scored by ensembles that have not seen their groups either, in three fits.
+
         X_val, y_val : table and array-like, default=None
             Validation rows. Without them `validation_fraction` of each class is held out from X.
 
@@ -136,12 +162,17 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         X, X_val = as_table(X), as_table(X_val, "X_val")
-        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        if time is not None:
+            if X_val is not None:
+                raise ValueError("time takes validation rows from X: leave time or X_val out.")
+            return fit_forward(self, X, y, sample_weight, groups, time)
+        held_out_by = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        held_out_by["groups"] = groups
         resumes = self._resumes()
         with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
             # Everything that can be checked is checked before any member is fitted.
             plan = self._plan(source.class_counts)
-            data = source.make_rows(**validation, **self._settings_of_rows(plan, resumes))
+            data = source.make_rows(**held_out_by, **self._settings_of_rows(plan, resumes))
             refits, facts = check_fit(self, plan, data)
             self._check_features(source.example, reset=not resumes)
             if X_val is not None:
@@ -169,6 +200,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             world = World(prior, data.minority, data.classes)
+            if held_out is not None and not data.validation_is_apart:
+                held_out = held_out._replace(groups=data.groups_of(held_out.rows))
             decision = decide(world, shares, held_out, self.calibration, self.threshold)
 
             # Then these rows are given back: the same rules draw from all rows.
@@ -421,7 +454,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self._decide_by(threshold, chosen)
         return self
 
-    def recalibrate(self, X, y, sample_weight=None, *, fitted=None):
+    def recalibrate(self, X, y, sample_weight=None, *, groups=None, fitted=None):
         """Calibrate and decide anew by labelled rows, without new members.
 
         For rows that came after the fit, when the classes have other shares than before, or
@@ -439,6 +472,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row. Rows of one group are alike, so the intervals of what to expect
+            become wider.
 
         fitted : iterable of (classifier, rows), default=None
             Clones of this ensemble that were fitted without the rows of X at these positions. They
@@ -477,7 +514,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 proba[rows] = classifier._mean_proba(take_rows(X, rows))
             if np.isnan(proba).any():
                 raise ValueError("fitted must have a classifier for every row of X.")
-        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights)
+        keys = None if groups is None else check_groups(groups, len(codes))
+        held_out = HeldOut(np.arange(len(codes)), proba, codes, weights, keys)
         decision = decide_again(
             self.calibration_,
             held_out,
@@ -489,6 +527,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)
         if self._baseline is not None:
+            if fitted is not None:
+                # Clones score as this ensemble does on average, but not row by row.
+                proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
             scores = decision.calibration(proba)[:, self._minority]
             self._baseline = self._baseline.with_scores(scores)
         return self
@@ -528,7 +569,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ answers
 
-    def top_rows(self, X, n=None):
+    def top_rows(self, X, n=None, *, per=None):
         """Return the rows that are most probably of the smallest class, the most probable first.
 
         For teams that can check a fixed number of rows. `predict` decides about each row alone;
@@ -543,10 +584,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         n : int, default=None
             How many rows to return; None ranks all rows.
 
+        per : array-like of shape (n_samples,), default=None
+            The day of each row, or whatever else the n rows are for: then they are the n most
+            probable rows of each.
+
         Returns
         -------
         rows : ndarray of int of shape (min(n, n_samples),)
-            Positions in X. Of rows with equal probabilities, the earlier ones come first.
+            Positions in X. Of rows with equal probabilities, the earlier ones come first. With
+            `per` there are up to n for each of its values.
 
         Examples
         --------
@@ -562,7 +608,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
             raise ValueError(f"n={n!r} must be a number of rows, 1 or more, or None for all.")
         scores = self.predict_proba(X)[:, self._minority]
-        return np.argsort(-scores, kind="stable")[:n]
+        order = np.argsort(-scores, kind="stable")
+        if per is None or n is None:
+            return order[:n]
+        days = np.unique(column_or_1d(per), return_inverse=True)[1]
+        if len(days) != len(scores):
+            raise ValueError(f"per has {len(days)} values, and X has {len(scores)} rows.")
+        by_day = order[np.argsort(days[order], kind="stable")]
+        sizes = np.bincount(days)
+        places = np.arange(len(scores)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.zeros(len(scores), dtype=bool)
+        kept[by_day[places < int(n)]] = True
+        return order[kept[order]]
 
     def _staged_totals(self, X, *, soft_leaves=True):
         totals: list = [None] * len(self._members_of)

@@ -15,6 +15,12 @@ from sklearn.utils.validation import assert_all_finite
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
 from metasampler.growth._adapters import weight_argument
 from metasampler.growth._data import join_arrays
+from metasampler.growth._groups import (
+    assign_folds_by_group,
+    check_groups,
+    count_groups,
+    refuse_lone_groups,
+)
 from metasampler.growth._hold_out import assign_folds, can_hold_out, find_minority, hold_out
 from metasampler.growth._join import join_tables
 from metasampler.growth._kinds import kinds_of, unfitted_form
@@ -176,6 +182,7 @@ def make_growth_data(
     *,
     sample_weight=None,
     sample_weight_val=None,
+    groups=None,
     estimator,
     validation_fraction: float | None,
     sampling_ratio: float,
@@ -201,8 +208,7 @@ def make_growth_data(
         # Weights of another shape are an error, which is found where they are checked.
         if counting.shape == (X.shape[0],) and counting.any() and not counting.all():
             learned_from, labels_there = take_rows(X, np.flatnonzero(counting)), y[counting]
-    form = unfitted_form(estimator, X, getattr(owner, "text", "topics"))
-    form = form.fit(learned_from, labels_there)
+    form = unfitted_form(estimator, X).fit(learned_from, labels_there)
     given = {"valid": ("val", X_val, y_val), "test": ("test", X_test, y_test)}
     check_validation_rows(X, X_val, y_val, sample_weight_val)
     for suffix, table, labels in given.values():
@@ -217,8 +223,10 @@ def make_growth_data(
         refuse_polars_texts(estimator, X, y)
     X = form(X, owner=owner)
     original, n_passed = None, X.shape[0]
+    keys = None if groups is None else check_groups(groups, n_passed, X_val)
     if sample_weight is not None:
         X, y, sample_weight, original = drop_weightless_rows(X, y, sample_weight)
+        keys = keys if keys is None or original is None else keys[original]
         warn_of_unweighted_members(estimator)
     elif sample_weight_val is not None:
         sample_weight = np.ones(len(y))
@@ -226,18 +234,25 @@ def make_growth_data(
     counts = np.bincount(codes)
     # Counted before rows are held out.
     minority = find_minority(classes, counts)
+    if keys is not None:
+        refuse_lone_groups(count_groups(keys, codes, len(classes)), classes)
     rows, folds = {"train": np.arange(len(codes))}, None
     streams = RandomStreams.from_random_state(streams)
     fraction = validation_fraction if X_val is None else None
     if fraction is not None and can_hold_out(classes, counts, must_hold_out, rotate=rotate):
         key = streams.row_key(Stream.SPLIT)
         class_rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
-        if rotate:
-            n_folds = max(2, round(min(1 / fraction, len(codes))))
+        n_folds = max(2, round(min(1 / fraction, len(codes))))
+        if keys is not None:
+            folds = assign_folds_by_group(keys, codes, len(classes), n_folds, key)
+        elif rotate:
             folds = assign_folds(class_rows, len(codes), n_folds, key)
-            rows["valid"] = np.flatnonzero(folds < n_folds)
+        if rotate:
+            rows["valid"] = np.flatnonzero(np.asarray(folds) < n_folds)
         else:
-            held_out = hold_out(class_rows, len(codes), fraction, key)
+            by_group = folds is not None
+            held_out = folds == 0 if by_group else hold_out(class_rows, len(codes), fraction, key)
+            folds = None
             rows = {"train": np.flatnonzero(~held_out), "valid": np.flatnonzero(held_out)}
     # In as few bytes as they need: there is one for every row.
     code_type = np.min_scalar_type(len(classes) - 1)
@@ -272,6 +287,7 @@ def make_growth_data(
         weights=join_arrays(all_weights),
         rows=rows,
         folds=folds,
+        groups=keys,
         original=None if sample_weight is None else np.concatenate(passed),
         classes=classes,
         minority=minority,

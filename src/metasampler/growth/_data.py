@@ -168,6 +168,10 @@ class GrowthData(ABC):
         """
 
     @abstractmethod
+    def groups_of(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return a key for the group of some rows of the first table; None if there are none."""
+
+    @abstractmethod
     def sample(self, n_rows: int) -> Any:
         """Return some rows that a fit may learn from, in the form that members take."""
 

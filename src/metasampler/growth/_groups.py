@@ -9,10 +9,21 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from metasampler.growth._draw import race_keys_of
+from metasampler.tables import is_missing
 
-__all__ = ["GroupCounts", "count_groups", "folds_of_groups", "folds_of_rows", "group_keys"]
+__all__ = [
+    "GroupCounts",
+    "assign_folds_by_group",
+    "check_groups",
+    "count_groups",
+    "folds_of_groups",
+    "folds_of_rows",
+    "group_keys",
+    "refuse_lone_groups",
+]
 
 # A group with more than this share of what a fold gets of a class is placed on its own.
 _LARGE = 0.02
@@ -58,6 +69,49 @@ def _distinct(groups: np.ndarray) -> tuple[list, np.ndarray]:
 
 def _plain(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def check_groups(groups, n_rows: int, X_val=None) -> np.ndarray:
+    """Return a key for the group of each row."""
+    if X_val is not None:
+        raise ValueError(
+            "groups keeps the rows of a group together when rows are held out from X. With X_val "
+            "none are: choose the validation rows by group, and leave groups out."
+        )
+    values = column_or_1d(groups)
+    if len(values) != n_rows:
+        raise ValueError(f"groups has {len(values)} values, and X has {n_rows} rows.")
+    refuse_missing(values)
+    return group_keys(values)
+
+
+def refuse_missing(groups: np.ndarray, name: str = "groups") -> None:
+    """Refuse rows that belong to no group."""
+    n_missing = sum(map(is_missing, groups.tolist())) if groups.dtype.kind in "fOM" else 0
+    if n_missing:
+        raise ValueError(
+            f"{name} has no value in {n_missing} of {len(groups)} rows; give rows that belong to "
+            "no group a group of their own."
+        )
+
+
+def refuse_lone_groups(groups: GroupCounts, classes: np.ndarray) -> None:
+    """Refuse a class that is in one group only: leaving the group out would leave out the class."""
+    n_groups = (groups.counts > 0).sum(axis=0)
+    if n_groups.min() < 2:
+        label = classes.tolist()[int(np.argmin(n_groups))]
+        raise ValueError(
+            f"All rows of class {label!r} are in one group: with the group, the class would be "
+            "left out. Two groups of each class are needed; without groups rows are split alone."
+        )
+
+
+def assign_folds_by_group(
+    keys: np.ndarray, codes: np.ndarray, n_classes: int, n_folds: int, key: np.ndarray, number=0
+) -> np.ndarray:
+    """Return the fold of every row; rows of one group are in one fold."""
+    groups = count_groups(keys, codes, n_classes)
+    return folds_of_rows(groups, folds_of_groups(groups, n_folds, key, number), keys)
 
 
 def count_groups(keys: np.ndarray, codes: np.ndarray, n_classes: int) -> GroupCounts:
@@ -121,7 +175,7 @@ def folds_of_groups(
                 folds[last] = order
                 loads[order] += share
                 break
-    return folds
+    return folds.astype(np.min_scalar_type(n_folds))
 
 
 def _unevenness(loads: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -117,7 +117,7 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
 # ---------------------------------------------------------------------- tables
 
 
-def unfitted_form(estimator, X=None, text: str = "topics") -> TableForm:
+def unfitted_form(estimator, X=None) -> TableForm:
     """Return the form in which members take tables like X, before it learns from them.
 
     scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
@@ -127,13 +127,13 @@ def unfitted_form(estimator, X=None, text: str = "topics") -> TableForm:
     kinds = kinds_of(estimator)
     if all(map(is_plain_tree, kinds)):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
-        return TableForm("float32", allow_nan=allow_nan, text=text)
+        return TableForm("float32", allow_nan=allow_nan)
     if all(is_plain_tree(kind) or is_plain_booster(kind) for kind in kinds):
-        return TableForm("numbers", text=text)
+        return TableForm("numbers")
     if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
-        return TableForm("numbers", text=text)
+        return TableForm("numbers")
     if all(map(_is_forest, kinds)):
-        return TableForm("numbers", fill_missing=True, text=text)
+        return TableForm("numbers", fill_missing=True)
     return TableForm("as it is")
 
 

@@ -18,6 +18,7 @@ from metasampler.growth._data import (
     fingerprint,
 )
 from metasampler.growth._draw import draw_rows, draw_sample, race_keys, race_keys_of
+from metasampler.growth._groups import assign_folds_by_group
 from metasampler.growth._hold_out import assign_folds
 from metasampler.growth._join import join_tables
 from metasampler.growth._streams import Stream
@@ -72,6 +73,8 @@ class MemoryRows(GrowthData):
     rows: dict[str, np.ndarray]
     #: The fold of each row of the first table, if members leave folds out in rotation.
     folds: Any = None
+    #: A key for the group of each row of the first table, if no fold may cut a group.
+    groups: Any = None
     #: The numbers of the rows among those the user passed, if some were left out.
     original: np.ndarray | None = None
     _evaluation: dict[str, EvaluationRows] = field(init=False, default_factory=dict)
@@ -175,6 +178,10 @@ class MemoryRows(GrowthData):
         keys = race_keys(self.streams.row_key(Stream.EDGES), 0, 0, self.n_first)
         return take_rows(self.tables[0], draw_rows(keys, n_rows))
 
+    def groups_of(self, rows) -> np.ndarray | None:
+        """Return a key for the group of some rows of the first table; None if there are none."""
+        return None if self.groups is None else self.groups[rows]
+
     # ------------------------------------------------------------------ scores
 
     def start_sums(self, soft_roles: Sequence[str]) -> Sums:
@@ -254,9 +261,15 @@ class MemoryRows(GrowthData):
         """Yield the same task with another share of the training rows held out, one by one."""
         together, key = self._together(), streams.row_key(Stream.SPLIT)
         # Number 0 was the split into training and validation rows.
-        folds = assign_folds(self.class_rows, together.n_first, n_turns, key, number=1)
-        # With fewer rows the last folds have none.
-        for number in range(min(n_turns, int(self.counts.max()))):
+        if self.groups is None:
+            folds = assign_folds(self.class_rows, together.n_first, n_turns, key, number=1)
+            # With fewer rows the last folds have none.
+            n_turns = min(n_turns, int(self.counts.max()))
+        else:
+            codes, n_classes = self.codes[: self.n_first], self.n_classes
+            folds = assign_folds_by_group(self.groups, codes, n_classes, n_turns, key, number=1)
+            n_turns = int(folds.max()) + 1
+        for number in range(n_turns):
             yield together._holding_out(folds == number)
 
     def holding_out_a_fold(self) -> "MemoryRows":
@@ -320,6 +333,7 @@ class MemoryRows(GrowthData):
             codes=self.codes[keep],
             weights=None if self.weights is None else self.weights[keep],
             folds=None if self.folds is None else self.folds[first],
+            groups=None if self.groups is None else self.groups[first],
             rows={role: numbers[rows[keep[rows]]] for role, rows in self.rows.items()},
             original=None if self.original is None else self.original[keep],
         )

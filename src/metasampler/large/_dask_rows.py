@@ -43,17 +43,23 @@ class DaskRows:
         Their labels, for arrays.
     backend : Cluster
         Where the partitions will be.
-    label, weight : str or None
+    label, weight, group : str or None
         Columns of a data frame.
+    weights, groups : dask array or None
+        Weights and groups, for arrays.
     """
 
-    def __init__(self, X, y, backend: Cluster, label=None, weight=None, weights=None):
+    def __init__(
+        self, X, y, backend: Cluster, label=None, weight=None, weights=None, group=None, groups=None
+    ):
         self.X = X
         self.y = y
         self.backend = backend
         self.label = label
         self.weight = weight if weights is None else "sample_weight"
         self.weights = weights
+        self.group = group if groups is None else "groups"
+        self.groups = groups
 
     def __repr__(self):
         return f"A {type(self.X).__name__} in {self._n_blocks()} partitions"
@@ -85,7 +91,9 @@ class DaskRows:
             # the rows as they are.
             same = len(labels) == len(blocks)
             return list(labels) if same else [block[names] for block in blocks]
-        arrays = [self.X, self.y] if self.weights is None else [self.X, self.y, self.weights]
+        given = {"X": self.X, "y": self.y, "weights": self.weights, "groups": self.groups}
+        given = {name: array for name, array in given.items() if array is not None}
+        arrays = list(given.values())
         if self.X.ndim != 2:
             raise ValueError(f"X has {self.X.ndim} dimensions; a table has 2.")
         if len(self.X.chunks[1]) > 1:
@@ -98,18 +106,21 @@ class DaskRows:
             )
         if any(sum(sizes) != sum(chunks[0]) for sizes in chunks):
             raise ValueError(
-                f"X has {sum(chunks[0])} rows, but y or the weights have "
+                f"X has {sum(chunks[0])} rows, but y, weights or groups have "
                 f"{[sum(sizes) for sizes in chunks[1:]]}."
             )
         # Cut where X is cut.
         parts = [array.rechunk({0: chunks[0]}).to_delayed().ravel() for array in arrays]
         if labels_only:
             parts[0] = [None] * len(chunks[0])
-        return [delayed(ArrayBlock)(*each) for each in zip(*parts, strict=True)]
+        return [
+            delayed(ArrayBlock)(**dict(zip(given, each, strict=True)))
+            for each in zip(*parts, strict=True)
+        ]
 
     def plain_names(self) -> list | None:
         """Return the columns of the table if all are known to be plain numbers, else None."""
-        named = [name for name in (self.label, self.weight) if name is not None]
+        named = [each for each in (self.label, self.weight, self.group) if each is not None]
         return names_of_numbers([self.X._meta.drop(columns=named)])
 
     def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from metasampler.growth import group_keys, refuse_missing
 from metasampler.large._backends import Files
 
 if TYPE_CHECKING:
@@ -38,14 +39,17 @@ class Opened(NamedTuple):
     X: Any
     y: np.ndarray | None
     weights: np.ndarray | None
+    #: A key for the group of each row.
+    groups: np.ndarray | None = None
 
 
 class ArrayBlock(NamedTuple):
-    """A block whose table, labels and weights are arrays."""
+    """A block whose table, labels, weights and groups are arrays."""
 
     X: Any
     y: Any
     weights: Any = None
+    groups: Any = None
 
 
 class _ParquetBlock(NamedTuple):
@@ -77,13 +81,14 @@ def _opened_parquet(path: str) -> Iterator[Any]:
         raise ValueError(f"{path} cannot be read as a Parquet file: {reason}") from error
 
 
-def open_block(block, label=None, weight=None) -> Opened:
-    """Return the rows of a block; a frame is split into table, labels and weights."""
+def open_block(block, label=None, weight=None, group=None) -> Opened:
+    """Return the rows of a block; a frame is split into table, labels, weights and groups."""
     if isinstance(block, ArrayBlock):
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
-        return Opened(block.X, np.asarray(block.y), weights)
+        groups = None if block.groups is None else group_keys(np.asarray(block.groups))
+        return Opened(block.X, np.asarray(block.y), weights, groups)
     frame = without_spare_memory(block.read()) if hasattr(block, "read") else block
-    named = [name for name in (label, weight) if name is not None]
+    named = [name for name in (label, weight, group) if name is not None]
     missing = [name for name in named if name not in frame.columns]
     if missing:
         where = f" in {block.path}" if isinstance(block, _ParquetBlock) else ""
@@ -99,7 +104,12 @@ def open_block(block, label=None, weight=None) -> Opened:
             raise ValueError(
                 f"The weights in column {weight!r} must be numbers: {error}"
             ) from error
-    return Opened(frame.drop(columns=named), y, weights)
+    groups = None
+    if group is not None:
+        values = np.asarray(frame[group])
+        refuse_missing(values, f"column {group!r}")
+        groups = group_keys(values)
+    return Opened(frame.drop(columns=named), y, weights, groups)
 
 
 def without_spare_memory(frame):
@@ -124,6 +134,9 @@ class ParquetRows:
         The column of labels; a fit needs it.
     weight : str, default=None
         The column of weights of the rows.
+    group : str, default=None
+        The column of the customer, patient or machine of each row: rows of one group are held out
+        together. Members do not learn from it.
     memory : int or str, default="2 GB"
         About how much memory a fit may take, in bytes or as a text. It decides into how many
         partitions rows are cut. The rows of a member must fit in: see `max_rows` of
@@ -147,10 +160,11 @@ class ParquetRows:
     (4000, 2)
     """
 
-    def __init__(self, path, label=None, *, weight=None, memory="2 GB", folder=None):
+    def __init__(self, path, label=None, *, weight=None, group=None, memory="2 GB", folder=None):
         self.path = os.fspath(path)
         self.label = label
         self.weight = weight
+        self.group = group
         self.memory = memory
         self.folder = folder
 
@@ -186,7 +200,8 @@ class ParquetRows:
             with _opened_parquet(path) as file:
                 facts = file.metadata
                 there = file.schema_arrow.names
-                absent = [name for name in names if name not in there]
+                wanted = [*names, *([] if self.group is None else [self.group])]
+                absent = [name for name in wanted if name not in there]
                 if labels_only and absent:
                     raise ValueError(
                         f"There is no column {absent[0]!r} in {path}; there are {there[:20]}."
@@ -216,7 +231,7 @@ class ParquetRows:
         for path in self._files():
             with _opened_parquet(path) as file:
                 empty.append(file.schema_arrow.empty_table().to_pandas())
-        named = [name for name in (self.label, self.weight) if name is not None]
+        named = [each for each in (self.label, self.weight, self.group) if each is not None]
         return names_of_numbers([frame.drop(columns=named) for frame in empty])
 
     def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:
@@ -227,7 +242,8 @@ class ParquetRows:
         """Yield the tables of all blocks, without labels and weights where these are columns."""
         for block in self.make_blocks():
             frame = block.read()
-            named = [name for name in (self.label, self.weight) if name in frame.columns]
+            own = (self.label, self.weight, self.group)
+            named = [name for name in own if name in frame.columns]
             if len(frame):
                 yield frame.drop(columns=named)
 

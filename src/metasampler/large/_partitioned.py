@@ -16,6 +16,7 @@ from metasampler.growth import (
     Candidates,
     EvaluationRows,
     GaussianDraw,
+    GroupCounts,
     GrowthData,
     PowerDraw,
     RandomStreams,
@@ -23,6 +24,7 @@ from metasampler.growth import (
     Stream,
     evaluation_scales,
     folds_by_rank,
+    folds_of_groups,
     is_alone,
     join_arrays,
     join_tables,
@@ -36,7 +38,9 @@ __all__ = [
     "FoundBy",
     "PartitionedRows",
     "PartitionedSums",
+    "assign_folds_by_group",
     "assign_folds_to_partitions",
+    "count_groups_of",
     "find_smallest",
     "positions_of",
     "total_weight",
@@ -92,6 +96,8 @@ class PartitionedRows(GrowthData):
     n_drawn_from: int
     #: One row like all others; NaN if values are missing.
     example: Any
+    #: Whether rows have groups that no fold may cut.
+    by_group: bool = False
     _evaluation: dict[str, EvaluationRows] = field(init=False, default_factory=dict)
 
     def __post_init__(self):
@@ -215,6 +221,15 @@ class PartitionedRows(GrowthData):
         (edges,) = self.backend.ask(functions.edges_of, cells, args=(make_edges,))
         return edges
 
+    def groups_of(self, rows) -> np.ndarray | None:
+        """Return a key for the group of some rows that are drawn from; None if there are none."""
+        if not self.by_group:
+            return None
+        keys = np.empty(len(rows), dtype=np.uint64)
+        for here, found in self.backend.ask(functions.groups_at, self.drawn_from, args=(rows,)):
+            keys[here] = found
+        return keys
+
     def sample(self, n_rows) -> Any:
         """Return some rows that a fit may learn from, or all of them if they are few."""
         return reduce(
@@ -316,11 +331,17 @@ class PartitionedRows(GrowthData):
         """Yield the same task with another share of the training rows held out, one by one."""
         partitions, key = self._with_validation(), streams.row_key(Stream.SPLIT)
         # Number 0 was the split into training and validation rows.
-        folds = assign_folds_to_partitions(
-            self.backend, partitions, self.counts, n_turns, key, number=1
-        )
-        # With fewer rows the last folds have none.
-        for number in range(min(n_turns, int(self.counts.max()))):
+        if self.by_group:
+            groups = count_groups_of(self.backend, partitions, self.n_classes)
+            folds = assign_folds_by_group(self.backend, partitions, groups, n_turns, key, number=1)
+            n_turns = int(folds_of_groups(groups, n_turns, key, 1).max()) + 1
+        else:
+            folds = assign_folds_to_partitions(
+                self.backend, partitions, self.counts, n_turns, key, number=1
+            )
+            # With fewer rows the last folds have none.
+            n_turns = min(n_turns, int(self.counts.max()))
+        for number in range(n_turns):
             cells = (partitions, folds)
             held_out = self.backend.make(functions.holding_out_fold, *cells, args=(number,))
             yield self._all_drawn_from(held_out)
@@ -423,6 +444,19 @@ def total_weight(backend, partitions: list, k: int | None, count: int) -> float:
         weights = backend.ask(functions.weights_of_class, partitions, args=(k,))
         return float(np.concatenate(weights).sum())
     return float(sum(backend.ask(functions.exact_weight_of_class, partitions, args=(k,))))
+
+
+def count_groups_of(backend, partitions: list, n_classes: int) -> GroupCounts:
+    """Return how many rows of each class each group has, over all partitions."""
+    return GroupCounts.joined(backend.ask(functions.groups_in, partitions, args=(n_classes,)))
+
+
+def assign_folds_by_group(
+    backend, partitions: list, groups: GroupCounts, n_folds: int, key: np.ndarray, number: int = 0
+) -> list:
+    """Return cells with the fold of every row, as the function of this name has them in memory."""
+    folds = folds_of_groups(groups, n_folds, key, number)
+    return backend.make(functions.folds_by_group, partitions, args=(groups, folds))
 
 
 def assign_folds_to_partitions(

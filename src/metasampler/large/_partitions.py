@@ -12,12 +12,15 @@ import numpy as np
 
 from metasampler._sklearn_compat import take_rows
 from metasampler.growth import (
+    GroupCounts,
     SampleFacts,
     Sums,
+    count_groups,
     draw_rows,
     errors_of_class,
     exact_sum,
     fold_by_key,
+    folds_of_rows,
     join_arrays,
     member_weights,
     race_keys,
@@ -53,6 +56,8 @@ class Partition:
     roles: Any = None
     #: The numbers of the rows among all that the user passed, if some were left out.
     original: np.ndarray | None = None
+    #: A key for the group of each row, if no fold may cut a group.
+    groups: np.ndarray | None = None
     _known: dict = field(init=False, default_factory=dict)
 
     def __post_init__(self):
@@ -446,6 +451,26 @@ def with_folds(partition: Partition, folds: np.ndarray, n_folds: int) -> Partiti
         valid[train] = True
         valid &= in_folds
     return replace(partition, folds=folds, roles={"train": train, "valid": valid})
+
+
+def groups_in(partition: Partition, n_classes: int) -> GroupCounts:
+    """Return how many rows of each class each group has."""
+    assert partition.groups is not None
+    return count_groups(partition.groups, partition.codes, n_classes)
+
+
+def folds_by_group(partition: Partition, groups: GroupCounts, folds: np.ndarray) -> np.ndarray:
+    """Return the fold of each row, given that of each group."""
+    assert partition.groups is not None
+    return folds_of_rows(groups, folds, partition.groups)
+
+
+def groups_at(partition: Partition, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of some rows are here, and their groups."""
+    assert partition.groups is not None
+    stop = partition.start + partition.n_rows
+    here = np.flatnonzero((rows >= partition.start) & (rows < stop))
+    return here, partition.groups[rows[here] - partition.start]
 
 
 def holding_out_fold(partition: Partition, folds: np.ndarray | None, number: int) -> Partition:

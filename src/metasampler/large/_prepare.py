@@ -18,6 +18,7 @@ from metasampler.growth import (
     hold_out_size,
     join_arrays,
     ratios_to,
+    refuse_lone_groups,
     unfitted_form,
     warn_of_unweighted_members,
 )
@@ -25,12 +26,14 @@ from metasampler.large._file_tables import FrameTable, has_missing, slices, writ
 from metasampler.large._parquet import open_block
 from metasampler.large._partitioned import (
     PartitionedRows,
+    assign_folds_by_group,
     assign_folds_to_partitions,
+    count_groups_of,
     find_smallest,
     positions_of,
     total_weight,
 )
-from metasampler.large._partitions import Partition, WhichRows, with_folds
+from metasampler.large._partitions import Partition, WhichRows, holding_out_fold, with_folds
 from metasampler.large._source import OpenedSource
 from metasampler.large._stacked import join_blocks
 from metasampler.tables import is_frame
@@ -39,9 +42,9 @@ __all__ = ["make_partitioned_rows"]
 
 
 def _make_partition(
-    blocks, start, passed, sizes, path, label, weight, form, classes, least
+    blocks, start, passed, sizes, path, label, weight, group, form, classes, least
 ) -> Partition:
-    """Return blocks as one partition: its table as members take it, classes and ratios of weights.
+    """Return blocks as one partition: its table as members take it, classes, weights and groups.
 
     ``sizes`` are the rows that each block had when its labels were read.
     """
@@ -51,7 +54,7 @@ def _make_partition(
         # One after the other: where they are written to a file, only one is in memory.
         first = passed
         for block, size in zip(blocks, sizes, strict=True):
-            X, y, weights = open_block(block, label, weight)
+            X, y, weights, groups = open_block(block, label, weight, group)
             assert y is not None
             if len(y) != size:
                 raise ValueError(
@@ -63,8 +66,9 @@ def _make_partition(
             if weights is not None:
                 keep = weights > 0
                 X, y, weights, rows = X[keep], y[keep], ratios_to(weights[keep], least), rows[keep]
+                groups = None if groups is None else groups[keep]
             codes = np.searchsorted(classes, y).astype(np.min_scalar_type(len(classes) - 1))
-            known.append((codes, weights, rows))
+            known.append((codes, weights, rows, groups))
             # A block without rows says nothing of the type of the numbers.
             if len(y):
                 yield from (form(take_rows(X, some)) for some in slices(len(y)))
@@ -73,9 +77,9 @@ def _make_partition(
                 yield X if as_it_is else np.empty((0, X.shape[1]), np.float32)
 
     table = join_blocks(list(tables())) if path is None else write_table(path, tables())
-    codes, weights, rows = map(join_arrays, zip(*known, strict=True))
+    codes, weights, rows, groups = map(join_arrays, zip(*known, strict=True))
     original = None if weights is None else rows
-    return Partition(table, codes, start, weights=weights, original=original)
+    return Partition(table, codes, start, weights=weights, original=original, groups=groups)
 
 
 def _validation_partition(start, path, table, codes, weights, passed) -> Partition:
@@ -130,6 +134,7 @@ def make_partitioned_rows(
     y_val=None,
     sample_weight_val=None,
     *,
+    groups=None,
     estimator,
     validation_fraction: float | None,
     streams,
@@ -146,13 +151,23 @@ def make_partitioned_rows(
     """
     streams = RandomStreams.from_random_state(streams)
     check_validation_rows(opened, X_val, y_val, sample_weight_val)
+    if groups is not None:
+        raise ValueError(
+            "groups cannot be passed for rows outside of memory; name their column, as in "
+            "ParquetRows(path, label, group=...)."
+        )
+    if opened.source.group is not None and X_val is not None:
+        raise ValueError(
+            f"group={opened.source.group!r} keeps rows together when some are held out. With X_val "
+            "none are: choose the validation rows by group, and leave group out."
+        )
     source, backend = opened.source, opened.backend
     classes, counts = opened.classes, opened.class_counts
     minority, weighted = find_minority(classes, counts), source.weight is not None
     _check_memory(opened, max_rows)
     if weighted:
         warn_of_unweighted_members(estimator)
-    form = unfitted_form(estimator, text=getattr(owner, "text", "topics"))
+    form = unfitted_form(estimator)
     if is_frame(opened.example):
         form.learn_names(opened.example)
         form.fit_blocks(opened.ask, opened.ask_labelled, source.plain_names())
@@ -185,10 +200,18 @@ def make_partitioned_rows(
     fraction = validation_fraction if X_val is None else None
     if fraction is not None and can_hold_out(classes, counts, must_hold_out, rotate=rotate):
         key = streams.row_key(Stream.SPLIT)
-        if rotate:
-            n_folds = max(2, round(min(1 / fraction, n_train)))
+        n_folds = max(2, round(min(1 / fraction, n_train)))
+        by_group = source.group is not None
+        if by_group:
+            counted = count_groups_of(backend, partitions, len(classes))
+            refuse_lone_groups(counted, classes)
+            folds = assign_folds_by_group(backend, partitions, counted, n_folds, key)
+        elif rotate:
             folds = assign_folds_to_partitions(backend, partitions, counts, n_folds, key)
+        if rotate:
             partitions = backend.make(with_folds, partitions, folds, args=(n_folds,))
+        elif by_group:
+            partitions = backend.make(holding_out_fold, partitions, folds, args=(0,))
         else:
             held_out = []
             for k, count in enumerate(counts.tolist()):
@@ -203,6 +226,7 @@ def make_partitioned_rows(
         # Members that stop by validation rows find them among the rows they are trained on.
         n_drawn_from=len(partitions) if rotate or X_val is None else len(partitions) - 1,
         example=example,
+        by_group=source.group is not None,
         classes=classes,
         minority=minority,
         streams=streams,

@@ -27,9 +27,9 @@ class OpenedSource:
     def __init__(self, source, backend):
         self.source = source
         self.backend = backend
-        self.columns = (source.label, source.weight)
+        self.columns = (source.label, source.weight, source.group)
         self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
-        self.facts = self.backend.ask(_look_at_block, labels_only, args=self.columns)
+        self.facts = self.backend.ask(_look_at_block, labels_only, args=self.columns[:2])
         labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
         if not len(labels):
             raise ValueError(f"{source!r} has no rows, or none with a weight.")
@@ -88,7 +88,7 @@ class OpenedSource:
 
 def _look_at_block(block, label, weight) -> dict:
     """Return what has to be known of the labels and weights of a block."""
-    _, y, weights = open_block(block, label, weight)
+    _, y, weights, _ = open_block(block, label, weight)
     if y is None:
         raise ValueError("label must name the column of labels, got None.")
     if (y.dtype.kind == "f" and not np.isfinite(y).all()) or (y.dtype.kind == "O" and _lacks(y)):
@@ -104,9 +104,9 @@ def _look_at_block(block, label, weight) -> dict:
     return facts
 
 
-def _first_row(block, label, weight):
+def _first_row(block, label, weight, group):
     # A copy: a view would keep the whole block.
-    return open_block(block, label, weight).X[:1].copy()
+    return open_block(block, label, weight, group).X[:1].copy()
 
 
 def _lacks(y: np.ndarray) -> bool:
@@ -115,9 +115,9 @@ def _lacks(y: np.ndarray) -> bool:
     return any(each is None or type(each).__name__ in absent or each != each for each in y)
 
 
-def _ask_frame(block, label, weight, question, args, labelled=False):
+def _ask_frame(block, label, weight, group, question, args, labelled=False):
     """Answer a question about the table of a block, without rows that have no weight."""
-    X, y, weights = open_block(block, label, weight)
+    X, y, weights, _ = open_block(block, label, weight, group)
     if weights is not None:
         X, y = X[weights > 0], None if y is None else y[weights > 0]
     return question(X, y, *args) if labelled else question(X, *args)

@@ -159,7 +159,6 @@ def _build_form(state: State) -> TableForm:
         state.text("wants", "float32", "numbers", "as it is"),
         allow_nan=state.flag("allow_nan"),
         fill_missing=state.flag("fill_missing"),
-        text=state.text("text", "topics", "ignore"),
     )
     form.encoder = encoder = state.made("encoder", TableEncoder, none=True)
     form._of_numbers = state.made("_of_numbers", TableEncoder, none=True)

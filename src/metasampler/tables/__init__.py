@@ -4,12 +4,13 @@ This package stands below `growth` and imports nothing of the others.
 """
 
 from metasampler.tables._cleaner import TableCleaner
-from metasampler.tables._columns import is_frame
+from metasampler.tables._columns import is_frame, is_missing
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._frames import as_table
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 from metasampler.tables._target_statistics import TargetStatistics, count_classes
+from metasampler.tables._times import Times, time_numbers
 from metasampler.tables._unread import quiet_cells, unread_cells
 
 __all__ = [
@@ -19,13 +20,16 @@ __all__ = [
     "TableEncoder",
     "TableForm",
     "TargetStatistics",
+    "Times",
     "TreeTable",
     "as_table",
     "count_classes",
     "inspect_columns",
     "is_frame",
+    "is_missing",
     "lowest_values",
     "quiet_cells",
+    "time_numbers",
     "unread_cells",
     "unseen_levels",
 ]

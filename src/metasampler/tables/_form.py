@@ -53,19 +53,11 @@ class TableForm:
     both dense or sparse, or ``"as it is"``: then members decide what a table may hold. For the
     first two, columns of a data frame that hold no plain numbers are encoded by `encoder`.
     ``allow_nan`` says whether numbers may be missing, and ``fill_missing`` whether missing values
-    of an encoded frame become numbers below all others. ``text`` is that of the encoder.
+    of an encoded frame become numbers below all others.
     """
 
-    def __init__(
-        self,
-        wants: str,
-        *,
-        allow_nan: bool = True,
-        fill_missing: bool = False,
-        text: str = "topics",
-    ):
+    def __init__(self, wants: str, *, allow_nan: bool = True, fill_missing: bool = False):
         self.wants = wants
-        self.text = text
         self.allow_nan = allow_nan
         self.fill_missing = fill_missing
         self.encoder: TableEncoder | None = None
@@ -112,7 +104,7 @@ class TableForm:
             return self
         answers = ask(_plain_names) if plain_names is None else [plain_names]
         if any(names is None for names in answers):
-            self.encoder = TableEncoder(text=self.text).fit_blocks(ask, ask_labelled)
+            self.encoder = TableEncoder().fit_blocks(ask, ask_labelled)
             self.categorical_features = self.encoder.categorical_features_
             if self.fill_missing:
                 lowest = np.min(ask(_lowest_encoded, self.encoder), axis=0)

@@ -79,12 +79,14 @@ def _cleaned(case):
         return judge_error(error, kinds=(ValueError, TypeError), at_once=True)
     try:
         left = cleaner.transform(frame)
-        numbers = TableEncoder().fit(left).transform(left)
+        encoder = TableEncoder().fit(left)
+        numbers = encoder.transform(left)
     except Exception as error:
         raise Finding(f"fitted, but cannot transform: {error!r}") from error
     if list(left.columns) != [name for name in frame.columns if name not in cleaner.left_out_]:
         raise Finding(f"other columns than said: {list(left.columns)}")
-    if numbers.shape != left.shape or np.isinf(numbers).any():
+    shape = len(left), len(encoder.get_feature_names_out())
+    if numbers.shape != shape or np.isinf(numbers).any():
         raise Finding(f"numbers of shape {numbers.shape}, infinite: {np.isinf(numbers).any()}")
     return FINE
 
