@@ -86,7 +86,7 @@ def main() -> None:
         odds = train["x0"] + (train["town"] < "town 2") - 3.5
         train["bad"] = np.random.default_rng(0).random(len(train)) < 1 / (1 + np.exp(-odds))
         train.to_csv(folder / "train.csv", index=False)
-        model = folder / "model.skops"
+        model = folder / "model.mesa"
         options = ("--target", "bad", "--preset", "fast", "--folds", 0, "--output", model)
         run("fit", folder / "train.csv", *options)
         print(f"{'rows':>12}{'file, MB':>10}{'peak, MB':>10}{'CPU, s':>9}{'wall, s':>9}")

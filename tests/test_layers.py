@@ -13,7 +13,7 @@ LIBRARY = ROOT / "src" / "metasampler"
 BENCH = ROOT / "bench" / "src" / "metasampler_bench"
 
 #: Helpers of the root package, which every package may import.
-FREE = {"_docs", "_pipelines", "_running", "_sklearn_compat"}
+FREE = {"_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_writing"}
 
 #: The packages that the code of each may import at the top of a file, and inside a function.
 ALLOWED = {
@@ -26,6 +26,7 @@ ALLOWED = {
     "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta", "large"}),
     "large": ({"growth", "tables"}, set()),
     "distributed": ({"ensemble", "large"}, set()),
+    "persistence": ({"drift", "ensemble", "growth", "meta", "policy", "tables"}, set()),
     "report": ({"drift", "ensemble", "plotting", "tables"}, set()),
 }
 

@@ -58,7 +58,7 @@ def run(*words):
 
 
 def test_ten_classes_from_fit_to_predict(table, tmp_path):
-    model, scores = tmp_path / "model.skops", tmp_path / "scores.csv"
+    model, scores = tmp_path / "model.mesa", tmp_path / "scores.csv"
     settings = ["--target", "kind", "--preset", "fast", "--folds", "2", "--output", model]
     code, said = run("fit", table, *settings, "--threshold", "macro_f1")
     assert code == 0, said

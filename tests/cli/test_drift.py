@@ -53,29 +53,29 @@ def invoke(folder, *arguments, code=0):
 
 
 def test_rows_like_those_of_the_fit(folder):
-    text = invoke(folder, "drift", "model.skops", "same.csv", "--check")
+    text = invoke(folder, "drift", "model.mesa", "same.csv", "--check")
     assert "Drift in 800 rows: 0 of 4 columns have changed; scores have not moved" in text
 
 
 def test_rows_that_have_moved(folder):
-    text = invoke(folder, "drift", "model.skops", "moved.csv", "--chunk-rows", "300")
+    text = invoke(folder, "drift", "model.mesa", "moved.csv", "--chunk-rows", "300")
     assert "Drift in 800 rows: 3 of 4 columns have changed; scores have moved" in text
     assert "age constant" in text
     assert "channel new levels" in text
     assert "'mail'" in text
     assert "score moved a lot" in text or "score outside" in text
-    assert text == invoke(folder, "drift", "model.skops", "moved.csv", "--check", code=3)
+    assert text == invoke(folder, "drift", "model.mesa", "moved.csv", "--check", code=3)
 
 
 def test_predict_says_it_too(folder):
-    text = invoke(folder, "predict", "model.skops", "moved.csv")
+    text = invoke(folder, "predict", "model.mesa", "moved.csv")
     assert "scores have moved" in text
     assert "channel new levels" in text
 
 
 def test_the_report_says_it_too(folder):
     options = ("--target", "bad", "--repeats", "0", "--output", "page.html")
-    invoke(folder, "report", "model.skops", "moved.csv", *options)
+    invoke(folder, "report", "model.mesa", "moved.csv", *options)
     page = (folder / "page.html").read_text()
     assert "Since the fit" in page
     assert "Expected by the fit" in page
@@ -86,7 +86,7 @@ def test_the_report_says_it_too(folder):
 def test_a_model_that_knows_nothing_of_its_rows(folder):
     claims = make_claims(200, 3)
     tree = DecisionTreeClassifier(max_depth=2).fit(claims[["amount", "age"]], claims["bad"])
-    save_model(tree, folder / "tree.skops")
-    text = invoke(folder, "drift", "tree.skops", "same.csv", code=2)
+    save_model(tree, folder / "tree.mesa")
+    text = invoke(folder, "drift", "tree.mesa", "same.csv", code=2)
     assert "describes the rows of its fit" in text
-    invoke(folder, "predict", "tree.skops", "same.csv")
+    invoke(folder, "predict", "tree.mesa", "same.csv")

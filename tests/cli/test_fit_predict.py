@@ -94,7 +94,7 @@ def test_real_tables_from_file_to_decision(name, data_home, tmp_path):
     # In processes of their own, where nothing is left of the fit but its file.
     for command in (
         ["fit", "train.csv", "--target", "target", *FAST, "--threshold", "f1"],
-        ["predict", "model.skops", "new.csv.gz", "--columns", "record id", "--chunk-rows", "130"],
+        ["predict", "model.mesa", "new.csv.gz", "--columns", "record id", "--chunk-rows", "130"],
     ):
         done = subprocess.run(
             [sys.executable, "-m", "metasampler", *command],
@@ -109,7 +109,7 @@ def test_real_tables_from_file_to_decision(name, data_home, tmp_path):
                 assert re.search(rf"{left_out} .*left out", done.stdout), done.stdout
             assert re.search(r"entered .*date .*encoded", done.stdout)
     scores = pd.read_csv(tmp_path / "scores.csv")
-    model, metadata = load_model(tmp_path / "model.skops"), load_facts(tmp_path / "model.skops")
+    model, metadata = load_model(tmp_path / "model.mesa"), load_facts(tmp_path / "model.mesa")
     again = pd.read_csv(tmp_path / "new.csv.gz")
     proba = model.predict_proba(again)[:, list(model.classes_).index("yes")]
     np.testing.assert_array_equal(scores["decision"], model.predict(again))
@@ -135,8 +135,8 @@ def test_what_fit_prints_and_keeps(run, claims, tmp_path):
     assert "MESA" in text
     assert "LightGBM" in text
     assert "Threshold: predict returns 'yes' if its probability is" in text
-    assert "model.skops" in text
-    model, metadata = load_model("model.skops"), load_facts("model.skops")
+    assert "model.mesa" in text
+    model, metadata = load_model("model.mesa"), load_facts("model.mesa")
     assert metadata["target"] == "bad"
     assert metadata["positive"] == "yes"
     assert metadata["class_counts"] == {"no": 900 - n_bad, "yes": n_bad}
@@ -158,12 +158,12 @@ def test_a_folder_is_read_part_by_part(run, claims, tmp_path, positive):
         part.to_parquet(tmp_path / "rows" / f"{number}.parquet", row_group_size=200)
     claims.to_parquet(tmp_path / "claims.parquet")
     options = ("--target", "bad", "--preset", "fast", *positive)
-    said = run("fit", "rows", *options, "--memory", "1 MB", "--output", "parts.skops")
+    said = run("fit", "rows", *options, "--memory", "1 MB", "--output", "parts.mesa")
     assert f"{len(claims):,} rows" in said
     assert "cross-validated" not in said
-    run("fit", "claims.parquet", *options, "--folds", "0", "--output", "whole.skops")
+    run("fit", "claims.parquet", *options, "--folds", "0", "--output", "whole.mesa")
     table = claims.drop(columns="bad")
-    by_parts, by_whole = (load_model(f"{name}.skops") for name in ("parts", "whole"))
+    by_parts, by_whole = (load_model(f"{name}.mesa") for name in ("parts", "whole"))
     np.testing.assert_array_equal(by_parts.predict_proba(table), by_whole.predict_proba(table))
     np.testing.assert_array_equal(by_parts.classes_, by_whole.classes_)
 
@@ -191,10 +191,10 @@ def test_keep_overrides(run, claims, tmp_path):
     claims.to_csv(tmp_path / "claims.csv", index=False)
     file = ("fit", "claims.csv", "--target", "bad", "--preset", "fast", "--folds", "0")
     run(*file, "--keep", "outcome, final", "--keep", "record id,note")
-    metadata = load_facts("model.skops")
+    metadata = load_facts("model.mesa")
     assert metadata["left_out"] == {}
     run(*file, "--drop", "outcome, final", "--drop", "note")
-    metadata = load_facts("model.skops")
+    metadata = load_facts("model.mesa")
     assert metadata["left_out"].keys() == {"outcome, final", "note", "record id"}
 
 
@@ -232,7 +232,7 @@ def test_thresholds_that_mean_nothing(written, run, claims, tmp_path):
     claims.to_csv(tmp_path / "claims.csv", index=False)
     text = run("fit", "claims.csv", "--target", "bad", "--threshold", written, code=2)
     assert "must be" in text
-    assert not (tmp_path / "model.skops").exists()
+    assert not (tmp_path / "model.mesa").exists()
 
 
 @pytest.mark.parametrize(
@@ -264,15 +264,15 @@ def test_several_classes(run, claims, tmp_path):
     frame.to_csv(tmp_path / "kinds.csv", index=False)
     text = run("fit", "kinds.csv", "--target", "kind", *FAST)
     assert "F1" in text
-    run("predict", "model.skops", "kinds.csv")
+    run("predict", "model.mesa", "kinds.csv")
     scores = pd.read_csv("scores.csv")
     assert list(scores) == ["probability_no", "probability_yes", "probability_young", "decision"]
-    model = load_model("model.skops")
+    model = load_model("model.mesa")
     np.testing.assert_array_equal(model.predict(pd.read_csv("kinds.csv")), scores["decision"])
     text = run("fit", "kinds.csv", "--target", "kind", "--threshold", "f1", code=2)
     assert "is for two classes, and there are 3" in text
     text = run("fit", "kinds.csv", "--target", "kind", "--positive", "yes", *FAST)
-    run("predict", "model.skops", "kinds.csv")
+    run("predict", "model.mesa", "kinds.csv")
     assert set(pd.read_csv("scores.csv")["decision"]) == {"all others", "yes"}
 
 
@@ -287,15 +287,15 @@ def test_several_classes(run, claims, tmp_path):
         (["claims.csv", "--target", "bad", "--folds", "1"], "must be 0, or 2 or more"),
         (["claims.csv", "--target", "bad", "--jobs", "0"], "must not be 0"),
         (["claims.csv", "--target", "bad", "--drop", "agee"], "Did you mean 'age'?"),
-        (["claims.csv", "--target", "bad", "--output", "m.pkl"], "must end in .skops"),
-        (["claims.csv", "--target", "bad", "--output", "no/m.skops"], "no directory 'no'"),
-        (["claims.csv", "--target", "bad", "--output", "folder.skops"], "is a directory"),
-        (["claims.csv", "--target", "bad", "--output", "/proc/m.skops"], "cannot be written"),
+        (["claims.csv", "--target", "bad", "--output", "m.pkl"], "must end in .mesa"),
+        (["claims.csv", "--target", "bad", "--output", "no/m.mesa"], "no directory 'no'"),
+        (["claims.csv", "--target", "bad", "--output", "folder.mesa"], "is a directory"),
+        (["claims.csv", "--target", "bad", "--output", "/proc/m.mesa"], "cannot be written"),
     ],
 )
 def test_bad_requests_end_before_any_work(arguments, message, run, claims, tmp_path, monkeypatch):
     claims.to_csv(tmp_path / "claims.csv", index=False)
-    (tmp_path / "folder.skops").mkdir()
+    (tmp_path / "folder.mesa").mkdir()
     monkeypatch.setattr(MesaClassifier, "fit", None)  # what is called would fail
     # An option of the program itself may object first, in the same words or not.
     assert message in run("fit", *arguments, code=2).replace("' is a dir", " is a dir")
@@ -309,7 +309,7 @@ def model(claims, tmp_path_factory):
     """A model of the claims, by the command line's own pipeline."""
     folder = tmp_path_factory.mktemp("model")
     claims.to_csv(folder / "claims.csv", index=False)
-    path = folder / "model.skops"
+    path = folder / "model.mesa"
     result = CliRunner().invoke(
         app,
         [
@@ -387,27 +387,27 @@ def test_models_made_in_python(run, claims, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 3)), rng.random(400) < 0.2
     clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
-    save_model(clf, tmp_path / "plain.skops")
+    save_model(clf, tmp_path / "plain.mesa")
     pd.DataFrame(X, columns=list("abc")).to_csv(tmp_path / "rows.csv", index=False)
-    run("predict", "plain.skops", "rows.csv")
+    run("predict", "plain.mesa", "rows.csv")
     scores = pd.read_csv("scores.csv")
     np.testing.assert_array_equal(scores["decision"], clf.predict(X))
-    text = run("predict", "plain.skops", "scores.csv", "--output", "other.csv", code=0)
+    text = run("predict", "plain.mesa", "scores.csv", "--output", "other.csv", code=0)
     assert "400 rows" in text  # three columns of numbers and truths will do
     pd.DataFrame(X[:, :2]).to_csv(tmp_path / "two.csv", index=False)
-    assert "takes 3 columns of numbers" in run("predict", "plain.skops", "two.csv", code=2)
+    assert "takes 3 columns of numbers" in run("predict", "plain.mesa", "two.csv", code=2)
     frame = pd.DataFrame(X, columns=list("abc"))
-    save_model(clf.fit(frame, y), tmp_path / "named.skops")
+    save_model(clf.fit(frame, y), tmp_path / "named.mesa")
     frame[["c", "a", "b"]].assign(more="x").to_csv(tmp_path / "mixed.csv", index=False)
-    run("predict", "named.skops", "mixed.csv")
+    run("predict", "named.mesa", "mixed.csv")
     np.testing.assert_array_equal(pd.read_csv("scores.csv")["decision"], clf.predict(frame))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gone.skops", "new.csv"], "There is no file"),
-        (["new.csv", "new.csv"], "is damaged, or no model file"),
+        (["gone.mesa", "new.csv"], "There is no file"),
+        (["new.csv", "new.csv"], "is damaged, or not a model file"),
         (["MODEL", "gone.csv"], "no file 'gone.csv'"),
         (
             ["MODEL", "short.csv"],
@@ -453,7 +453,7 @@ def test_a_model_that_lacks_what_this_version_needs(run, model, claims, tmp_path
 
     monkeypatch.setattr(MesaClassifier, "predict_proba", older)
     text = run("predict", model, "new.csv", code=1)
-    assert "model.skops cannot score rows here (no attribute 'votes'); it was made with" in text
+    assert "model.mesa cannot score rows here (no attribute 'votes'); it was made with" in text
     assert not (tmp_path / "scores.csv").exists()
 
 
@@ -479,11 +479,11 @@ def test_predict_decides_by_another_threshold(run, model, claims):
 
 def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
     X, y = claims[["amount", "age"]], claims["bad"]
-    save_model(DecisionTreeClassifier(max_depth=2).fit(X, y), "tree.skops")
+    save_model(DecisionTreeClassifier(max_depth=2).fit(X, y), "tree.mesa")
     claims.to_csv("new.csv", index=False)
-    text = run("predict", "tree.skops", "new.csv", "--threshold", "f1", code=2)
+    text = run("predict", "tree.mesa", "new.csv", "--threshold", "f1", code=2)
     assert "the threshold of a DecisionTreeClassifier" in text
-    run("predict", "tree.skops", "new.csv", "--threshold", "top=30")
+    run("predict", "tree.mesa", "new.csv", "--threshold", "top=30")
     scores = pd.read_csv("scores.csv")
     assert set(scores.loc[scores["decision"] == "yes", "rank"]) == set(range(1, 31))
 
@@ -513,9 +513,9 @@ def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):
     frame["y"] = [str(10**30 + int(each)) for each in bad]
     frame.to_csv("huge.csv", index=False)
     run("fit", "huge.csv", "--target", "y", "--preset", "fast", "--folds", "0")
-    run("predict", "model.skops", "huge.csv")
+    run("predict", "model.mesa", "huge.csv")
     decided = pd.read_csv("scores.csv", dtype=str)["decision"]
     assert set(decided) <= {str(10**30), str(10**30 + 1)}
     assert f"y = {10**30 + 1} are found" in run(
-        "report", "model.skops", "huge.csv", "--repeats", "0"
+        "report", "model.mesa", "huge.csv", "--repeats", "0"
     )

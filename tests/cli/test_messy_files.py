@@ -40,9 +40,9 @@ def test_next_months_file_is_scored_as_well_as_if_it_were_cleaned_by_hand(run, t
     assert "hour, weekday, day of month (from month/day/year)" in said
     assert "fee number number as text" in said
     assert "free text" in said
-    run("predict", "model.skops", "april.csv", code=2)
+    run("predict", "model.mesa", "april.csv", code=2)
     said = run(
-        *("predict", "model.skops", "april.csv", "--missing-columns", "as-missing"),
+        *("predict", "model.mesa", "april.csv", "--missing-columns", "as-missing"),
         *("--columns", "reference", "--escape-formulas", "--chunk-rows", 2500),
     )
     assert "april.csv is not in UTF-8, and is read as Windows-1252" in said
@@ -90,21 +90,21 @@ def test_missing_columns(run, small, tmp_path):
     run("fit", "rows.csv", "--target", "bad", *FAST)
     small.drop(columns="zip").to_csv(tmp_path / "less.csv", index=False)
     small.assign(zip=None).to_csv(tmp_path / "empty.csv", index=False)
-    said = run("predict", "model.skops", "less.csv", code=2)
+    said = run("predict", "model.mesa", "less.csv", code=2)
     assert "lacks 'zip', which the model needs." in said
     assert "--missing-columns as-missing" in said
-    said = run("predict", "model.skops", "less.csv", "--missing-columns", "as-missing")
+    said = run("predict", "model.mesa", "less.csv", "--missing-columns", "as-missing")
     assert "Note: less.csv lacks 'zip'" in said
-    run("predict", "model.skops", "empty.csv", "--output", "empty-scores.csv")
+    run("predict", "model.mesa", "empty.csv", "--output", "empty-scores.csv")
     assert (tmp_path / "scores.csv").read_text() == (tmp_path / "empty-scores.csv").read_text()
-    run("report", "model.skops", "less.csv", "--target", "bad", "--repeats", 0, code=2)
+    run("report", "model.mesa", "less.csv", "--target", "bad", "--repeats", 0, code=2)
     options = ("--repeats", 0, "--missing-columns", "as-missing")
-    said = run("report", "model.skops", "less.csv", "--target", "bad", *options)
+    said = run("report", "model.mesa", "less.csv", "--target", "bad", *options)
     assert "Note: less.csv lacks 'zip'" in said
-    said = run("predict", "model.skops", "less.csv", "--missing-columns", "zero", code=2)
+    said = run("predict", "model.mesa", "less.csv", "--missing-columns", "zero", code=2)
     assert "'zero' must be one of error, as-missing" in said
     (tmp_path / "other.csv").write_text("x,y\n1,2\n")
-    run("predict", "model.skops", "other.csv", "--missing-columns", "as-missing", code=2)
+    run("predict", "model.mesa", "other.csv", "--missing-columns", "as-missing", code=2)
 
 
 def test_rows_without_a_class(run, small, tmp_path):
@@ -113,18 +113,18 @@ def test_rows_without_a_class(run, small, tmp_path):
     small.dropna(subset="bad").to_csv(tmp_path / "known.csv", index=False)
     said = run("fit", "gaps.csv", "--target", "bad", *FAST)
     assert "Note: 60 of 600 rows have no class in 'bad', and are left out." in said
-    run("fit", "known.csv", "--target", "bad", *FAST, "--output", "known.skops")
+    run("fit", "known.csv", "--target", "bad", *FAST, "--output", "known.mesa")
     # In parts, too.
     small.to_parquet(tmp_path / "gaps.parquet", row_group_size=130)
-    options = ("--target", "bad", "--preset", "fast", "--memory", "1 MB", "--output", "parts.skops")
+    options = ("--target", "bad", "--preset", "fast", "--memory", "1 MB", "--output", "parts.mesa")
     assert "60 of 600 rows have no class" in run("fit", "gaps.parquet", *options)
     for name in ("model", "known", "parts"):
-        run("predict", f"{name}.skops", "rows.csv", "--output", f"{name}.csv")
+        run("predict", f"{name}.mesa", "rows.csv", "--output", f"{name}.csv")
     known = pd.read_csv("known.csv")["probability"]
     assert pd.read_csv("model.csv")["probability"].equals(known)
     assert pd.read_csv("parts.csv")["probability"].equals(known)
     assert "60 of 600 rows have no class" in run(
-        "report", "model.skops", "gaps.csv", "--target", "bad", "--repeats", 0
+        "report", "model.mesa", "gaps.csv", "--target", "bad", "--repeats", 0
     )
     small.assign(bad=None).to_csv(tmp_path / "none.csv", index=False)
     assert "has no value in any of 600 rows" in run("fit", "none.csv", "--target", "bad", code=2)
@@ -141,8 +141,8 @@ def test_formulas_are_quoted_on_request(run, small, tmp_path):
     texts = ["=HYPERLINK(1)", "+1+1", "-2", "@x", "-a", " =1", "plain", "1e-5", ""]
     rows = small.head(len(texts)).assign(note=texts, bad=0)
     rows.to_csv(tmp_path / "notes.csv", index=False)
-    run("predict", "model.skops", "notes.csv", "--columns", "note")
+    run("predict", "model.mesa", "notes.csv", "--columns", "note")
     assert pd.read_csv("scores.csv", keep_default_na=False)["note"].tolist() == texts
-    run("predict", "model.skops", "notes.csv", "--columns", "note", "--escape-formulas")
+    run("predict", "model.mesa", "notes.csv", "--columns", "note", "--escape-formulas")
     quoted = ["'=HYPERLINK(1)", "'+1+1", "-2", "'@x", "'-a", "' =1", "plain", "1e-5", ""]
     assert pd.read_csv("scores.csv", keep_default_na=False)["note"].tolist() == quoted

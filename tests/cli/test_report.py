@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     clf = MesaClassifier(recipe="fast", random_state=0).fit(X[:1500], y[:1500])
     save_model(
         clf,
-        folder / "model.skops",
+        folder / "model.mesa",
         target="fraud",
         n_rows=1500,
         left_out={"claim_id": "an identifier"},
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 def run(folder, tmp_path):
     """Run the command with an output in an empty directory; return the page and what it said."""
 
-    def invoke(file, *arguments, code=0, model="model.skops"):
+    def invoke(file, *arguments, code=0, model="model.mesa"):
         output = tmp_path / "report.html"
         words = ["report", folder / model, folder / file, "--output", output, *arguments]
         result = CliRunner().invoke(app, [str(word) for word in words])
@@ -64,7 +64,7 @@ def test_the_report_of_a_file_is_that_of_its_rows(run, folder):
     html, said = run("labelled.csv", "--target", "fraud", *QUICK)
     from metasampler import load_model
 
-    model = load_model(folder / "model.skops")
+    model = load_model(folder / "model.mesa")
     frame = pd.read_csv(folder / "labelled.csv")
     made = make_report(
         model, frame.drop(columns="fraud"), frame["fraud"], target="fraud", n_repeats=0
@@ -84,7 +84,7 @@ def test_the_target_of_the_fit_is_taken_if_the_file_has_it(run):
 
 def test_an_auditor_finds_file_and_model_again(run, folder):
     html, _ = run("labelled.csv", *QUICK)
-    for name in ("labelled.csv", "model.skops"):
+    for name in ("labelled.csv", "model.mesa"):
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in html
         assert name in html
 
@@ -99,12 +99,12 @@ def test_rows_that_look_like_those_of_the_fit_are_warned_of(run, folder):
     rng = np.random.default_rng(0)
     y = (rng.random(300) < 0.3).astype(int)
     X = pd.DataFrame({"x": rng.normal(size=300) + y})
-    save_model(LogisticRegression().fit(X, y), folder / "own.skops", source="own.csv", n_rows=300)
+    save_model(LogisticRegression().fit(X, y), folder / "own.mesa", source="own.csv", n_rows=300)
     X.assign(y=y).to_csv(folder / "own.csv", index=False)
     X.assign(y=y)[:200].to_csv(folder / "part.csv", index=False)
     options = ("--target", "y", *QUICK)
-    assert "all figures are too good" in run("own.csv", *options, model="own.skops")[0]
-    assert "all figures are too good" not in run("part.csv", *options, model="own.skops")[0]
+    assert "all figures are too good" in run("own.csv", *options, model="own.mesa")[0]
+    assert "all figures are too good" not in run("part.csv", *options, model="own.mesa")[0]
 
 
 def test_the_report_decides_as_predict_does(tmp_path, monkeypatch):
@@ -114,9 +114,9 @@ def test_the_report_decides_as_predict_does(tmp_path, monkeypatch):
     claims[:1000].to_csv("old.csv", index=False)
     claims[1000:].to_csv("new.csv", index=False)
     for words in (
-        "fit old.csv --target fraud --preset fast --folds 0 --output model.skops",
-        "predict model.skops new.csv --output scores.csv",
-        "report model.skops new.csv --repeats 0 --output report.html",
+        "fit old.csv --target fraud --preset fast --folds 0 --output model.mesa",
+        "predict model.mesa new.csv --output scores.csv",
+        "report model.mesa new.csv --repeats 0 --output report.html",
     ):
         result = CliRunner().invoke(app, words.split())
         assert result.exit_code == 0, result.output
@@ -132,10 +132,10 @@ def test_labels_that_a_fit_against_the_rest_has_no_names_for_are_others(run, fol
     y = rng.choice(["a", "b", "c"], p=[0.2, 0.3, 0.5], size=300)
     X = pd.DataFrame({"x": rng.normal(size=300) + (y == "a")})
     clf = LogisticRegression().fit(X, np.where(y == "a", "a", "all others"))
-    save_model(clf, folder / "rest.skops")
+    save_model(clf, folder / "rest.mesa")
     X.assign(y=y).to_csv(folder / "rest.csv", index=False)
     options = ("--target", "y", "--positive", "a", *QUICK)
-    html, _ = run("rest.csv", *options, model="rest.skops")
+    html, _ = run("rest.csv", *options, model="rest.mesa")
     assert f'"positive":{(y == "a").sum()},' in html
 
 
@@ -151,12 +151,12 @@ def test_a_label_may_be_written_as_text_or_number(run, folder):
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.2).astype(int)
     X = pd.DataFrame({"a": rng.normal(size=400) + y})
-    save_model(LogisticRegression().fit(X, y), folder / "numbers.skops")
+    save_model(LogisticRegression().fit(X, y), folder / "numbers.mesa")
     X.assign(y=y.astype(float)).to_parquet(folder / "floats.parquet")
     X.assign(y=y.astype(str)).to_parquet(folder / "texts.parquet")
     options = ("--target", "y", *QUICK)
-    first, _ = run("floats.parquet", *options, model="numbers.skops")
-    second, _ = run("texts.parquet", *options, model="numbers.skops")
+    first, _ = run("floats.parquet", *options, model="numbers.mesa")
+    second, _ = run("texts.parquet", *options, model="numbers.mesa")
     assert body(first) == body(second)
 
 
@@ -182,16 +182,16 @@ def test_mistakes_are_named_without_a_traceback(run, folder, arguments, message)
 
 
 def test_a_file_that_is_no_model_is_refused(run, folder):
-    (folder / "broken.skops").write_bytes(b"nothing")
-    _, said = run("labelled.csv", model="broken.skops", code=2)
-    assert "broken.skops" in said
-    _, said = run("labelled.csv", model="absent.skops", code=2)
+    (folder / "broken.mesa").write_bytes(b"nothing")
+    _, said = run("labelled.csv", model="broken.mesa", code=2)
+    assert "broken.mesa" in said
+    _, said = run("labelled.csv", model="absent.mesa", code=2)
     assert "There is no file" in said
 
 
 def test_a_disk_that_fills_up_is_said_without_a_traceback(folder, tmp_path):
     output = tmp_path / "report.html"
-    words = ["report", folder / "model.skops", folder / "labelled.csv", "--output", output, *QUICK]
+    words = ["report", folder / "model.mesa", folder / "labelled.csv", "--output", output, *QUICK]
     with full_disk(5000):
         result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 1

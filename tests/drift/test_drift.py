@@ -152,17 +152,17 @@ def test_sparse_rows_and_many_columns():
 
 
 def test_a_model_file_grows_by_little_and_holds_no_rows(fitted, tmp_path):
-    save_model(fitted, tmp_path / "with.skops")
-    loaded = load_model(tmp_path / "with.skops")
+    save_model(fitted, tmp_path / "with.mesa")
+    loaded = load_model(tmp_path / "with.mesa")
     frame = make_table(500, 9)[0].assign(city="New")
     assert str(loaded.drift(frame)) == str(fitted.drift(frame))
     baseline = fitted._baseline
     kept = sum(array.nbytes for array in vars(baseline.columns).values())
     assert kept < 5000
     fitted._baseline = None
-    save_model(fitted, tmp_path / "without.skops")
+    save_model(fitted, tmp_path / "without.mesa")
     fitted._baseline = baseline
-    with_it, without = ((tmp_path / f"{name}.skops").stat().st_size for name in ("with", "without"))
+    with_it, without = ((tmp_path / f"{name}.mesa").stat().st_size for name in ("with", "without"))
     assert with_it - without < 10_000
 
 

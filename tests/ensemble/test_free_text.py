@@ -59,8 +59,8 @@ def test_text_in_files_and_after_loading(rows, fitted, tmp_path):
     source = ParquetRows(tmp_path / "rows.parquet", "label", memory="1 MB")
     parted = MesaClassifier.from_preset("fast", random_state=0).fit(source)
     assert_array_equal(parted.predict_proba(later), expected)
-    save_model(fitted, tmp_path / "model.skops")
-    assert_array_equal(load_model(tmp_path / "model.skops").predict_proba(later), expected)
+    save_model(fitted, tmp_path / "model.mesa")
+    assert_array_equal(load_model(tmp_path / "model.mesa").predict_proba(later), expected)
     # The numbers of a row do not depend on those beside it.
     assert_array_equal(
         np.vstack([fitted.predict_proba(later[:50]), fitted.predict_proba(later[50:])]), expected

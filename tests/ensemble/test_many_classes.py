@@ -93,8 +93,8 @@ def test_the_same_bits_from_files(fitted, tmp_path):
 
 def test_a_stored_model_decides_by_other_goals(fitted, tmp_path):
     X, _ = long_tail()
-    save_model(fitted, tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops")
+    save_model(fitted, tmp_path / "model.mesa")
+    loaded = load_model(tmp_path / "model.mesa")
     for twin in (loaded, pickle.loads(pickle.dumps(fitted))):
         assert_array_equal(twin.predict_proba(X), fitted.predict_proba(X))
         goal = ("recall", {"a": 0.9})

@@ -141,8 +141,8 @@ def test_set_params_after_a_fit_works(fitted):
 
 def test_a_stored_model_takes_another_threshold(fitted, tmp_path):
     clf, _, X_test, _ = fitted
-    save_model(clf.set_threshold("balanced"), tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops")
+    save_model(clf.set_threshold("balanced"), tmp_path / "model.mesa")
+    loaded = load_model(tmp_path / "model.mesa")
     assert promise_of(loaded) == promise_of(clf)
     loaded.set_threshold(("recall", 0.9))
     assert promise_of(loaded) == promise_of(clf.set_threshold(("recall", 0.9)))

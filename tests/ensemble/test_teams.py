@@ -488,7 +488,9 @@ def test_stages(for_teams):
 
 def test_a_meta_sampler_trained_inside_learns_once(for_teams, short_sampler, monkeypatch):
     X, y = for_teams
-    clf = mesa(meta_sampler=short_sampler(), warm_start=True).fit(X, y)
+    clf = mesa(meta_sampler=short_sampler(), warm_start=True)
+    with pytest.warns(UserWarning, match="meta-trained on trees.*chooses the rows of boosters"):
+        clf.fit(X, y)
     assert clf.meta_sampler_.__sklearn_is_fitted__()
     assert len(clf.actions_) == len(clf.states_) == 4
     # A warm start does not train again.

@@ -32,8 +32,8 @@ assert Path(metasampler.__file__).is_relative_to(sys.prefix), metasampler.__file
 X, y = load_breast_cancer(return_X_y=True)
 clf = MesaClassifier(random_state=0).fit(X, y)
 assert clf.score(X, y) > 0.9
-save_model(clf, "model.skops")
-assert (load_model("model.skops").predict(X) == clf.predict(X)).all()
+save_model(clf, "model.mesa")
+assert (load_model("model.mesa").predict(X) == clf.predict(X)).all()
 assert [MetaSampler.load(name).policy_ for name in pretrained_names()]
 """
 
@@ -112,8 +112,8 @@ def use(wheels: dict[str, Path], folder: Path, place: Path) -> None:
     run("metasampler", "samplers")
     install(f"{wheels['metasampler']}[data]")
     run("python", "-I", "-c", TABLE)
-    run("metasampler", "fit", "claims.csv", "--target", "fraud", "--output", "claims.skops")
-    run("metasampler", "predict", "claims.skops", "claims.csv", "--output", "scores.csv")
+    run("metasampler", "fit", "claims.csv", "--target", "fraud", "--output", "claims.mesa")
+    run("metasampler", "predict", "claims.mesa", "claims.csv", "--output", "scores.csv")
     install(str(wheels["metasampler_bench"]))
     run("python", "-I", "-c", BENCH)
     run("metasampler", "methods")

@@ -1,7 +1,7 @@
 """Models on disk: what is written comes back, with what is known of it."""
 
-import importlib
 import json
+import re
 import zipfile
 
 import joblib
@@ -9,20 +9,53 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
+from model_files import ModelFile
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import fbeta_score, make_scorer
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from xgboost import XGBClassifier
 
 import metasampler.ensemble as ensembles
 from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
 from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
-from metasampler.persistence._trusted import TRUSTED
 from metasampler.persistence._versions import versions_here
 from metasampler.policy import ConstantPolicy, Drawn, WithRivals
+from metasampler.tables import TableCleaner
 
 NAMES = sorted(name for name in ensembles.__all__ if name.endswith("Classifier"))
 
@@ -53,8 +86,8 @@ def small(name):
 def test_every_ensemble_comes_back(name, numbers, tmp_path):
     X, y = numbers
     clf = small(name).fit(X, y)
-    save_model(clf, tmp_path / "model.skops")
-    again, metadata = load_model(tmp_path / "model.skops"), load_facts(tmp_path / "model.skops")
+    save_model(clf, tmp_path / "model.mesa")
+    again, metadata = load_model(tmp_path / "model.mesa"), load_facts(tmp_path / "model.mesa")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
     assert metadata["model"] == name
@@ -86,16 +119,16 @@ def test_every_ensemble_comes_back(name, numbers, tmp_path):
 def test_every_kind_of_member_comes_back(settings, numbers, tmp_path):
     X, y = numbers
     clf = MesaClassifier(**{"n_estimators": 4, "random_state": 0, **settings}).fit(X, y)
-    save_model(clf, tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops")
+    save_model(clf, tmp_path / "model.mesa")
+    again = load_model(tmp_path / "model.mesa")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
 def test_a_table_with_teams_comes_back_with_what_is_known(table, tmp_path):
     frame, y = table
     clf = MesaClassifier(recipe="fast", random_state=0).fit(frame, y)
-    stored = save_model(clf, tmp_path / "m.skops", target="outcome", where=tmp_path, n=np.int64(3))
-    again, metadata = load_model(tmp_path / "m.skops"), load_facts(tmp_path / "m.skops")
+    stored = save_model(clf, tmp_path / "m.mesa", target="outcome", where=tmp_path, n=np.int64(3))
+    again, metadata = load_model(tmp_path / "m.mesa"), load_facts(tmp_path / "m.mesa")
     np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
     assert metadata == stored
     assert metadata["column_kinds"]["town"] == "category"
@@ -112,10 +145,10 @@ def test_pipelines_and_searches_come_back(scoring, numbers, tmp_path):
     X, y = numbers
     pipe = make_pipeline(StandardScaler(), MesaClassifier(random_state=0, meta_sampler=0.9))
     search = GridSearchCV(
-        pipe, {"mesaclassifier__n_estimators": [2, 3]}, cv=2, scoring=scoring
+        pipe, {"mesaclassifier__n_estimators": [3, 4]}, cv=2, scoring=scoring
     ).fit(X, y)
-    save_model(search, tmp_path / "model.skops")
-    again, metadata = load_model(tmp_path / "model.skops"), load_facts(tmp_path / "model.skops")
+    save_model(search, tmp_path / "model.mesa")
+    again, metadata = load_model(tmp_path / "model.mesa"), load_facts(tmp_path / "model.mesa")
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     assert metadata["model"] == "MesaClassifier"
 
@@ -139,8 +172,8 @@ SAMPLERS = {
 def test_models_with_any_sampler_come_back(name, numbers, tmp_path):
     X, y = numbers
     clf = MesaClassifier(DecisionTreeClassifier(), meta_sampler=SAMPLERS[name], **SHORT).fit(X, y)
-    save_model(clf, tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops")
+    save_model(clf, tmp_path / "model.mesa")
+    again = load_model(tmp_path / "model.mesa")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
@@ -148,60 +181,255 @@ def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
     X, y = table
     sampler = MetaSampler(Boosters(), state="signal", learner=CONSTANTS, **SHORT).fit(X, y)
     clf = MesaClassifier(recipe="fast", meta_sampler=sampler, random_state=0).fit(X, y)
-    save_model(clf, tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops")
+    save_model(clf, tmp_path / "model.mesa")
+    again = load_model(tmp_path / "model.mesa")
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
-
-
-def test_every_trusted_name_is_a_type_of_its_own_module():
-    # A name that leads elsewhere would trust what a module merely imports.
-    for name in TRUSTED:
-        module, _, attribute = name.rpartition(".")
-        try:
-            owner = importlib.import_module(module)
-        except ModuleNotFoundError:  # a method of a class
-            module, _, outer = module.rpartition(".")
-            owner = getattr(importlib.import_module(module), outer)
-        found = getattr(owner, attribute)
-        assert found.__module__ == module, name
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(numbers, tmp_path):
     X, y = numbers
-    clf = MesaClassifier(random_state=0, n_estimators=2, meta_sampler=0.9).fit(X, y)
-    path = tmp_path / "model.skops"
+    clf = MesaClassifier(random_state=0, n_estimators=3, meta_sampler=0.9).fit(X, y)
+    path = tmp_path / "model.mesa"
     save_model(clf, path)
     before = path.read_bytes()
     with pytest.raises(TypeError, match="metadata must be texts"):
         save_model(clf, path, odd=object())
     assert path.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model.skops"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.mesa"]
     with zipfile.ZipFile(path) as file:
-        assert json.loads(file.read("metasampler.json"))["format"] == 1
+        assert json.loads(file.read("facts.json"))["format"] == 2
 
 
-def test_other_versions_are_named(numbers, tmp_path, rewrite):
-    X, y = numbers
-    clf = MesaClassifier(random_state=0, n_estimators=2, meta_sampler=0.9).fit(X, y)
-    save_model(clf, tmp_path / "model.skops")
-
-    def older(metadata):
-        metadata["versions"] |= {"scikit-learn": "0.1", "python": "3.5.1"}
-
-    rewrite(tmp_path / "model.skops", metadata=older)
+def test_other_versions_are_named(stored, tmp_path):
+    file = ModelFile(stored[0])
+    file.facts["versions"] |= {"scikit-learn": "0.1", "python": "3.5.1"}
+    path = file.write(tmp_path / "model.mesa")
     with pytest.warns(UserWarning, match=r"python 3\.5\.1 \(here .*scikit-learn 0\.1 \(here "):
-        load_model(tmp_path / "model.skops")
+        load_model(path)
 
 
-def test_types_of_others_are_named_and_can_be_trusted(numbers, tmp_path):
-    from xgboost import XGBClassifier
+# ---------------------------------------------------------------------- members of scikit-learn
 
+CLASSIFIERS = [
+    DecisionTreeClassifier(max_depth=3),
+    ExtraTreeClassifier(),
+    RandomForestClassifier(40, oob_score=True, max_depth=4),
+    ExtraTreesClassifier(5),
+    AdaBoostClassifier(n_estimators=5),
+    BaggingClassifier(n_estimators=5, max_features=0.5),
+    BaggingClassifier(GaussianNB(), n_estimators=3),
+    BernoulliNB(),
+    DummyClassifier(),
+    GaussianNB(),
+    KNeighborsClassifier(),
+    KNeighborsClassifier(algorithm="brute", metric="cosine"),
+    LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1, class_weight="balanced"),
+    LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1, linear_tree=True),
+    LinearDiscriminantAnalysis(),
+    LogisticRegression(),
+    MLPClassifier((5, 4), max_iter=2, early_stopping=True, solver="sgd"),
+    VotingClassifier([("a", GaussianNB()), ("b", ExtraTreeClassifier())], voting="soft"),
+]
+
+TRANSFORMERS = [
+    FeatureUnion([("a", StandardScaler()), ("b", PCA(2))]),
+    FunctionTransformer(np.abs),
+    MaxAbsScaler(),
+    MinMaxScaler(),
+    Normalizer(),
+    OneHotEncoder(handle_unknown="ignore"),
+    OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+    PCA(3),
+    PolynomialFeatures(),
+    PowerTransformer(),
+    QuantileTransformer(n_quantiles=20),
+    RobustScaler(),
+    SelectKBest(k=3),
+    SimpleImputer(),
+    VarianceThreshold(),
+]
+
+
+def comes_back(model, X, path):
+    save_model(model, path)
+    again = load_model(path)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.predict(X).dtype == model.predict(X).dtype
+    places = re.compile(" at 0x[0-9A-F]+")
+    params = [places.sub("", str(each.get_params())) for each in (again, model)]
+    assert params[0] == params[1]
+    # What comes back can be written again.
+    save_model(again, path)
+    return again
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", CLASSIFIERS, ids=str)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_members_of_scikit_learn_come_back(kind, n_classes, tmp_path):
+    X, y = make_classification(300, 6, n_informative=4, n_classes=n_classes, random_state=0)
+    clf = MesaClassifier(clone(kind), 2, meta_sampler=0.9, random_state=0)
+    comes_back(clf.fit(X, y), X, tmp_path / "member.mesa")
+    # By itself, with classes of its own.
+    comes_back(clone(kind).fit(X, np.array(["a", "b", "c"])[y]), X, tmp_path / "alone.mesa")
+
+
+@pytest.mark.parametrize("step", TRANSFORMERS, ids=str)
+def test_transformers_come_back(step, numbers, tmp_path):
     X, y = numbers
-    members = XGBClassifier(n_estimators=2, n_jobs=1)
-    clf = MesaClassifier(members, 2, meta_sampler=0.9, random_state=0).fit(X, y)
-    save_model(clf, tmp_path / "model.skops")
-    with pytest.raises(ValueError, match=r"xgboost\.sklearn\.XGBClassifier"):
-        load_model(tmp_path / "model.skops")
-    types = ["xgboost.sklearn.XGBClassifier", "xgboost.core.Booster", "builtins.bytearray"]
-    again = load_model(tmp_path / "model.skops", trusted=types)
-    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    X = X[:, :6].round(1)
+    clf = MesaClassifier(random_state=0, n_estimators=3, meta_sampler=0.9)
+    comes_back(make_pipeline(clone(step), clf).fit(X, y), X, tmp_path / "before.mesa")
+    pipe = make_pipeline(clone(step), LogisticRegression(max_iter=10_000))
+    clf = MesaClassifier(pipe, 2, meta_sampler=0.9, random_state=0).fit(X, y)
+    comes_back(clf, X, tmp_path / "inside.mesa")
+
+
+def test_columns_of_frames_come_back(table, tmp_path):
+    frame, y = table
+    frame = frame[[*list("acdef"), "town"]]
+    by_column = ColumnTransformer(
+        [("n", StandardScaler(), list("ac")), ("t", OneHotEncoder(), ["town"]), ("d", "drop", "d")],
+        remainder="passthrough",
+    )
+    pipe = make_pipeline(by_column, MesaClassifier(recipe="fast", random_state=0))
+    comes_back(pipe.fit(frame, y), frame, tmp_path / "m.mesa")
+    cleaned = make_pipeline(TableCleaner(), MesaClassifier(recipe="fast", random_state=0))
+    comes_back(cleaned.fit(frame, y), frame, tmp_path / "m.mesa")
+    frame = frame.assign(town=frame["town"].astype("category"))
+    boosters = LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1, class_weight="balanced")
+    clf = MesaClassifier(boosters, 2, meta_sampler=0.9, random_state=0).fit(frame, y)
+    comes_back(clf, frame, tmp_path / "m.mesa")
+
+
+def test_searches_come_back_with_their_scores(numbers, tmp_path):
+    X, y = numbers
+    clf = MesaClassifier(GaussianNB(), 2, meta_sampler=0.9, random_state=0)
+    scoring = {"a": "roc_auc", "b": make_scorer(fbeta_score, beta=2)}
+    options = {"cv": StratifiedKFold(2), "scoring": scoring, "refit": "a"}
+    search = GridSearchCV(clf, {"estimator": [GaussianNB(), BernoulliNB()]}, **options).fit(X, y)
+    again = comes_back(search, X, tmp_path / "m.mesa")
+    assert again.score(X, y) == search.score(X, y)
+    assert list(again.cv_results_) == list(search.cv_results_)
+    drawn = np.random.RandomState(0)
+    search = RandomizedSearchCV(clf, {"n_estimators": [1, 2]}, n_iter=2, cv=2, random_state=drawn)
+    again = comes_back(search.fit(X, y), X, tmp_path / "m.mesa")
+    assert again.random_state.randint(10**9) == search.random_state.randint(10**9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("boosting", ["gbdt", "rf", "dart"])
+def test_boosters_keep_every_bit(boosting, n_classes, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 5)) * [1, 1e-30, 1e30, 1, 1]
+    X[:, 3], X[::5, 4] = rng.integers(0, 20, len(X)), np.nan
+    y = ((X[:, 3] % 3 == 0) ^ (X[:, 0] > 0.8)) + (X[:, 4] > 0.9) * (n_classes - 2)
+    options = {"bagging_freq": 1, "bagging_fraction": 0.5} if boosting == "rf" else {}
+    clf = LGBMClassifier(
+        n_estimators=8, n_jobs=1, verbose=-1, boosting_type=boosting, min_child_samples=2, **options
+    )
+    clf.fit(X, y, sample_weight=rng.random(len(X)), categorical_feature=[3])
+    again = comes_back(clf, X, tmp_path / "m.mesa")
+    for kind in ("raw_score", "pred_leaf", "pred_contrib"):
+        expected, found = (each.predict(X, **{kind: True}) for each in (clf, again))
+        np.testing.assert_array_equal(found, expected)
+    for kind in ("gain", "split"):
+        expected, found = (
+            each.booster_.feature_importance(importance_type=kind) for each in (clf, again)
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+def rule(growth):
+    return None
+
+
+@pytest.mark.parametrize(
+    ("make", "where"),
+    [
+        (lambda X, y: small("UnderBaggingClassifier").set_params(scoring=max).fit(X, y), "scoring"),
+        (
+            lambda X, y: MesaClassifier(GaussianNB(), 2, meta_sampler=rule).fit(X, y),
+            "meta_sampler",
+        ),
+        (
+            lambda X, y: small("UnderBaggingClassifier").fit(X, np.datetime64("2020-01-01") + y),
+            "classes_",
+        ),
+        (
+            lambda X, y: MesaClassifier(XGBClassifier(n_estimators=2), 2, meta_sampler=0.9).fit(
+                X, y
+            ),
+            "xgboost.sklearn.XGBClassifier",
+        ),
+        (lambda X, y: SVC().fit(X, y), "sklearn.svm._classes.SVC"),
+        (
+            lambda X, y: make_pipeline(FunctionTransformer(lambda X: X), GaussianNB()).fit(X, y),
+            "Pipeline.steps.func",
+        ),
+        (
+            lambda X, y: small("UnderBaggingClassifier").fit(
+                pd.DataFrame(X[:, :1].astype(str), columns=[pd.Timestamp("2020-01-01")]), y
+            ),
+            "_form.encoder.columns.name",
+        ),
+        (
+            lambda X, y: LGBMClassifier(n_estimators=1, verbose=-1, objective=logistic).fit(X, y),
+            "objective",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_not_written(make, where, numbers, tmp_path):
+    model = make(*numbers)
+    with pytest.raises(TypeError, match=re.escape(where)) as caught:
+        save_model(model, tmp_path / "model.mesa")
+    assert "cannot be stored" in str(caught.value)
+    assert "`joblib.dump` writes it" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def logistic(y, score):
+    p = 1 / (1 + np.exp(-score))
+    return p - y, p * (1 - p)
+
+
+def test_columns_with_names_of_several_levels_come_back(numbers, tmp_path):
+    X, y = numbers
+    frame = pd.DataFrame(X[:, :2], columns=pd.MultiIndex.from_product([["a"], ["b", "c"]]))
+    frame["d", ""] = "x"
+    comes_back(small("UnderBaggingClassifier").fit(frame, y), frame, tmp_path / "m.mesa")
+
+
+def test_texts_that_are_not_unicode_are_refused(numbers, tmp_path):
+    X, y = numbers
+    clf = small("UnderBaggingClassifier").fit(X, np.where(y, "a\ud800", "b"))
+    with pytest.raises((TypeError, ValueError), match="not Unicode"):
+        save_model(clf, tmp_path / "model.mesa")
+    with pytest.raises(ValueError, match="not Unicode"):
+        save_model(small("UnderBaggingClassifier").fit(X, y), tmp_path / "m.mesa", note="\ud800")
+
+
+def test_equal_models_are_equal_files(numbers, tmp_path):
+    parts = []
+    for name in ("a", "b"):
+        save_model(small("UnderBaggingClassifier").fit(*numbers), tmp_path / name)
+        parts.append(ModelFile(tmp_path / name).parts())
+    assert parts[0]["model.json"] == parts[1]["model.json"]
+    assert parts[0]["numbers.bin"] == parts[1]["numbers.bin"]
+
+
+def test_splits_of_missing_values_come_back(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (600, 3)).astype(float)
+    X[rng.random(600) < 0.4, 0] = np.nan
+    y = (np.isnan(X[:, 0]) ^ (rng.random(600) < 0.1)).astype(int)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert np.isinf(tree.tree_.threshold).any()
+    comes_back(tree, X, tmp_path / "m.mesa")
+    booster = LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1, min_child_samples=1).fit(X, y)
+    assert "inf" in booster.booster_.model_to_string()
+    comes_back(booster, X, tmp_path / "m.mesa")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from metasampler import MetaSampler
+from metasampler import MetaSampler, _writing
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import (
     GaussianPolicy,
@@ -400,7 +400,7 @@ def test_more_members_than_a_sampler_can_have(tmp_path):
     path = tmp_path / "many.npz"
     arrays = {f"weights_{number}": np.zeros(1) for number in range(200)}
     write(path, **arrays)
-    load_with_little_memory(path, "it would unpack to 20[0-9] arrays")
+    load_with_little_memory(path, "it holds 20[0-9] arrays")
 
 
 @pytest.mark.parametrize(
@@ -513,7 +513,7 @@ def test_places_that_cannot_be_written(sampler, tmp_path, monkeypatch):
     def refuse(*args):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(_archive, "open", refuse, raising=False)
+    monkeypatch.setattr(_writing, "open", refuse, raising=False)
     for write_there in (check_writable, sampler.save):
         with pytest.raises(PermissionError, match=r"closed.npz' could not be written: Permission"):
             write_there(tmp_path / "closed.npz")
@@ -523,7 +523,7 @@ def test_an_unwritable_checkpoint_is_found_before_the_training(imbalanced, tmp_p
     def refuse(*args):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(_archive, "open", refuse, raising=False)
+    monkeypatch.setattr(_writing, "open", refuse, raising=False)
     with pytest.raises(PermissionError, match=r"state.npz' could not be written"):
         MetaSampler(random_state=0).fit(
             *imbalanced, callback=pytest.fail, checkpoint=tmp_path / "state.npz"

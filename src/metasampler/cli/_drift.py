@@ -35,7 +35,7 @@ def drift(
     Names columns that have moved, are empty or constant, or have new levels or values beyond all
     that was seen, and says whether the scores have moved. A model keeps counts for this, no rows.
 
-    Example: metasampler drift fraud.skops claims-april.csv
+    Example: metasampler drift fraud.mesa claims-april.csv
     """
     # Here, not at the top: `metasampler --help` should be quick.
     try:

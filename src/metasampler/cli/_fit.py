@@ -40,8 +40,8 @@ def fit(
     ],
     target: Target = None,
     output: Annotated[
-        Path, typer.Option(help="The model, a file that ends in .skops.", dir_okay=False)
-    ] = Path("model.skops"),
+        Path, typer.Option(help="The model, a file that ends in .mesa.", dir_okay=False)
+    ] = Path("model.mesa"),
     positive: Positive = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -83,7 +83,7 @@ def fit(
     Prints what was found in the file, cross-validated scores beside those of a plain LightGBM, and
     what to expect of the threshold. `metasampler predict` then scores new rows.
 
-    Example: metasampler fit claims.csv --target fraud --threshold recall=0.9 --output fraud.skops
+    Example: metasampler fit claims.csv --target fraud --threshold recall=0.9 --output fraud.mesa
     """
     if preset not in PRESETS:
         raise typer.BadParameter(
@@ -95,7 +95,7 @@ def fit(
     check_jobs(jobs)
     check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
     check_choice(text, ("topics", "ignore"), "--text")
-    check_output(output, [".skops"], source=file)
+    check_output(output, [".mesa"], source=file)
 
     in_parts = memory is not None or file.is_dir()
     if in_parts and folds:

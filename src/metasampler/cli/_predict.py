@@ -60,7 +60,7 @@ def predict(
     Writes for each row the probability of the class to find, the decision by the threshold and the
     rank, 1 for the row to look at first. A file may be larger than the memory.
 
-    Example: metasampler predict fraud.skops tomorrow.csv --output scores.csv --columns claim_id
+    Example: metasampler predict fraud.mesa tomorrow.csv --output scores.csv --columns claim_id
     """
     # Here, not at the top: `metasampler --help` should be quick.
     try:

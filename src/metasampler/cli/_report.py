@@ -29,7 +29,7 @@ OTHERS = "all others"
 
 def report(
     model: Annotated[
-        Path, typer.Argument(help="Model that `save_model` wrote (.skops).", show_default=False)
+        Path, typer.Argument(help="Model that `save_model` wrote (.mesa).", show_default=False)
     ],
     file: Annotated[
         Path,
@@ -97,7 +97,7 @@ def report(
     A manager and an auditor can read it, on a phone or in print; a reader can move the threshold
     and the costs. It holds aggregates only: no row of FILE unless --top asks for them.
 
-    Example: metasampler report model.skops claims-march.csv --target fraud --output report.html
+    Example: metasampler report model.mesa claims-march.csv --target fraud --output report.html
     """
     check_output(output, (".html", ".htm"))
     costs = _parse_costs(cost)

@@ -1,6 +1,7 @@
 """MESA: an ensemble grown by a meta-sampler (Algorithm 2)."""
 
 import os
+import warnings
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -479,6 +480,15 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             scoring=self.scoring,
             random_state=data.streams.entropy,
         )
+        if plan.recipe is not None:
+            warnings.warn(
+                "This sampler is meta-trained on trees, which are quick, and then chooses the rows "
+                "of boosters too: what is hard for one may teach nothing to the other. The paper's "
+                "MESA is MesaClassifier.from_preset('paper'); with an estimator of your own the "
+                "sampler learns on its copies.",
+                UserWarning,
+                stacklevel=2,
+            )
         sampler.fit_growth_data([data])
         if sampler.summary_["interrupted"]:
             # Alone it is worth keeping what was learned; here it would be an ensemble by half a

@@ -54,7 +54,8 @@ from metasampler.growth._kinds import (
     resolve_leaf_smoothing,
     unfitted_form,
 )
-from metasampler.growth._loop import Growth, Policy, replay
+from metasampler.growth._lightgbm_adapter import BoostedMember
+from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._rules import (
     DEFAULT_SIGMA,
@@ -86,11 +87,13 @@ __all__ = [
     "SAMPLING_RATIO",
     "Adapter",
     "Adapters",
+    "BoostedMember",
     "Candidates",
     "EvaluationRows",
     "GaussianDraw",
     "Growth",
     "GrowthData",
+    "GrowthStep",
     "MemoryRows",
     "Policy",
     "PowerDraw",

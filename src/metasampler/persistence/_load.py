@@ -1,45 +1,36 @@
 """Reading a model file, from a friend or a stranger."""
 
-import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from os import fspath
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
-from metasampler.persistence._content import check_boosters, check_trees
-from metasampler.persistence._save import FORMAT, METADATA
-from metasampler.persistence._sizes import check_sizes
-from metasampler.persistence._tree_shapes import check_tree_shapes
-from metasampler.persistence._trusted import TRUSTED
+from metasampler._json import parse_json
+from metasampler.persistence._kinds import kind_named
+from metasampler.persistence._parts import FACTS, MODEL, NUMBERS, read_part
+from metasampler.persistence._values import Reader, is_plain
 from metasampler.persistence._versions import differences
 
+#: The number of the format, raised when an older reader could misread a file.
+FORMAT = 2
 
-def load_model(
-    path: str | os.PathLike[str],
-    *,
-    trusted: Iterable[str] = (),
-    max_bytes: int = 2**30,
-) -> Any:
+
+def load_model(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> Any:
     """Read a model that `save_model` wrote; nothing in the file is run.
 
-    First the sizes are checked, before anything is unpacked. Then only objects of known types are
-    made: types of this package, of LightGBM, and those that skops trusts (scikit-learn's estimators
-    and NumPy's arrays). The numbers in trees and in LightGBM's models are checked too, because both
-    libraries trust them.
+    Sizes are checked before anything is unpacked. The file may hold only values of types in a
+    closed list. Each object is made by a loader that checks all of its numbers, and that they
+    belong together. No other file is opened.
 
     Parameters
     ----------
     path : str or path
         The file.
-    trusted : iterable of str, default=()
-        Names of further types that the file may hold, for instance
-        ``"xgboost.sklearn.XGBClassifier"``: members of your own. Trust only what you know.
     max_bytes : int, default=2**30
-        The most that the file may hold when it is unpacked.
+        The most that the arrays in the file may take when they are unpacked.
 
     Returns
     -------
@@ -56,7 +47,7 @@ def load_model(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is damaged, too large, of another kind, or holds a type that is not trusted.
+        If the file is damaged, too large, of another kind, or holds what no model has.
 
     See Also
     --------
@@ -64,17 +55,12 @@ def load_model(
     save_model : Write the file, with an example.
     """
     path = _existing(path)
-    with _naming(path):
-        with ZipFile(path) as file:
-            check_sizes(file, path, max_bytes)
-            metadata = _read_metadata(file)
-            schema = json.loads(file.read("schema.json"))
-            check_tree_shapes(schema, file)
-        check_boosters(schema)
-        _warn_of_versions(path, metadata)
-        model = _construct(path, [*TRUSTED, *trusted])
-        check_trees(model)
-    return model
+    with _naming(path), open(path, "rb") as file:
+        facts = _checked_facts(read_part(file, FACTS, max_bytes))
+        model = read_part(file, MODEL, max_bytes)
+        numbers = read_part(file, NUMBERS, max_bytes)
+        _warn_of_versions(path, facts)
+        return model_of(model, numbers, "model")
 
 
 def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[str, Any]:
@@ -85,7 +71,7 @@ def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[
     path : str or path
         The file, as `save_model` wrote it.
     max_bytes : int, default=2**30
-        The most that the file may hold when it is unpacked.
+        The most that the arrays in the file may take when they are unpacked.
 
     Returns
     -------
@@ -106,9 +92,19 @@ def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[
     save_model : Write the file, with an example.
     """
     path = _existing(path)
-    with _naming(path), ZipFile(path) as file:
-        check_sizes(file, path, max_bytes)
-        return _read_metadata(file)
+    with _naming(path), open(path, "rb") as file:
+        return _checked_facts(read_part(file, FACTS, max_bytes))
+
+
+def model_of(text: bytes | bytearray, numbers: bytearray, what: str) -> Any:
+    """Return the model of a text and the bytes of its arrays, all of it checked."""
+    document = parse_json(text, what)
+    if not isinstance(document, dict) or "type" not in document:
+        raise ValueError("it holds no model.")
+    reader = Reader(numbers, kind_named)
+    model = reader.decode(document, what)
+    reader.finish()
+    return model
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:
@@ -123,38 +119,53 @@ def _naming(path: Path) -> Iterator[None]:
     """Turn every error into a ValueError that names the file."""
     try:
         yield
-    except _Untrusted as error:
-        raise ValueError(f"{path.name} {error}") from error.__cause__
-    except BadZipFile as error:
-        raise ValueError(f"{path.name} is damaged, or no model file: {error}") from error
     except Exception as error:
-        # A damaged or hostile file can fail anywhere, also in skops and in scikit-learn.
+        # A damaged or hostile file can fail anywhere, also in scikit-learn.
         reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
         raise ValueError(f"{path.name} cannot be read as a model: {reason[0]}") from error
 
 
-class _Untrusted(Exception):
-    """The file holds types that nobody vouched for."""
-
-
-def _read_metadata(file: ZipFile) -> dict[str, Any]:
-    names = file.namelist()
-    if METADATA not in names or "schema.json" not in names:
-        raise ValueError("save_model did not write it.")
-    metadata = json.loads(file.read(METADATA))
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("versions"), dict):
-        raise ValueError(f"{METADATA} in it is incomplete.")
-    found = metadata.get("format")
-    if not isinstance(found, int) or found > FORMAT:
+def _checked_facts(text: bytes | bytearray) -> dict[str, Any]:
+    facts = parse_json(text, FACTS)
+    if not isinstance(facts, dict):
+        raise ValueError(f"its {FACTS!r} is no table.")
+    found = facts.get("format")
+    if type(found) is not int or found != FORMAT:
         raise ValueError(
-            f"it has format {found!r}, and this version of metasampler reads up to {FORMAT}: "
-            "install a newer one."
+            f"it has format {found!r:.40}, and this version of metasampler reads {FORMAT}."
         )
-    return metadata
+    for name, (kind, check) in _FACTS.items():
+        value = facts.get(name)
+        if (name in facts or name in _NEEDED) and not (isinstance(value, kind) and check(value)):
+            raise ValueError(f"its {FACTS!r} has a wrong {name!r}: {value!r:.60}")
+    return facts
 
 
-def _warn_of_versions(path: Path, metadata: dict[str, Any]) -> None:
-    differ = differences({str(name): str(then) for name, then in metadata["versions"].items()})
+def _are_texts(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _of_texts(table: dict) -> bool:
+    return _are_texts(table.values())
+
+
+# What `save_model` says of every model; others may add what they like.
+_FACTS: dict[str, tuple[type, Any]] = {
+    "versions": (dict, _of_texts),
+    "created": (str, bool),
+    "model": (str, bool),
+    "settings": (dict, _of_texts),
+    "classes": (list, is_plain),
+    "columns": (list, is_plain),
+    "column_kinds": (dict, _of_texts),
+    "class_counts": (dict, lambda counts: all(type(n) is int for n in counts.values())),
+    "summary": (str, lambda text: True),
+}
+_NEEDED = ("versions", "created", "model", "settings")
+
+
+def _warn_of_versions(path: Path, facts: dict[str, Any]) -> None:
+    differ = differences(facts["versions"])
     if differ:
         warnings.warn(
             f"{path.name} was made with {', '.join(differ)}. Compare some predictions with known "
@@ -162,18 +173,3 @@ def _warn_of_versions(path: Path, metadata: dict[str, Any]) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def _construct(path: Path, trusted: list[str]) -> Any:
-    from skops.io import get_untrusted_types, load
-
-    unknown = sorted(set(get_untrusted_types(file=path)) - set(trusted))
-    if unknown:
-        raise _Untrusted(
-            f"holds {', '.join(unknown[:10])}, which this package does not know. Only if you trust "
-            "the file's author: name these types in `trusted`."
-        )
-    with warnings.catch_warnings():
-        # scikit-learn's warning for each of its estimators; all versions were compared before.
-        warnings.filterwarnings("ignore", "Trying to unpickle estimator")
-        return load(path, trusted=trusted)

@@ -1,40 +1,39 @@
 """Writing a model file."""
 
-import json
 import os
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from metasampler._json import to_json
 from metasampler._pipelines import unwrap
+from metasampler._writing import written_beside
+from metasampler.persistence._kinds import kind_of
+from metasampler.persistence._load import FORMAT, model_of
+from metasampler.persistence._parts import write_parts
+from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
-
-#: The number of the format, raised when an older reader could misread a file.
-FORMAT = 1
-
-#: The member of the file that holds what is known of the model; skops reads past it.
-METADATA = "metasampler.json"
 
 
 def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dict[str, Any]:
     """Write a fitted model to a file that runs no code when it is read.
 
-    The file is a skops file (``skops.io.load`` reads it too) with one more entry: a JSON text that
-    says what the model is. The file holds no rows of the training table. It does hold the names of
-    the columns, the levels of categories and the labels of the classes.
+    The file holds the model as JSON and arrays, and another JSON text that says what the model is.
+    It can hold this package's classifiers, members of LightGBM, and those of scikit-learn's
+    estimators whose numbers can be checked when they are read. Everything else is refused with its
+    name; `joblib.dump` writes it, but only those you trust may give you such a file. The file holds
+    no rows of the training table, unless a nearest-neighbours member keeps them. It does hold the
+    names of the columns, the levels of categories and the labels of the classes.
 
     Parameters
     ----------
     model : estimator
         A fitted classifier of this package, or a pipeline or search around one.
     path : str or path
-        Where to write. The name usually ends in ``.skops``. An existing file is replaced in one
+        Where to write. The name usually ends in ``.mesa``. An existing file is replaced in one
         step, when the new one is complete.
     **metadata : object
         What else to keep: texts, numbers, lists and dicts. NumPy's numbers and arrays, dates and
@@ -61,58 +60,34 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
     >>> clf = MesaClassifier(random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "model.skops")
+    ...     path = os.path.join(folder, "model.mesa")
     ...     stored = save_model(clf, path, purpose="an example")
     ...     again, facts = load_model(path), load_facts(path)
     >>> bool((again.predict(X) == clf.predict(X)).all()), facts["purpose"]
     (True, 'an example')
     """
-    from skops.io import dump
-    from skops.io.exceptions import UnsupportedTypeException
-
     path = Path(path).expanduser()
     stored = _plain({**_facts(model), **metadata})
     # A text that JSON cannot hold is found before the slow part.
-    text = json.dumps(stored, indent=1, allow_nan=False)
-    buffer = BytesIO()
-    try:
-        dump(model, buffer, compression=ZIP_DEFLATED)
-    except UnsupportedTypeException as error:
-        raise TypeError(
-            f"{type(model).__name__} holds something that skops cannot write: {error} "
-            "`joblib.dump` writes it, but only those you trust may give you such a file."
-        ) from error
-    with ZipFile(buffer, "a", ZIP_DEFLATED) as file:
-        file.writestr(METADATA, text)
-    _replace(path, buffer.getbuffer())
+    facts = to_json(stored, "metadata")
+    content = write_parts(facts, *_encoded(model))
+    with written_beside(path) as file:
+        file.write(content)
     return stored
 
 
-def _replace(path: Path, content: memoryview) -> None:
-    """Write a file in one step: a full disk or an interrupt leaves what was there."""
+def _encoded(model: Any) -> tuple[bytes, bytes]:
+    """Return a model as a text and the bytes of its arrays, if `load_model` would read them."""
+    advice = "`joblib.dump` writes it, but only those you trust may give you such a file."
+    writer = Writer(kind_of)
     try:
-        _write_beside(path, content)
-    except OSError as error:
-        # With its number the error stays of its own kind, for instance a PermissionError.
-        reason = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
-        raise OSError(error.errno, reason) from error
-
-
-def _write_beside(path: Path, content: memoryview) -> None:
-    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp's files are for their owner only; a model is a file like any other.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        text = to_json(writer.encode(model, type(model).__name__), type(model).__name__)
+        # What is refused in a file is refused here, for the same reason.
+        model_of(text, bytearray(writer.numbers), type(model).__name__)
+    except (TypeError, ValueError) as error:
+        reason = str(error).rstrip(".")
+        raise TypeError(f"{type(model).__name__} cannot be stored: {reason}. {advice}") from error
+    return text, bytes(writer.numbers)
 
 
 def _facts(model: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import struct
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +16,13 @@ from math import isfinite, prod
 from numbers import Integral, Real
 from pathlib import Path
 from typing import IO, Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.lib import format as npy
 
+from metasampler._json import parse_json
 from metasampler._sklearn_compat import Interval, StrOptions, validate_parameter_constraints
+from metasampler._writing import written_beside
 from metasampler.growth import SAMPLING_RATIO
 from metasampler.policy._network import layer_sizes
 from metasampler.policy._policies import STATE_KINDS
@@ -29,6 +31,10 @@ from metasampler.policy._policies import STATE_KINDS
 #: hundred times as long, and not more.
 LARGEST = 32 << 20
 _MOST_ARRAYS = 128
+
+# The end of a zip file: signature, two disks, entries here and in all, bytes of the directory, its
+# place, and the length of a comment.
+_END, _LOCATOR = struct.Struct("<4sHHHHIIH"), 20
 
 
 # ---------------------------------------------------------------------- writing
@@ -45,7 +51,7 @@ def check_writable(path, room: int = 0) -> Path:
         raise FileNotFoundError(f"There is no folder {os.fspath(path.parent)!r} to save into.")
     if os.path.isdir(path):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; name a file in it.")
-    with _temporary(path) as file:
+    with written_beside(path, replaces=False) as file:
         file.write(bytes(room))
     return path
 
@@ -60,30 +66,8 @@ def write_archive(
     path = check_writable(path)
     text = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
     named: dict[str, Any] = {"header": json.dumps(header), "content": text, **arrays}
-    with _temporary(path, replaces=True) as file:
+    with written_beside(path) as file:
         np.savez(file, **named)
-
-
-@contextmanager
-def _temporary(path: Path, *, replaces: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file beside a path that replaces it once whole, or goes; errors name the path."""
-    # A name in the same folder that nobody else uses.
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
-    try:
-        try:
-            with open(temporary, "xb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            if replaces:
-                os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
-        # With its number the error stays of its own kind, for instance a PermissionError.
-        arguments = (message,) if error.errno is None else (error.errno, message)
-        raise OSError(*arguments) from error
 
 
 # ---------------------------------------------------------------------- reading
@@ -141,7 +125,28 @@ def read_arrays(
     if os.path.getsize(path) > largest + (1 << 20):
         raise ValueError(f"it is larger than {largest >> 20} MB")
     # Opened here: zipfile leaves a damaged file open.
-    with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+    with open(path, "rb") as file:
+        _check_directory(file)
+        return _arrays_in(file, names, largest, and_others)
+
+
+def _check_directory(file: IO[bytes]) -> None:
+    """Refuse a directory of many entries before it is read; it ends the file, without a comment."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _LOCATOR - _END.size))
+    ending = file.read()
+    if len(ending) < _LOCATOR + _END.size or ending.startswith(b"PK\6\7"):
+        # A locator leads to a second directory, for archives that are larger than any of ours.
+        raise ValueError("it is damaged, or not an archive")
+    signature, _, _, _, n_entries, n_bytes, _, n_comment = _END.unpack(ending[_LOCATOR:])
+    if signature != b"PK\5\6" or n_comment:
+        raise ValueError("it is damaged, or not an archive")
+    if n_entries > _MOST_ARRAYS + 2 or n_bytes > 1 << 20:
+        raise ValueError(f"it holds {n_entries:,} arrays; allowed are {_MOST_ARRAYS}")
+
+
+def _arrays_in(file: IO[bytes], names, largest: int, and_others: bool) -> dict[str, np.ndarray]:
+    with zipfile.ZipFile(file) as archive:
         members: dict[str, zipfile.ZipInfo] = {}
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
@@ -165,6 +170,9 @@ def read_arrays(
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     """Return one array of numbers or a text; nothing else has a form that is read."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # The others take memory that the file chooses.
+        raise ValueError(f"{info.filename[:100]} is packed in an unusual way")
     with archive.open(info) as member:
         # Not all that is there: a member may unpack to more than it said.
         stored = io.BytesIO(member.read(info.file_size))
@@ -191,12 +199,12 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
 def _parse_text(array: np.ndarray, name: str) -> dict[str, Any]:
     """Return a table in JSON, which is a text or its bytes."""
     if array.dtype.kind == "U" and array.shape == ():
-        text = str(array)
+        text = str(array).encode()
     elif array.dtype == np.uint8:
-        text = array.tobytes().decode()
+        text = array.tobytes()
     else:
         raise ValueError(f"its {name} is no text")
-    table = json.loads(text)
+    table = parse_json(text, f"its {name}", allow_nan=True)
     if not isinstance(table, dict):
         raise ValueError(f"its {name} is not a table")
     return table

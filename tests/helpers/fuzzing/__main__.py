@@ -25,7 +25,7 @@ from fuzzing.fuzzers import FUZZERS, run  # noqa: E402
 from fuzzing.outcomes import CLEAR, FINDING, FINE, in_words  # noqa: E402
 
 PACKAGES = (
-    *("scikit-learn", "lightgbm", "numpy", "pandas", "polars", "pyarrow", "skops", "typer"),
+    *("scikit-learn", "lightgbm", "numpy", "pandas", "polars", "pyarrow", "typer"),
     "hypothesis",
 )
 

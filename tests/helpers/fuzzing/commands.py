@@ -279,7 +279,7 @@ def attempt(case):
                 words += [name, usual]
         if not _run(*words, *case["options"]):
             return CLEAR
-        if not Path("model.skops").stat().st_size:
+        if not Path("model.mesa").stat().st_size:
             raise Finding("an empty model")
         return _second(case, path)
     finally:
@@ -299,7 +299,7 @@ def _second(case, path):
         if path is None:
             return FINE
     if case["later"] == "predict":
-        done = _run("predict", "model.skops", path, *case["later options"])
+        done = _run("predict", "model.mesa", path, *case["later options"])
         output = Path("scores.csv")
         if done and "--output" not in case["later options"]:
             scores = pd.read_csv(output)
@@ -308,7 +308,7 @@ def _second(case, path):
                 raise Finding("scores that are not finite")
     else:
         quick = [] if "--repeats" in case["later options"] else ["--repeats", 0]
-        done = _run("report", "model.skops", path, *quick, *case["later options"])
+        done = _run("report", "model.mesa", path, *quick, *case["later options"])
     return FINE if done else CLEAR
 
 

@@ -188,14 +188,14 @@ def attempt_sampler(change):
 def attempt_model(case):
     """Read a changed model, and predict by it."""
     kind, change = case
-    path = FOLDER / "model.skops"
+    path = FOLDER / "model.mesa"
     path.write_bytes(damage(original(kind), change))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
             model, metadata = load_model(path), load_facts(path)
         except Exception as error:
-            return judge_error(error, kinds=(ValueError,), words="model.skops")
+            return judge_error(error, kinds=(ValueError,), words="model.mesa")
     if not isinstance(metadata, dict):
         raise Finding(f"metadata are {metadata!r}")
     # What was changed may be a number that counts: the answers may be others, or an error.

@@ -73,8 +73,8 @@ FITS = {
 
 COMMANDS = {
     "fit": ["fit", "t.csv", "--target", "y", "--preset", "fast", "--folds", "2"],
-    "predict": ["predict", "kept.skops", "t.csv", "--chunk-rows", "50"],
-    "report": ["report", "kept.skops", "t.csv", "--target", "y", "--output", "r.html"],
+    "predict": ["predict", "kept.mesa", "t.csv", "--chunk-rows", "50"],
+    "report": ["report", "kept.mesa", "t.csv", "--target", "y", "--output", "r.html"],
 }
 
 OTHERS = ["files", "save", "store"]
@@ -93,7 +93,7 @@ def _inputs() -> dict[str, bytes]:
         frame.to_parquet(f"{folder}/t.parquet")
         frame.to_csv(f"{folder}/t.csv", index=False)
         save_model(
-            MesaClassifier(recipe="fast", random_state=0).fit(X, frame["y"]), f"{folder}/kept.skops"
+            MesaClassifier(recipe="fast", random_state=0).fit(X, frame["y"]), f"{folder}/kept.mesa"
         )
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
@@ -163,7 +163,7 @@ def _work(what: str):
         return (lambda: clf.fit(rows)), (lambda was: _check_files(clf, before, was))
     if what == "save":
         model = _grown()
-        return (lambda: save_model(model, FOLDER / "kept.skops")), (lambda was: _check_folder())
+        return (lambda: save_model(model, FOLDER / "kept.mesa")), (lambda was: _check_folder())
     if what == "store":
         store = ResultStore(FOLDER / "rows.jsonl")
         return (lambda: _write_rows(store)), (lambda was: _check_rows(store))
@@ -241,7 +241,7 @@ def _check_folder():
     for path in FOLDER.iterdir():
         if path.name in ("t.csv", "t.parquet"):
             continue
-        if path.suffix == ".skops":
+        if path.suffix == ".mesa":
             load_model(path)
         elif path.name == "scores.csv":
             if len(pd.read_csv(path)) != len(_rows()[1]):

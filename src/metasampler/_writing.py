@@ -1,0 +1,37 @@
+"""Files that are written whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+__all__ = ["written_beside"]
+
+
+@contextmanager
+def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file beside a path, which replaces it once it is whole.
+
+    An error or an interrupt leaves what was there before. An OSError names the path. Without
+    ``replaces`` nothing is replaced: whether there is room and permission is tried.
+    """
+    path = Path(path)
+    # A name in the same folder that nobody else uses.
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
+    try:
+        try:
+            with open(beside, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if replaces:
+                os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
+        # With its number the error stays of its own kind, for instance a PermissionError.
+        arguments = (message,) if error.errno is None else (error.errno, message)
+        raise OSError(*arguments) from error
