@@ -448,10 +448,10 @@ class Stages:
 
 def team_of(growth, *_):
     """Return the name of the team that grows."""
-    learner = growth.adapters.of(0)
-    if not isinstance(learner, LightGBMAdapter):
+    adapter = growth.adapters.of(0)
+    if not isinstance(adapter, LightGBMAdapter):
         return "trees"
-    return "scouts" if learner.stops_early else "boosters"
+    return "scouts" if adapter.stops_early else "boosters"
 
 
 def stages_of(model, X, y):

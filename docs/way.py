@@ -17,21 +17,20 @@ LANES = {"ensemble": "#F9DCC8", "policy": "#CDEBDD", "growth": "#CFE3F1", "table
 #: Function, files, package and line.
 STEPS = [
     ("fit", "_under_sampling.py", "ensemble", 0),
-    ("looked_at", "_check.py, _looked.py", "growth", 0),
     ("_plan", "_mesa.py, _teams.py", "ensemble", 1),
-    ("make_data", "_check.py, _data.py", "growth", 2),
+    ("make_rows", "_check.py", "growth", 2),
     ("TableForm", "_form.py", "tables", 2),
     ("check_fit", "_checks.py", "ensemble", 3),
-    ("teams", "_teams.py", "ensemble", 4),
+    ("scouts, followers", "_recipes.py", "ensemble", 4),
     ("policy(growth)", "_policies.py", "policy", 4),
-    ("draw_subset", "_draw.py, _rules.py", "growth", 4),
-    ("fit_on_rows", "_pieces.py, _trees.py", "growth", 5),
+    ("draw", "_draw.py, _rules.py", "growth", 4),
+    ("fit_member", "_memory.py, _adapters.py", "growth", 5),
     ("add", "_loop.py", "growth", 6),
     ("Blend, decide", "_calibration.py", "ensemble", 7),
     ("_become", "_under_sampling.py", "ensemble", 8),
 ]
 #: Arrows by the numbers of steps.
-ARROWS = [(n, n + 1) for n in range(len(STEPS) - 1) if n != 4] + [(3, 5), (10, 7)]
+ARROWS = [(n, n + 1) for n in range(len(STEPS) - 1) if n != 3] + [(2, 4), (9, 6)]
 WIDTH, HEIGHT, ACROSS = 1.7, 0.6, 2.15
 
 

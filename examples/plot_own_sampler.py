@@ -18,7 +18,7 @@ from metasampler.plotting import MetaTrainingDisplay
 # %%
 # Train on the digits. Each episode grows ten trees. The reward of each step is the gain in
 # validation score.
-sampler = MetaSampler(learner=SoftActorCritic(n_updates=600), random_state=0)
+sampler = MetaSampler(trainer=SoftActorCritic(n_updates=600), random_state=0)
 sampler.fit(*make_imbalanced_digits())
 MetaTrainingDisplay.from_sampler(sampler)
 

@@ -49,12 +49,12 @@ ESTIMATORS += [
     MesaClassifier(TREES, n_estimators=5, validation_fraction=None),
     MesaClassifier(TREES, 5, meta_sampler=WithRivals(ConstantPolicy(0.2), rivals=(0.8,))),
     MesaClassifier([DecisionTreeClassifier(), GaussianNB()], n_estimators=5),
-    MetaSampler(n_estimators=3, learner=SoftActorCritic(n_random_steps=8, n_updates=8)),
-    MetaSampler(n_estimators=3, learner=FitToConstants(n_sweeps=1, n_constants=3)),
+    MetaSampler(n_estimators=3, trainer=SoftActorCritic(n_random_steps=8, n_updates=8)),
+    MetaSampler(n_estimators=3, trainer=FitToConstants(n_sweeps=1, n_constants=3)),
 ]
 
 
-# Some checks feed data on which the base learner warns; the warning is theirs.
+# Some checks feed data on which the base estimator warns; the warning is theirs.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks(estimator, check):

@@ -99,19 +99,19 @@ def test_constraints_are_those_of_scikit_learn(make):
 
 BAD = [
     ({"n_estimators": 1}, "'n_estimators' parameter of MetaSampler must be an int in the range"),
-    ({"learner": SoftActorCritic(gamma=5)}, "'gamma' parameter of SoftActorCritic"),
-    ({"learner": SoftActorCritic(alpha=-3)}, "'alpha' parameter of SoftActorCritic"),
-    ({"learner": FitToConstants(n_sweeps=0)}, "'n_sweeps' parameter of FitToConstants"),
-    ({"learner": "sac"}, "'learner' parameter of MetaSampler must be None, an instance of"),
+    ({"trainer": SoftActorCritic(gamma=5)}, "'gamma' parameter of SoftActorCritic"),
+    ({"trainer": SoftActorCritic(alpha=-3)}, "'alpha' parameter of SoftActorCritic"),
+    ({"trainer": FitToConstants(n_sweeps=0)}, "'n_sweeps' parameter of FitToConstants"),
+    ({"trainer": "sac"}, "'trainer' parameter of MetaSampler must be None, an instance of"),
 ]
 
 
 @pytest.mark.parametrize(("settings", "words"), BAD, ids=[words for _, words in BAD])
-def test_a_sampler_checks_its_learner_too(imbalanced, settings, words):
+def test_a_sampler_checks_its_trainer_too(imbalanced, settings, words):
     with pytest.raises(ValueError, match=words) as raised:
         MetaSampler(**settings).fit(*imbalanced)
     assert isinstance(raised.value, TypeError)
-    if "learner" not in settings:
+    if "trainer" not in settings:
         pytest.importorskip("gymnasium")
         with pytest.raises(ValueError, match=words):
             EnsembleTrainingEnv(*imbalanced, **settings)

@@ -18,7 +18,7 @@ from metasampler_bench._methods import title_of
 from metasampler_bench._retired import RETIRED
 
 # A sampler that is meta-trained as any other, in a fraction of the time.
-QUICK_SAMPLER = MetaSampler(learner=SoftActorCritic(n_random_steps=30, n_updates=10))
+QUICK_SAMPLER = MetaSampler(trainer=SoftActorCritic(n_random_steps=30, n_updates=10))
 
 
 @pytest.fixture(autouse=True)
@@ -181,11 +181,11 @@ def test_rows_of_gradient_boosting_that_stops_early(imbalanced):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_base_learner(name, imbalanced):
+def test_base_estimator(name, imbalanced):
     method = METHODS[name]
     learner = DecisionTreeClassifier(max_depth=2)
-    if not method.uses_base_learner:
-        with pytest.raises(ValueError, match=f"'{name}' .* has no base learner to choose"):
+    if not method.uses_base_estimator:
+        with pytest.raises(ValueError, match=f"'{name}' .* has no base estimator to choose"):
             method.build(learner)
         return
     fitted = build(name, estimator=learner, n_estimators=2, random_state=0).fit(*imbalanced)
@@ -196,7 +196,7 @@ def test_base_learner(name, imbalanced):
     assert {member.get_depth() for member in members} == {2}
 
 
-def test_any_classifier_can_be_the_base_learner(imbalanced):
+def test_any_classifier_can_be_the_base_estimator(imbalanced):
     for name in ("smote", "rusboost", "cascade", "mesa", "selected-mu"):
         fitted = METHODS[name].build(LogisticRegression(), 2, 0).fit(*imbalanced)
         assert fitted.predict_proba(imbalanced[0]).shape == (600, 2)

@@ -15,7 +15,7 @@ from metasampler import MesaClassifier
 from metasampler.cli import _parts_input
 from metasampler.ensemble import _held_out, _mesa, _recipes
 from metasampler.growth import _data, _hold_out, _rules, _weights
-from metasampler.large import _merging
+from metasampler.large import _merging, _partitioned
 from metasampler.meta import SoftActorCritic
 from metasampler.policy import WithRivals
 from metasampler_bench._look import short
@@ -105,8 +105,9 @@ def of_code() -> dict[str, list[str]]:
         ],
         "docs/design.md": [
             f"Over more than {_weights.MANY_ROWS:,} rows they are exact.",
-            f"*watched* rows, up to {watched:,} of each class",
-            f"A class with up to {_hold_out.MAX_DEALT:,} rows is dealt to folds by rank",
+            f"*evaluation* rows, up to {watched:,} of each class",
+            f"A class with up to {_hold_out.MAX_DEALT:,} rows is assigned to folds by rank",
+            f"at most {_partitioned.MAX_GATHERED / 1e6:.0f} million of them",
             "modulo 2 ** 64",
             # By `benchmarks/speed.py`.
             "would save 0 to 6% more of a default fit",

@@ -145,7 +145,7 @@ def test_other_errors_of_a_sampler_are_left_alone(imbalanced):
 
 
 @pytest.mark.parametrize("Wrapper", [ResampledClassifier, WeightedClassifier])
-def test_one_base_learner_only(Wrapper, imbalanced):
+def test_one_base_estimator_only(Wrapper, imbalanced):
     with pytest.raises(TypeError, match=r"estimator=\[Gauss.*must be one classifier"):
         Wrapper(estimator=[GaussianNB(), GaussianNB()]).fit(*imbalanced)
     with pytest.raises(TypeError, match="must have fit_resample"):

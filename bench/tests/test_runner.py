@@ -411,7 +411,7 @@ def test_settings_of_a_cell_reach_the_sampler():
     assert sampler.train_ratio == 0.5
     assert sampler.random_state == fit_seed(1, 2)
     # The paper's lengths unless the look is quick.
-    assert sampler.learner.n_random_steps == SoftActorCritic().n_random_steps
+    assert sampler.trainer.n_random_steps == SoftActorCritic().n_random_steps
     assert _samplers.make_meta_sampler({**cell, "quick": True}, 0).learner.n_random_steps == 36
 
 

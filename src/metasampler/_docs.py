@@ -16,7 +16,7 @@ T = TypeVar("T")
 _TEXTS = {
     "kinds": """
         estimator : classifier with `predict_proba`, or list of these, default=None
-            The base learner; None means {default}. The classifiers of a list take turns: member i
+            The base estimator; None means {default}. The classifiers of a list take turns: member i
             is a copy of ``estimator[i % len(estimator)]``. Members see the classes as numbers 0, 1,
             ..., their positions in `classes_`.
         """,

@@ -101,7 +101,7 @@ def short_sampler():
     """Make a meta-sampler that is trained in a moment."""
 
     def make(n_random_steps=4, n_updates=2, **options):
-        learner = SoftActorCritic(n_random_steps=n_random_steps, n_updates=n_updates)
-        return MetaSampler(**{"n_estimators": 3, "random_state": 0, **options}, learner=learner)
+        trainer = SoftActorCritic(n_random_steps=n_random_steps, n_updates=n_updates)
+        return MetaSampler(**{"n_estimators": 3, "random_state": 0, **options}, trainer=trainer)
 
     return make

@@ -110,7 +110,7 @@ def test_a_class_of_one_row(imbalanced):
 
 
 @pytest.mark.parametrize(
-    ("learner", "smoothing"),
+    ("estimator", "smoothing"),
     [
         (DecisionTreeClassifier(), 1.0),
         (ExtraTreeClassifier(), 1.0),
@@ -122,10 +122,10 @@ def test_a_class_of_one_row(imbalanced):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_leaves_are_smoothed_where_there_are_any(imbalanced, learner, smoothing):
+def test_leaves_are_smoothed_where_there_are_any(imbalanced, estimator, smoothing):
     X, y = imbalanced
     fits = [
-        tree_mesa(learner, n_estimators=2, leaf_smoothing=s, random_state=0).fit(X, y)
+        tree_mesa(estimator, n_estimators=2, leaf_smoothing=s, random_state=0).fit(X, y)
         for s in ("auto", smoothing)
     ]
     assert fits[0].leaf_smoothing_ == smoothing
@@ -192,7 +192,7 @@ def test_what_the_presets_are():
     for name in ("fast", "best"):
         settings = MesaClassifier.from_preset(name, n_estimators=5).get_params()
         assert settings == MesaClassifier(n_estimators=5, recipe=name).get_params()
-    # No two share a base learner.
+    # No two share a base estimator.
     a, b = (MesaClassifier.from_preset("paper").estimator for _ in range(2))
     assert a is not b
 

@@ -33,7 +33,7 @@ class Recording(GaussianNB):
 
 @pytest.fixture
 def recording(monkeypatch):
-    """A base learner that has not been fitted yet."""
+    """A base estimator that has not been fitted yet."""
     monkeypatch.setattr(Recording, "fits", 0)
     monkeypatch.setattr(Recording, "interrupted_in", None)
     return Recording()

@@ -126,7 +126,7 @@ def test_the_whole_fit_by_hand(data, weighted, by_hand, request):
     weighted=st.booleans(),
     seed=st.integers(0, 100),
 )
-def test_equal_kinds_are_one_base_learner(
+def test_equal_kinds_are_one_base_estimator(
     imbalanced, Ensemble, kind, n_kinds, refit, weighted, seed
 ):
     X, y = imbalanced

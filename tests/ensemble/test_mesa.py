@@ -192,7 +192,7 @@ def test_warm_start_takes_the_same_rows_in_another_order_of_memory(imbalanced, c
 @pytest.mark.parametrize(
     "make", [list, lambda kinds: kinds[0], lambda kinds: make_pipeline(*kinds)]
 )
-def test_warm_start_refuses_a_base_learner_with_other_parameters(imbalanced, make):
+def test_warm_start_refuses_a_base_estimator_with_other_parameters(imbalanced, make):
     X, y = imbalanced
     clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0)
     clf.set_params(estimator=make([DecisionTreeClassifier(max_depth=3)])).fit(X, y)
@@ -218,7 +218,7 @@ def test_warm_start_refuses_other_frames(imbalanced, library):
 
 
 class LogisticText(ClassifierMixin, BaseEstimator):
-    """A base learner that takes frames as they are, texts too."""
+    """A base estimator that takes frames as they are, texts too."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)

@@ -1,4 +1,4 @@
-"""Any classes, any frames, any base learner; and clear words about what cannot be used."""
+"""Any classes, any frames, any base estimator; and clear words about what cannot be used."""
 
 import numpy as np
 import pandas as pd
@@ -35,19 +35,19 @@ LEARNERS = [
     LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
     XGBClassifier(n_estimators=10, n_jobs=1),
 ]
-NAMES = [type(learner).__name__ for learner in LEARNERS]
+NAMES = [type(estimator).__name__ for estimator in LEARNERS]
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+@pytest.mark.parametrize("estimator", LEARNERS, ids=NAMES)
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
-def test_base_learners(learner, data, request):
+def test_base_estimators(estimator, data, request):
     X, y = request.getfixturevalue(data)
-    clf = tree_mesa(learner, n_estimators=3, random_state=0).fit(X, y)
+    clf = tree_mesa(estimator, n_estimators=3, random_state=0).fit(X, y)
     proba = clf.predict_proba(X)
     assert proba.shape == (len(y), len(np.unique(y)))
     np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-6)
     assert np.mean(clf.predict(X) == y) > 0.6
-    again = tree_mesa(learner, n_estimators=3, random_state=0).fit(X, y)
+    again = tree_mesa(estimator, n_estimators=3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(proba, again.predict_proba(X))
 
 
@@ -126,23 +126,23 @@ def mixed_frame(n=400, seed=0):
 
 
 @pytest.mark.parametrize(
-    "learner",
+    "estimator",
     [
         HistGradientBoostingClassifier(max_iter=10, categorical_features="from_dtype"),
         LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
     ],
     ids=["HistGradientBoosting", "LightGBM"],
 )
-def test_categories_and_missing_values_reach_the_members(learner):
+def test_categories_and_missing_values_reach_the_members(estimator):
     X, y = mixed_frame()
     seen = []
 
-    class Spy(type(learner)):
+    class Spy(type(estimator)):
         def fit(self, X, y, **options):
             seen.append(X)
             return super().fit(X, y, **options)
 
-    spy = Spy(**learner.get_params())
+    spy = Spy(**estimator.get_params())
     clf = tree_mesa(spy, n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert list(clf.feature_names_in_) == ["amount", "kind"]
     assert clf.predict_proba(X).shape == (400, 2)
@@ -158,8 +158,8 @@ def test_polars_frames_pass_through_a_pipeline():
     encode = make_column_transformer(
         (OneHotEncoder(sparse_output=False), ["kind"]), remainder="passthrough"
     )
-    learner = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=10))
-    clf = tree_mesa(learner, n_estimators=3, random_state=0).fit(X, y)
+    estimator = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=10))
+    clf = tree_mesa(estimator, n_estimators=3, random_state=0).fit(X, y)
     assert list(clf.feature_names_in_) == ["amount", "kind"]
     assert clf.predict_proba(X).shape == (400, 2)
 
@@ -176,13 +176,13 @@ def test_the_container_makes_no_difference_to_trees(imbalanced, container):
     np.testing.assert_array_equal(clf.predict_proba(table), reference)
 
 
-@pytest.mark.parametrize("learner", [None, LogisticRegression()], ids=["tree", "linear"])
+@pytest.mark.parametrize("estimator", [None, LogisticRegression()], ids=["tree", "linear"])
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
-def test_sparse_rows(imbalanced, learner, form):
+def test_sparse_rows(imbalanced, estimator, form):
     X, y = imbalanced
     X = np.where(np.abs(X) < 0.7, 0, X)
-    dense = tree_mesa(learner, n_estimators=4, random_state=0).fit(X, y)
-    clf = tree_mesa(learner, n_estimators=4, random_state=0).fit(form(X), y)
+    dense = tree_mesa(estimator, n_estimators=4, random_state=0).fit(X, y)
+    clf = tree_mesa(estimator, n_estimators=4, random_state=0).fit(form(X), y)
     np.testing.assert_allclose(clf.predict_proba(form(X)), dense.predict_proba(X), atol=1e-6)
 
 
@@ -210,7 +210,8 @@ def test_rows_are_not_copied_once_a_member(imbalanced):
 
     tree_mesa(Spy(), n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert max(sizes) == 2 * round(0.8 * np.sum(y == 1))
-    assert scored == [True] * 3
+    # Later ones are answers to a sample of the rows, with which new rows are compared.
+    assert scored[:3] == [True] * 3
 
 
 # ---------------------------------------------------------------------------- errors
@@ -243,6 +244,7 @@ def test_one_class_only(imbalanced):
         tree_mesa().fit(X, ["same"] * len(X))
 
 
+@pytest.mark.filterwarnings("ignore:.* classes have fewer than 10 rows")
 def test_a_class_of_one_row(imbalanced):
     X, y = imbalanced
     y = np.where(np.arange(len(y)) == 3, 2, y)

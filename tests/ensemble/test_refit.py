@@ -160,7 +160,7 @@ def _frame(make):
 
 
 @pytest.mark.parametrize(
-    ("learner", "container"),
+    ("estimator", "container"),
     [
         (None, sparse.csr_matrix),
         (None, sparse.csr_array),
@@ -171,12 +171,12 @@ def _frame(make):
         (GaussianNB(), _frame(pl.DataFrame)),
     ],
 )
-def test_validation_rows_of_any_kind(imbalanced, learner, container):
+def test_validation_rows_of_any_kind(imbalanced, estimator, container):
     X, y = imbalanced
     options = {"n_estimators": 3, "refit": True, "random_state": 0}
     apart = {"X_val": X[400:], "y_val": y[400:]}
-    expected = tree_mesa(learner, **options).fit(X[:400], y[:400], **apart)
-    clf = tree_mesa(learner, **options)
+    expected = tree_mesa(estimator, **options).fit(X[:400], y[:400], **apart)
+    clf = tree_mesa(estimator, **options)
     clf.fit(container(X[:400]), y[:400], X_val=container(X[400:]), y_val=y[400:])
     for mine, other in zip(clf.estimators_samples_, expected.estimators_samples_, strict=True):
         assert_array_equal(mine, other)
@@ -187,8 +187,8 @@ def test_categories(imbalanced):
     X, y = imbalanced
     words = np.where(X[:, 0] > 0, "up", "down")
     frame = pd.DataFrame({"x": X[:, 1], "c": pd.Categorical(words)})
-    learner = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
-    clf = tree_mesa(learner, n_estimators=2, refit=True, random_state=0)
+    estimator = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
+    clf = tree_mesa(estimator, n_estimators=2, refit=True, random_state=0)
     clf.fit(frame[:400], y[:400], X_val=frame[400:], y_val=y[400:])
     assert clf.predict(frame).shape == (600,)
     other = frame[400:].copy()

@@ -98,12 +98,12 @@ def test_the_rule_of_two():
     np.testing.assert_allclose(leaf_values(tree, np.array([0]), 2), [(3 + 2) / (7 + 4)])
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("estimator", LEARNERS, ids=lambda estimator: type(estimator).__name__)
 @pytest.mark.parametrize("data", ["imbalanced", "three_classes"])
-def test_probability_is_the_mean_of_the_smoothed_leaves(data, learner, request):
+def test_probability_is_the_mean_of_the_smoothed_leaves(data, estimator, request):
     X, y = request.getfixturevalue(data)
     clf = tree_mesa(
-        learner, n_estimators=3, leaf_smoothing=1.5, calibration=None, random_state=0
+        estimator, n_estimators=3, leaf_smoothing=1.5, calibration=None, random_state=0
     ).fit(X, y)
     n_classes = len(clf.classes_)
     members = np.array([by_hand(m, X, 1.5, n_classes) for m in clf.estimators_])
@@ -112,12 +112,12 @@ def test_probability_is_the_mean_of_the_smoothed_leaves(data, learner, request):
         np.testing.assert_allclose(stage, members[:k].mean(axis=0), atol=1e-11)
 
 
-@pytest.mark.parametrize("learner", LEARNERS[::2], ids=["tree", "forest"])
-def test_draws_are_those_of_the_plain_leaves(imbalanced, Ensemble, learner):
+@pytest.mark.parametrize("estimator", LEARNERS[::2], ids=["tree", "forest"])
+def test_draws_are_those_of_the_plain_leaves(imbalanced, Ensemble, estimator):
     X, y = imbalanced
     options = {"n_estimators": 4, "validation_fraction": 0.3, "random_state": 0}
-    plain = Ensemble(learner, leaf_smoothing=0, **options).fit(X, y)
-    soft = Ensemble(learner, leaf_smoothing=2, **options).fit(X, y)
+    plain = Ensemble(estimator, leaf_smoothing=0, **options).fit(X, y)
+    soft = Ensemble(estimator, leaf_smoothing=2, **options).fit(X, y)
     for a, b in zip(plain.estimators_samples_, soft.estimators_samples_, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(
@@ -183,16 +183,16 @@ def test_sparse_missing_and_checked_rows_are_smoothed_too(imbalanced, monkeypatc
     np.testing.assert_array_equal(checked, expected)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("estimator", LEARNERS, ids=lambda estimator: type(estimator).__name__)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(learner, n_classes):
+def test_one_traversal_gives_the_plain_probabilities_to_the_last_bit(estimator, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4)).astype(np.float32)
     codes = rng.integers(0, n_classes, 200)
     width = () if n_classes == 2 else (n_classes,)
     for made in (
-        make_adapters(learner, [X], n_classes, leaf_smoothing=2.0).of(0),
-        LeafAdapter(learner, n_classes, leaf_smoothing=2.0),
+        make_adapters(estimator, [X], n_classes, leaf_smoothing=2.0).of(0),
+        LeafAdapter(estimator, n_classes, leaf_smoothing=2.0),
     ):
         member = made.fit(X, codes, np.arange(100), 0)
         plain, smooth, scores = (np.zeros((200, *width)) for _ in range(3))
@@ -258,20 +258,20 @@ class Pruned(DecisionTreeClassifier):
 
 
 @pytest.mark.parametrize(
-    "learner",
+    "estimator",
     [
         LogisticRegression(),
         AdaBoostClassifier(),
         make_pipeline(StandardScaler(), DecisionTreeClassifier()),
         Pruned(),
     ],
-    ids=lambda learner: type(learner).__name__,
+    ids=lambda estimator: type(estimator).__name__,
 )
-def test_members_without_leaves(Ensemble, learner):
+def test_members_without_leaves(Ensemble, estimator):
     with pytest.raises(ValueError, match="leaf_smoothing=2 needs members with leaves"):
         # Before any work: not even the rows are looked at.
-        Ensemble(learner, leaf_smoothing=2).fit(None, None)
-    assert Ensemble(learner).leaf_smoothing == ("auto" if Ensemble is tree_mesa else 0)
+        Ensemble(estimator, leaf_smoothing=2).fit(None, None)
+    assert Ensemble(estimator).leaf_smoothing == ("auto" if Ensemble is tree_mesa else 0)
 
 
 def test_the_default_of_easy_ensemble_has_no_leaves(imbalanced):

@@ -48,18 +48,18 @@ def repeated_or_not(y_val, seed=0):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=4), GaussianNB()], ids=repr)
-def test_a_weight_is_a_row_as_often(imbalanced, learner, weighted):
+@pytest.mark.parametrize("adapter", [DecisionTreeClassifier(max_depth=4), GaussianNB()], ids=repr)
+def test_a_weight_is_a_row_as_often(imbalanced, adapter, weighted):
     X, y, X_val, y_val = split(*imbalanced)
     weights, rows = repeated_or_not(y_val)
     options = {"sample_weight": np.linspace(1, 3, len(y))} if weighted else {}
     # Platt's targets, and what is expected of new rows, depend on the number of rows too.
     make = {"n_estimators": 4, "meta_sampler": 0.8, "threshold": "f1", "random_state": 0}
     make["calibration"] = None
-    one = tree_mesa(learner, **make).fit(
+    one = tree_mesa(adapter, **make).fit(
         X, y, **options, X_val=X_val, y_val=y_val, sample_weight_val=3 * weights
     )
-    two = tree_mesa(learner, **make).fit(X, y, **options, X_val=X_val[rows], y_val=y_val[rows])
+    two = tree_mesa(adapter, **make).fit(X, y, **options, X_val=X_val[rows], y_val=y_val[rows])
     np.testing.assert_allclose(one.scores_, two.scores_, rtol=1e-12)
     np.testing.assert_allclose(one.predict_proba(X_val), two.predict_proba(X_val), rtol=1e-6)
     np.testing.assert_allclose(one.threshold_, two.threshold_, rtol=1e-6)
@@ -137,8 +137,8 @@ def test_what_is_wrong_is_named(imbalanced, options, words):
 @pytest.mark.parametrize("Estimator", [MesaClassifier, MetaSampler])
 def test_validation_rows_that_are_trained_on_are_named(imbalanced, Estimator):
     X, y = imbalanced
-    learner = {"learner": FitToConstants(n_sweeps=1, n_constants=3)}
-    options = learner if Estimator is MetaSampler else {"meta_sampler": 0.9}
+    adapter = {"adapter": FitToConstants(n_sweeps=1, n_constants=3)}
+    options = adapter if Estimator is MetaSampler else {"meta_sampler": 0.9}
     tree = DecisionTreeClassifier()
     with pytest.warns(UserWarning, match="X_val is X itself"):
         Estimator(tree, 2, random_state=0, **options).fit(X, y, X_val=X, y_val=y)
@@ -147,8 +147,8 @@ def test_validation_rows_that_are_trained_on_are_named(imbalanced, Estimator):
 def test_a_meta_sampler_takes_weights(imbalanced):
     X, y, X_val, y_val = split(*imbalanced)
     weights, rows = repeated_or_not(y_val)
-    learner = FitToConstants(n_sweeps=1, n_constants=3)
-    options = {"n_estimators": 3, "learner": learner, "random_state": 0}
+    adapter = FitToConstants(n_sweeps=1, n_constants=3)
+    options = {"n_estimators": 3, "adapter": adapter, "random_state": 0}
     one = MetaSampler(**options).fit(
         X, y, X_val=X_val, y_val=y_val, sample_weight_val=weights.astype(float)
     )

@@ -35,15 +35,15 @@ ENSEMBLES = [
 
 
 @pytest.mark.parametrize("Ensemble", ENSEMBLES)
-@pytest.mark.parametrize("learner", [DecisionTreeClassifier(), GaussianNB()], ids=["tree", "NB"])
-def test_a_weight_of_zero_leaves_the_row_out(imbalanced, Ensemble, learner):
+@pytest.mark.parametrize("adapter", [DecisionTreeClassifier(), GaussianNB()], ids=["tree", "NB"])
+def test_a_weight_of_zero_leaves_the_row_out(imbalanced, Ensemble, adapter):
     X, y = imbalanced
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, len(y)).astype(float)
     options = {"n_estimators": 3, "validation_fraction": 0.2, "random_state": 0}
-    with_zeros = Ensemble(learner, **options).fit(X, y, sample_weight=weights)
+    with_zeros = Ensemble(adapter, **options).fit(X, y, sample_weight=weights)
     keep = weights > 0
-    without = Ensemble(learner, **options).fit(X[keep], y[keep], sample_weight=weights[keep])
+    without = Ensemble(adapter, **options).fit(X[keep], y[keep], sample_weight=weights[keep])
     np.testing.assert_array_equal(with_zeros.predict_proba(X), without.predict_proba(X))
     np.testing.assert_array_equal(with_zeros.predict(X), without.predict(X))
     # The rows are named by their numbers in what the user passed.
@@ -109,7 +109,7 @@ def test_members_get_the_weights_that_the_draw_has_not_used(imbalanced):
         np.testing.assert_allclose(given[codes == 0], weights[y == 0].mean() / unit)
 
 
-def test_a_learner_that_takes_no_weights(imbalanced):
+def test_a_base_estimator_that_takes_no_weights(imbalanced):
     X, y = imbalanced
     weights = np.where(y == 1, 10.0, 1.0)
     clf = UnderBaggingClassifier(KNeighborsClassifier(), calibration="prior", random_state=0)
@@ -124,8 +124,8 @@ def test_weights_reach_the_last_step_of_a_pipeline(imbalanced):
     X, y = imbalanced
     weights = np.where(y == 1, 10.0, 1.0)
     bare, piped = (
-        UnderBaggingClassifier(learner, random_state=0).fit(X, y, sample_weight=weights)
-        for learner in (GaussianNB(), make_pipeline(FunctionTransformer(), GaussianNB()))
+        UnderBaggingClassifier(adapter, random_state=0).fit(X, y, sample_weight=weights)
+        for adapter in (GaussianNB(), make_pipeline(FunctionTransformer(), GaussianNB()))
     )
     np.testing.assert_array_equal(bare.predict_proba(X), piped.predict_proba(X))
 

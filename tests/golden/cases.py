@@ -105,8 +105,8 @@ def mesa(preset="default", **settings):
 
 def small_sac(**settings):
     """Return a sampler that is meta-trained in a moment."""
-    learner = SoftActorCritic(n_random_steps=45, n_updates=90)
-    return MetaSampler(learner=learner, random_state=0, **settings)
+    trainer = SoftActorCritic(n_random_steps=45, n_updates=90)
+    return MetaSampler(trainer=trainer, random_state=0, **settings)
 
 
 def frame(library):
@@ -141,9 +141,9 @@ def meta_trained(**settings):
     return {**numbers, "policy": sampler.policy_.parameters}
 
 
-def meta_trained_on_tasks(learner):
+def meta_trained_on_tasks(trainer):
     X, X_test, y, _ = many()
-    sampler = MetaSampler(learner=learner, state="summary", mu_min=0.3, random_state=0)
+    sampler = MetaSampler(trainer=trainer, state="summary", mu_min=0.3, random_state=0)
     sampler.fit_tasks([(X, y), (three()[0], three()[2]), (few()[0], few()[2])])
     numbers = result(mesa(meta_sampler=sampler, n_estimators=12).fit(X, y), X_test)
     return {**numbers, "policy": sampler.policy_.parameters}
@@ -235,7 +235,7 @@ def boosters_sampler():
         n_estimators=3,
         state="signal",
         hidden_layer_sizes=(),
-        learner=FitToConstants(n_sweeps=1, n_constants=3),
+        trainer=FitToConstants(n_sweeps=1, n_constants=3),
         random_state=0,
     ).fit(*many()[::2])
 

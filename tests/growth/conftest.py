@@ -20,10 +20,10 @@ def make_data(X, y, *args, seed=0, **options):
 
 
 def make_growth(data, seed=0, *, n_jobs=None, leaf_smoothing=0.0, **options):
-    learner = make_adapters(
+    adapter = make_adapters(
         DecisionTreeClassifier(), data.tables, data.n_classes, n_jobs, leaf_smoothing
     )
-    return Growth(data, learner, RandomStreams(seed), **options)
+    return Growth(data, adapter, RandomStreams(seed), **options)
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ def test_rows_checked_once_give_the_trees_of_a_plain_fit(estimator, n_classes):
     plain = Adapter(estimator, n_classes)
     for seed in range(3):
         rows = np.sort(rng.choice(300, 80, replace=False))
-        ours, theirs = (learner.fit(X, codes, rows, seed) for learner in (fast, plain))
+        ours, theirs = (adapter.fit(X, codes, rows, seed) for adapter in (fast, plain))
         _same_tree(ours, theirs)
         np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
         np.testing.assert_array_equal(fast.probabilities(ours, X), plain.probabilities(theirs, X))
@@ -106,10 +106,10 @@ def test_scoring_in_chunks_adds_up(monkeypatch, n_jobs, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)).astype(np.float32)
     codes = rng.integers(0, n_classes, 500)
-    learner = make_adapters(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs).of(0)
-    member = learner.fit(X, codes, np.arange(500), 0)
+    adapter = make_adapters(DecisionTreeClassifier(max_depth=3), [X], n_classes, n_jobs).of(0)
+    member = adapter.fit(X, codes, np.arange(500), 0)
     total = np.ones((500,) if n_classes == 2 else (500, n_classes))
-    learner.add(member, X, [(slice(None), total, 0.0)])
+    adapter.add(member, X, [(slice(None), total, 0.0)])
     proba = member.predict_proba(X)
     np.testing.assert_array_equal(total, 1 + (proba[:, 1] if n_classes == 2 else proba))
 
@@ -132,7 +132,7 @@ def test_a_member_that_lost_a_class_is_reported():
             return super().predict_proba(X)[:, :1]
 
     X, codes = np.arange(10.0).reshape(-1, 1), np.repeat([0, 1], 5)
-    learner = Adapter(Forgetful(), 2)
-    member = learner.fit(X, codes, np.arange(10), 0)
+    adapter = Adapter(Forgetful(), 2)
+    member = adapter.fit(X, codes, np.arange(10), 0)
     with pytest.raises(ValueError, match="gives 1 probabilities a row; the data has 2 classes"):
-        learner.probabilities(member, X)
+        adapter.probabilities(member, X)

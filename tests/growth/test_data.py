@@ -77,7 +77,8 @@ def with_every_field(imbalanced, make):
         "max_rows": 1000,
     }
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
-    data = replace(data, folds=np.arange(data.n_first) % 3, table_maker=np.abs)
+    changes = {"table_maker": np.abs, "class_factors": np.array([1.0, 2.0])}
+    data = replace(data, folds=np.arange(data.n_first) % 3, **changes)
     assert [field.name for field in fields(data) if getattr(data, field.name) is None] == []
     return data
 
@@ -90,7 +91,16 @@ def test_copies_are_of_the_same_task(with_every_field, copied):
         "whole": data.whole,
         "held out in turn": lambda: next(data.held_out_in_turn(4, RandomStreams(1))),
     }[copied]()
-    names = ("classes", "minority", "sampling_ratio", "scoring", "form", "table_maker", "max_rows")
+    names = (
+        "classes",
+        "minority",
+        "sampling_ratio",
+        "scoring",
+        "form",
+        "table_maker",
+        "max_rows",
+        "class_factors",
+    )
     for name in names:
         assert getattr(twin, name) is getattr(data, name)
     # Rows that are in all members, or in none, are not left out in rotation.
@@ -191,3 +201,37 @@ def test_turns_do_not_depend_on_other_classes(imbalanced, make):
     for mine, other in zip(ours, others, strict=True):
         held_out = (np.intersect1d(turn.rows["valid"], rare) for turn in (mine, other))
         np.testing.assert_array_equal(*held_out)
+
+
+# --------------------------------------------------------------------------- evaluation rows
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sampled_evaluation_rows_stand_for_all(imbalanced, make, weighted, monkeypatch):
+    """Scores, states and errors by a sample are unbiased: each row counts for those left out."""
+    for module in ("_data", "_memory"):
+        monkeypatch.setattr(f"metasampler.growth.{module}.MAX_EVALUATION_ROWS", 60)
+    X, y = imbalanced
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y)) if weighted else None
+    data = make.data(X, y, sample_weight=weights)
+    for role in ("train", "valid"):
+        rows, counts = data.evaluation_rows(role), data.role_counts(role)
+        n_sampled = np.bincount(rows.codes)
+        np.testing.assert_array_equal(n_sampled, np.minimum(counts, 60))
+        if counts.max() <= 60:
+            assert rows.scales is None
+            continue
+        np.testing.assert_allclose(rows.scales * n_sampled, counts)
+        own = np.ones(len(rows.rows)) if weights is None else data.weights[rows.rows]
+        np.testing.assert_allclose(rows.weights, own * (counts / n_sampled)[rows.codes])
+    assert data.evaluation_rows("train").scales is not None
+
+
+def test_sampled_evaluation_rows_give_the_class_ratio_of_all(imbalanced, make, monkeypatch):
+    for module in ("_data", "_memory"):
+        monkeypatch.setattr(f"metasampler.growth.{module}.MAX_EVALUATION_ROWS", 60)
+    growth = make.growth(make.data(*imbalanced))
+    growth.step()
+    codes, weights = growth.data.evaluation_rows("train").codes, growth.weights("train")
+    shares = np.bincount(codes, weights) / weights.sum()
+    np.testing.assert_allclose(shares, growth.data.counts / growth.data.counts.sum())

@@ -17,7 +17,7 @@ from metasampler.growth import (
     make_adapters,
     make_growth_data,
 )
-from metasampler.growth._kinds import is_plain_booster
+from metasampler.growth._base_estimators import is_plain_booster
 from metasampler.growth._lightgbm_adapter import BoostedMember, LightGBMAdapter
 
 QUICK = {"n_estimators": 8, "num_leaves": 7, "min_child_samples": 5, "verbose": -1}
@@ -48,8 +48,8 @@ def test_a_member_is_what_lightgbm_makes_of_the_binned_rows(imbalanced, settings
     X, y = imbalanced
     rows = some_rows(X)
     weights = np.random.default_rng(1).random(len(rows)) + 0.5 if weighted else None
-    learner = LightGBMAdapter(LGBMClassifier(**QUICK, **settings), 2)
-    member = learner.fit(X, y, rows, 5, weights)
+    adapter = LightGBMAdapter(LGBMClassifier(**QUICK, **settings), 2)
+    member = adapter.fit(X, y, rows, 5, weights)
     params = {
         "objective": "binary",
         "num_leaves": 7,
@@ -70,7 +70,7 @@ def test_a_member_is_what_lightgbm_makes_of_the_binned_rows(imbalanced, settings
         part.set_weight(weights)
     expected = lightgbm.train(params, part, 8).predict(X)
     assert_allclose(member.predict_proba(X)[:, 1], expected, rtol=1e-12)
-    assert_array_equal(learner.probabilities(member, X), member.predict_proba(X)[:, 1])
+    assert_array_equal(adapter.probabilities(member, X), member.predict_proba(X)[:, 1])
 
 
 def test_a_member_on_all_rows_is_that_of_the_classifier(imbalanced):
@@ -136,11 +136,11 @@ def test_members_of_your_own_bin_once(imbalanced, n_binned):
 
 def test_another_table_is_binned_anew(imbalanced, n_binned):
     X, y = imbalanced
-    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
-    learner.fit(X, y, None, 0)
-    twin = learner.alike(LGBMClassifier(**QUICK))
+    adapter = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
+    adapter.fit(X, y, None, 0)
+    twin = adapter.alike(LGBMClassifier(**QUICK))
     twin.fit(X, y, some_rows(X), 1)
-    learner.own_copy().fit(X, y, some_rows(X), 1)
+    adapter.own_copy().fit(X, y, some_rows(X), 1)
     assert n_binned() == 1
     twin.fit(X.copy(), y, None, 0)
     assert n_binned() == 2
@@ -155,9 +155,9 @@ def test_members_stop_by_exactly_the_rows_they_must_not_see(imbalanced, name):
     unseen = some_rows(X, 1, 150)
     rows = np.setdiff1d(np.arange(len(X)), unseen)
     settings = {**QUICK, "n_estimators": 200, "learning_rate": 0.3}
-    learner = LightGBMAdapter(LGBMClassifier(**settings, **{name: 5}), 2)
-    assert learner.stops_early
-    member = learner.fit(X, y, rows, 0, None, unseen)
+    adapter = LightGBMAdapter(LGBMClassifier(**settings, **{name: 5}), 2)
+    assert adapter.stops_early
+    member = adapter.fit(X, y, rows, 0, None, unseen)
     whole = LightGBMAdapter(LGBMClassifier(**settings), 2).fit(X, y, rows, 0)
     losses = []
     for n_rounds in range(1, member.n_rounds_ + 6):
@@ -172,18 +172,18 @@ def test_members_stop_by_exactly_the_rows_they_must_not_see(imbalanced, name):
     )
     # Their weights count: those of weight zero do not.
     counts = np.where(np.arange(150) < 40, 0.0, 1.0)
-    part = learner.fit(X, y, rows, 0, None, unseen, counts)
-    assert part.n_rounds_ == learner.fit(X, y, rows, 0, None, unseen[40:]).n_rounds_
+    part = adapter.fit(X, y, rows, 0, None, unseen, counts)
+    assert part.n_rounds_ == adapter.fit(X, y, rows, 0, None, unseen[40:]).n_rounds_
     # Without such rows there is nothing to stop by.
-    assert learner.fit(X, y, rows, 0).n_rounds_ == 200
+    assert adapter.fit(X, y, rows, 0).n_rounds_ == 200
 
 
 def test_the_pace_doubles_where_it_is_asked_for(imbalanced):
     X, y = imbalanced
-    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
-    plain = learner.fit(X, y, None, 0)
-    learner.doubles_after = 3
-    doubled = learner.fit(X, y, None, 0)
+    adapter = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
+    plain = adapter.fit(X, y, None, 0)
+    adapter.doubles_after = 3
+    doubled = adapter.fit(X, y, None, 0)
     before = [m.booster_.predict(X, raw_score=True, num_iteration=3) for m in (plain, doubled)]
     assert_allclose(*before)
     after = [m.booster_.predict(X, raw_score=True, num_iteration=4) for m in (plain, doubled)]
@@ -195,13 +195,13 @@ def test_the_pace_doubles_where_it_is_asked_for(imbalanced):
 
 def test_pickles_hold_the_trees_and_nothing_of_the_rows(imbalanced):
     X, y = imbalanced
-    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
-    member = learner.fit(X, y, None, 0)
+    adapter = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
+    member = adapter.fit(X, y, None, 0)
     again = pickle.loads(pickle.dumps(member))
     assert_array_equal(again.predict_proba(X), member.predict_proba(X))
     assert again.n_rounds_ == member.n_rounds_
-    # Nor does that of a learner: another process bins its own table.
-    stored = pickle.dumps(learner)
+    # Nor does that of a adapter: another process bins its own table.
+    stored = pickle.dumps(adapter)
     assert len(stored) < X.nbytes / 4
     twin = pickle.loads(stored).fit(X, y, None, 0)
     assert_array_equal(twin.predict_proba(X), member.predict_proba(X))
@@ -211,9 +211,9 @@ def test_pickles_hold_the_trees_and_nothing_of_the_rows(imbalanced):
 def test_sparse_rows(imbalanced, form):
     X, y = imbalanced
     X = np.where(np.abs(X) < 1, 0, X)
-    learner = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
-    dense = learner.fit(X, y, some_rows(X), 0).predict_proba(X)
-    member = learner.fit(form(X), y, some_rows(X), 0)
+    adapter = LightGBMAdapter(LGBMClassifier(**QUICK), 2)
+    dense = adapter.fit(X, y, some_rows(X), 0).predict_proba(X)
+    member = adapter.fit(form(X), y, some_rows(X), 0)
     assert_allclose(member.predict_proba(form(X)), dense, rtol=1e-9)
 
 

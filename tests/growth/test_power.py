@@ -63,8 +63,8 @@ def make_scouts(X, y, **options):
         X, y, estimator=estimator, validation_fraction=0.1, sampling_ratio=1.0,
         scoring="average_precision", streams=RandomStreams(0), rotate=True, **options,
     )  # fmt: skip
-    learner = make_adapters(estimator, data.tables[:1], 2)
-    growth = Growth(data.for_team(np.inf), learner, RandomStreams(0))
+    adapter = make_adapters(estimator, data.tables[:1], 2)
+    growth = Growth(data.for_team(np.inf), adapter, RandomStreams(0))
     for _ in growth.grow(None, 2):
         pass
     return growth

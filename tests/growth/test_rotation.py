@@ -18,8 +18,8 @@ from metasampler.growth._tree_adapter import leaf_probabilities
 def grown(make, X, y, n_members=7, *, fraction=0.25, smoothing=0.0, rule=None, **options):
     """An ensemble of trees that leaves a part of the rows out in rotation."""
     data = make.data(X, y, validation_fraction=fraction, rotate=True, **options)
-    learner = make_adapters(DecisionTreeClassifier(), data.tables, data.n_classes, None, smoothing)
-    growth = Growth(data, learner, RandomStreams(1))
+    adapter = make_adapters(DecisionTreeClassifier(), data.tables, data.n_classes, None, smoothing)
+    growth = Growth(data, adapter, RandomStreams(1))
     for number in range(n_members):
         growth.step(rule if number else None)
     return growth
@@ -182,15 +182,15 @@ def test_members_that_stop_early_stop_by_their_fold(make, imbalanced, monkeypatc
     base = LGBMClassifier(n_estimators=5, early_stopping_round=2, verbose=-1)
     options = {"validation_fraction": 0.25, "rotate": True, "sample_weight": np.arange(600) + 1}
     data = make.data(X, y, estimator=base, **options)
-    learner = make_adapters(base, data.tables, 2).of(0)
+    adapter = make_adapters(base, data.tables, 2).of(0)
     seen = []
 
     def fit(X, codes, rows, seed, weights, unseen, unseen_weight):
         seen.append((rows, unseen, unseen_weight))
         return copy(base)
 
-    monkeypatch.setattr(learner, "fit", fit)
-    growth = Growth(data, learner, RandomStreams(0))
+    monkeypatch.setattr(adapter, "fit", fit)
+    growth = Growth(data, adapter, RandomStreams(0))
     for number in range(5):
         growth.fit_member(number)
     for number, (rows, unseen, weights) in enumerate(seen):

@@ -130,8 +130,8 @@ def test_members_of_other_kinds_are_fitted_by_one_thread(imbalanced):
 )
 def test_only_who_would_take_all_threads_gets_a_number(imbalanced, estimator, n_jobs):
     X, y = imbalanced
-    learner = make_adapters(estimator, [X], 2).of(0)
-    assert learner.fit(X, y, np.arange(len(y)), 0).get_params()["n_jobs"] == n_jobs
+    adapter = make_adapters(estimator, [X], 2).of(0)
+    assert adapter.fit(X, y, np.arange(len(y)), 0).get_params()["n_jobs"] == n_jobs
 
 
 def test_catboost_gets_one_thread(imbalanced):

@@ -268,11 +268,15 @@ def test_other_rows_of_the_same_task(case, smoothing):
         pairs.append(data.holding_out_a_fold() for data in (one, other))
         pairs.append(data.for_team(1.7) for data in (one, other))
         pairs.append(data.for_team(0.8, trees=True) for data in (one, other))
+        factors = np.arange(1.0, one.n_classes + 1)
+        pairs.append(
+            data.for_team(np.inf, max_rows=9, class_factors=factors) for data in (one, other)
+        )
         for pair in pairs:
             mine, theirs = pair
             assert_same_rows(mine, theirs)
             rules = [GaussianDraw(0.5)]
-            options = {"stops": False, "smoothing": smoothing}
+            options = {"stops": mine.class_factors is not None, "smoothing": smoothing}
             assert_same_growth(*[grow(data, rules, **options) for data in (mine, theirs)])
 
 

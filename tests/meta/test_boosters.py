@@ -22,11 +22,11 @@ def tasks():
     return made
 
 
-def make_sampler(learner=None, **options):
+def make_sampler(trainer=None, **options):
     default = FitToConstants(2, 3, score_on="test", relative=True)
     settings = {"n_estimators": 3, "state": "signal", "random_state": 0}
     return MetaSampler(
-        Boosters("fast"), learner=learner or default, hidden_layer_sizes=(), **settings | options
+        Boosters("fast"), trainer=trainer or default, hidden_layer_sizes=(), **settings | options
     )
 
 
@@ -68,8 +68,8 @@ def test_an_interrupted_training_goes_on(sampler, tasks, tmp_path):
 
 
 def test_soft_actor_critic_learns_powers_too(tasks):
-    learner = SoftActorCritic(n_random_steps=4, n_updates=4)
-    sampler = make_sampler(learner).fit(*next(iter(tasks.values()))[:2])
+    trainer = SoftActorCritic(n_random_steps=4, n_updates=4)
+    sampler = make_sampler(trainer).fit(*next(iter(tasks.values()))[:2])
     assert 0 <= sampler.choose(np.zeros(1)) <= 6
 
 

@@ -22,7 +22,7 @@ def sac(**options):
     return SoftActorCritic(**{"n_random_steps": 12, "n_updates": 30, **options})
 
 
-SHORT = {"n_estimators": 4, "learner": sac(), "random_state": 0}
+SHORT = {"n_estimators": 4, "trainer": sac(), "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,11 @@ def stop_at(number):
     [
         {},
         # Stopped while episodes wait for the scale of their rewards.
-        {"learner": sac(scale_tasks=True, n_random_steps=30)},
-        {"learner": sac(tasks_per_round=2, memory_size=20)},
+        {"trainer": sac(scale_tasks=True, n_random_steps=30)},
+        {"trainer": sac(tasks_per_round=2, memory_size=20)},
         {"state": "summary", "hidden_layer_sizes": ()},
-        {"learner": FitToConstants(5, 3), "hidden_layer_sizes": ()},
-        {"learner": FitToConstants(3, 3, tasks_per_round=1), "hidden_layer_sizes": (2,)},
+        {"trainer": FitToConstants(5, 3), "hidden_layer_sizes": ()},
+        {"trainer": FitToConstants(3, 3, tasks_per_round=1), "hidden_layer_sizes": (2,)},
     ],
     ids=str,
 )
@@ -91,29 +91,29 @@ import time
 from sklearn.datasets import make_classification
 from metasampler.meta import FitToConstants, MetaSampler, SoftActorCritic
 
-LEARNERS = {
+TRAINERS = {
     "sac": SoftActorCritic(n_random_steps=12, n_updates=60),
     "constants": FitToConstants(n_sweeps=12, n_constants=4),
 }
 
-def train(path, learner, callback):
+def train(path, trainer, callback):
     X, y = make_classification(400, n_features=8, weights=[0.9], random_state=0)
     def slowly(progress):
         callback(progress)
         time.sleep(0.03)
     return MetaSampler(
-        n_estimators=4, random_state=0, learner=LEARNERS[learner], hidden_layer_sizes=(),
+        n_estimators=4, random_state=0, trainer=TRAINERS[trainer], hidden_layer_sizes=(),
     ).fit_tasks([(X, y), (X[::2], y[::2])], callback=slowly, checkpoint=path, checkpoint_every=2)
 """
 
 
-@pytest.mark.parametrize("learner", ["sac", "constants"])
-def test_a_killed_training_goes_on(tmp_path, learner):
+@pytest.mark.parametrize("trainer", ["sac", "constants"])
+def test_a_killed_training_goes_on(tmp_path, trainer):
     module = tmp_path / "killed_training.py"
     module.write_text(TRAINING)
     train = runpy.run_path(str(module))["train"]
     path = tmp_path / "state.npz"
-    command = [sys.executable, "-c", SCRIPT, str(module), str(path), learner]
+    command = [sys.executable, "-c", SCRIPT, str(module), str(path), trainer]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as killed:
         for line in killed.stdout:
             if int(line) == 5:
@@ -121,18 +121,18 @@ def test_a_killed_training_goes_on(tmp_path, learner):
         killed.kill()
     assert killed.returncode == -signal.SIGKILL
     rounds = []
-    resumed = train(path, learner, lambda progress: rounds.append(progress.n_rounds_done))
+    resumed = train(path, trainer, lambda progress: rounds.append(progress.n_rounds_done))
     # From the checkpoint of round 4, or of a later one if the signal was slow.
     assert rounds[0] in (5, 7, 9, 11)
     assert rounds == list(range(rounds[0], 13))
-    assert_same(resumed, train(tmp_path / "whole.npz", learner, rounds.append))
+    assert_same(resumed, train(tmp_path / "whole.npz", trainer, rounds.append))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"learner": sac(n_updates=60)}, "learner__n_updates was 30 and is 60"),
-        ({"learner": FitToConstants()}, "learner was 'SoftActorCritic' and is 'FitToConstants'"),
+        ({"trainer": sac(n_updates=60)}, "trainer__n_updates was 30 and is 60"),
+        ({"trainer": FitToConstants()}, "trainer was 'SoftActorCritic' and is 'FitToConstants'"),
         ({"random_state": 1}, "random_state was 0 and is 1"),
         ({"estimator": GaussianNB()}, r"estimator was 'DecisionTreeClassifier\(\)'"),
         ({"hidden_layer_sizes": (3,)}, r"hidden_layer_sizes was \[50\] and is \[3\]"),

@@ -1,4 +1,4 @@
-"""The learner that reads off how constants do."""
+"""The trainer that reads off how constants do."""
 
 import numpy as np
 import pytest
@@ -7,25 +7,25 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import FitToConstants
-from metasampler.meta._learners import Episode, Problem
+from metasampler.meta._trainers import Episode, Problem
 
 
 def settings(**options):
-    """Settings of a short training, with options of the learner."""
+    """Settings of a short training, with options of the trainer."""
     return {
         "n_estimators": 5,
-        "learner": FitToConstants(**{"n_sweeps": 2, "n_constants": 4, **options}),
+        "trainer": FitToConstants(**{"n_sweeps": 2, "n_constants": 4, **options}),
         "state": "summary",
         "hidden_layer_sizes": (),
         "random_state": 0,
     }
 
 
-def make_learner(n_tasks, hidden=(), seed=0, **options):
-    learner = FitToConstants(**{"n_sweeps": 1, "penalty": 0.0, **options})
+def make_trainer(n_tasks, hidden=(), seed=0, **options):
+    trainer = FitToConstants(**{"n_sweeps": 1, "penalty": 0.0, **options})
     rng = np.random.default_rng(seed)
-    learner.begin(Problem(3, hidden, n_tasks=n_tasks, n_actions=4, rng=rng))
-    return learner
+    trainer.begin(Problem(3, hidden, n_tasks=n_tasks, n_actions=4, rng=rng))
+    return trainer
 
 
 def play(assignments, states, worth):
@@ -37,12 +37,12 @@ def play(assignments, states, worth):
     ]
 
 
-def learn(learner, states, worth, n_rounds=None):
+def learn(trainer, states, worth, n_rounds=None):
     tasks = list(range(len(states)))
-    for number in range(n_rounds or learner.n_rounds):
-        assignments = learner.plan(number, tasks)
-        learner.learn(assignments, play(assignments, states, worth))
-    return learner.policy
+    for number in range(n_rounds or trainer.n_rounds):
+        assignments = trainer.plan(number, tasks)
+        trainer.learn(assignments, play(assignments, states, worth))
+    return trainer.policy
 
 
 def test_scores_that_rise_and_then_stay_level():
@@ -52,8 +52,8 @@ def test_scores_that_rise_and_then_stay_level():
     def worth(task, action):
         return 0.5 - 0.1 * np.exp(-4 * action)
 
-    learner = make_learner(1)
-    found = learn(learner, states, worth).choose(states[0, 0])
+    trainer = make_trainer(1)
+    found = learn(trainer, states, worth).choose(states[0, 0])
     actions = np.linspace(0, 1, 7)
     tops = {}
     fine = np.linspace(0, 1, 1001)
@@ -67,8 +67,8 @@ def test_scores_that_rise_and_then_stay_level():
 @pytest.mark.parametrize("n_constants", [2, 3])
 def test_few_constants_are_enough_for_a_lower_degree(n_constants):
     states = np.zeros((1, 4, 3))
-    learner = make_learner(1, n_constants=n_constants)
-    policy = learn(learner, states, lambda task, action: 0.5 - 0.1 * (action - 0.4) ** 2)
+    trainer = make_trainer(1, n_constants=n_constants)
+    policy = learn(trainer, states, lambda task, action: 0.5 - 0.1 * (action - 0.4) ** 2)
     # A line says "down" or "up", a parabola where the top is.
     expected = 0.4 if n_constants == 3 else 0.0
     assert policy.choose(states[0, 0]) == pytest.approx(expected, abs=0.05)
@@ -86,21 +86,21 @@ def test_the_mu_that_is_worth_most_is_learned_for_each_state(hidden, scale):
     def worth(task, action):
         return 0.7 - scale * (action - best[task]) ** 2
 
-    policy = learn(make_learner(40, hidden), states, worth)
+    policy = learn(make_trainer(40, hidden), states, worth)
     found = np.array([policy.choose(parts[0]) for parts in states])
     np.testing.assert_allclose(found, best, atol=0.02)
 
 
 def test_constants_reach_from_one_end_to_the_other_with_the_same_random_numbers():
-    learner = make_learner(5, tasks_per_round=2, n_sweeps=3, n_constants=4)
-    assert (learner.n_rounds, learner.n_episodes) == (8, 15)
-    assignments = learner.plan(1, [4, 2])
+    trainer = make_trainer(5, tasks_per_round=2, n_sweeps=3, n_constants=4)
+    assert (trainer.n_rounds, trainer.n_episodes) == (8, 15)
+    assignments = trainer.plan(1, [4, 2])
     assert [a.task for a in assignments] == [4] * 4 + [2] * 4
     assert [a.number for a in assignments] == [2] * 4 + [3] * 4
     played = [a.actor.choose(None) for a in assignments[:4]]
     np.testing.assert_allclose(played, [0, 1 / 3, 2 / 3, 1])
     # The last round ends with the last sweep.
-    assert [a.number for a in learner.plan(7, [0, 1])] == [14] * 4
+    assert [a.number for a in trainer.plan(7, [0, 1])] == [14] * 4
 
 
 def test_tasks_weigh_alike_however_often_they_were_played():
@@ -110,11 +110,11 @@ def test_tasks_weigh_alike_however_often_they_were_played():
     def worth(task, action):
         return worths[task](action)
 
-    learner = make_learner(2, n_sweeps=3)
-    learner.round_size = 3
-    assignments = learner.plan(0, [0, 0, 1])
-    learner.learn(assignments, play(assignments, states, worth))
-    assert learner.policy.choose(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
+    trainer = make_trainer(2, n_sweeps=3)
+    trainer.round_size = 3
+    assignments = trainer.plan(0, [0, 0, 1])
+    trainer.learn(assignments, play(assignments, states, worth))
+    assert trainer.policy.choose(states[0, 0]) == pytest.approx(0.4, abs=1e-3)
 
 
 def test_a_penalty_holds_weights_at_zero():
@@ -128,7 +128,7 @@ def test_a_penalty_holds_weights_at_zero():
         return np.ptp([policy.choose(state) for state in states[:, 0]])
 
     loose, tight = (
-        learn(make_learner(20, penalty=penalty), states, worth) for penalty in (1e-6, 1e3)
+        learn(make_trainer(20, penalty=penalty), states, worth) for penalty in (1e-6, 1e3)
     )
     assert spread(tight) < 1e-4 < spread(loose)
 
@@ -140,9 +140,9 @@ def test_goes_on_from_a_stored_state():
     def worth(task, action):
         return -((action - task / 6) ** 2)
 
-    whole = make_learner(6, n_sweeps=2, penalty=1e-4)
+    whole = make_trainer(6, n_sweeps=2, penalty=1e-4)
     learn(whole, states, worth)
-    first, second = (make_learner(6, n_sweeps=2, penalty=1e-4) for _ in range(2))
+    first, second = (make_trainer(6, n_sweeps=2, penalty=1e-4) for _ in range(2))
     learn(first, states, worth, n_rounds=1)
     second.set_state(*first.get_state())
     np.testing.assert_array_equal(second.policy.parameters, first.policy.parameters)
@@ -151,8 +151,8 @@ def test_goes_on_from_a_stored_state():
     assert second.n_updates_done == whole.n_updates_done == 2
     np.testing.assert_array_equal(second.policy.parameters, whole.policy.parameters)
     # Before the first round there is nothing to go on from.
-    third = make_learner(6)
-    third.set_state(*make_learner(6).get_state())
+    third = make_trainer(6)
+    third.set_state(*make_trainer(6).get_state())
     assert third.n_updates_done == 0
 
 
@@ -175,7 +175,7 @@ def test_meta_training_with_constants(tmp_path):
     assert all(0.4 <= mu <= 1 for mu in clf.actions_)
     sampler.save(tmp_path / "sampler.npz")
     loaded = MetaSampler.load(tmp_path / "sampler.npz")
-    assert repr(loaded.learner) == repr(sampler.learner)
+    assert repr(loaded.trainer) == repr(sampler.trainer)
 
 
 def test_the_score_is_that_of_rows_which_states_do_not_tell_of(monkeypatch):
@@ -213,8 +213,8 @@ def test_hidden_layers_do_not_stay_at_a_constant():
     def worth(task, action):
         return -0.01 * (action - (0.2 if states[task, 0, 1] > 0 else 0.9)) ** 2
 
-    learner = make_learner(30, (50,), n_constants=5, penalty=1e-6, seed=3)
-    policy = learn(learner, states, worth)
+    trainer = make_trainer(30, (50,), n_constants=5, penalty=1e-6, seed=3)
+    policy = learn(trainer, states, worth)
     found = np.array([policy.choose(parts[0]) for parts in states])
     right = np.where(states[:, 0, 1] > 0, 0.2, 0.9)
     assert np.abs(found - right).mean() < 0.1

@@ -94,8 +94,8 @@ def test_the_environment_is_the_loop_of_meta_training(imbalanced):
     # The same seeds and actions give the same scores, whoever drives the loop.
     X, y = imbalanced
     options = {"n_estimators": 4, "random_state": 0}
-    learner = SoftActorCritic(n_random_steps=3, n_updates=0)
-    sampler = MetaSampler(learner=learner, **options).fit(X, y, X_val=X[:200], y_val=y[:200])
+    trainer = SoftActorCritic(n_random_steps=3, n_updates=0)
+    sampler = MetaSampler(trainer=trainer, **options).fit(X, y, X_val=X[:200], y_val=y[:200])
     env = EnsembleTrainingEnv(X, y, X[:200], y[:200], **options)
     env.reset(seed=0)
     for mu in sampler.history_[0]["actions"]:

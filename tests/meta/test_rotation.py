@@ -1,4 +1,4 @@
-"""Meta-training with base learners that take turns."""
+"""Meta-training with base estimators that take turns."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from metasampler.meta import EnsembleTrainingEnv, SoftActorCritic
 
 SHORT = {
     "n_estimators": 4,
-    "learner": SoftActorCritic(n_random_steps=6, n_updates=6),
+    "trainer": SoftActorCritic(n_random_steps=6, n_updates=6),
     "random_state": 0,
 }
 
@@ -21,7 +21,7 @@ def mix():
     return [DecisionTreeClassifier(), GaussianNB()]
 
 
-def test_a_list_of_one_or_of_equals_is_the_base_learner(imbalanced):
+def test_a_list_of_one_or_of_equals_is_the_base_estimator(imbalanced):
     tree = DecisionTreeClassifier(max_depth=3)
     first, *others = (
         MetaSampler(estimator, **SHORT).fit(*imbalanced)

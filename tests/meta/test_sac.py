@@ -8,7 +8,7 @@ from metasampler.meta._sac import Batch, ReplayMemory, squashed_log_prob
 
 
 def filled_sac(seed=0, n=40, state_size=4, **options):
-    """Return a learner whose memory holds random transitions."""
+    """Return a trainer whose memory holds random transitions."""
     rng = np.random.default_rng(seed)
     sac = make_agent(state_size, rng=rng, **options)
     for i in range(n):

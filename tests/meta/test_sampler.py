@@ -17,13 +17,13 @@ from metasampler.meta import FitToConstants, SoftActorCritic, Task
 from metasampler.meta._sac import SAC
 from metasampler.policy import GaussianPolicy
 
-LEARNER = {"n_random_steps": 12, "n_updates": 12}
-SHORT = {"n_estimators": 4, "learner": SoftActorCritic(**LEARNER), "random_state": 0}
+TRAINER = {"n_random_steps": 12, "n_updates": 12}
+SHORT = {"n_estimators": 4, "trainer": SoftActorCritic(**TRAINER), "random_state": 0}
 
 
 def learning(**options):
-    """Short settings with other options of the learner."""
-    return {**SHORT, "learner": SoftActorCritic(**{**LEARNER, **options})}
+    """Short settings with other options of the trainer."""
+    return {**SHORT, "trainer": SoftActorCritic(**{**TRAINER, **options})}
 
 
 @pytest.fixture(scope="module")
@@ -143,14 +143,14 @@ def test_columns_of_validation_and_test_frames(imbalanced):
         ("memory_size", 11),
     ],
 )
-def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value):
+def test_the_trainer_gets_each_setting(imbalanced, monkeypatch, name, value):
     agents = []
 
     def spy(settings, policy, rng):
         agents.append(SAC(settings, policy, rng))
         return agents[-1]
 
-    monkeypatch.setattr("metasampler.meta._learners.SAC", spy)
+    monkeypatch.setattr("metasampler.meta._trainers.SAC", spy)
     if name == "hidden_layer_sizes":
         sampler = MetaSampler(**SHORT, **{name: value}).fit(*imbalanced)
     else:
@@ -177,7 +177,7 @@ def test_the_learner_gets_each_setting(imbalanced, monkeypatch, name, value):
 @pytest.mark.parametrize(
     "options",
     [
-        {"learner": SoftActorCritic(**LEARNER, reward_scale=5.0)},
+        {"trainer": SoftActorCritic(**TRAINER, reward_scale=5.0)},
         {"sigma": 0.9},
         {"sampling_ratio": 3.0},
         {"validation_fraction": 0.4},
@@ -209,16 +209,16 @@ def test_settings_changed_after_the_fit_are_refused(imbalanced):
         DecisionTreeClassifier(), meta_sampler=clone(sampler).set_params(verbose=1, sigma=0.3)
     ).fit(X, y)
     clf = MesaClassifier(DecisionTreeClassifier(), meta_sampler=clone(sampler))
-    clf.set_params(meta_sampler__learner__n_updates=50)
-    with pytest.raises(ValueError, match="with learner__n_updates=12 and then set to 50"):
+    clf.set_params(meta_sampler__trainer__n_updates=50)
+    with pytest.raises(ValueError, match="with trainer__n_updates=12 and then set to 50"):
         clf.fit(X, y)
-    # The one that was cloned has a learner of its own.
+    # The one that was cloned has a trainer of its own.
     sampler.as_policy()
     for options, words in (
-        ({"learner": None}, "learner__n_random_steps=12 and then set to 500"),
+        ({"trainer": None}, "trainer__n_random_steps=12 and then set to 500"),
         ({"mu_min": 0.3}, "mu_min=0.0 and then set to 0.3"),
         ({"hidden_layer_sizes": (3,)}, r"hidden_layer_sizes=\[50\] and then set to \[3\]"),
-        ({"learner": FitToConstants()}, "learner='SoftActorCritic' and then set to 'FitTo"),
+        ({"trainer": FitToConstants()}, "trainer='SoftActorCritic' and then set to 'FitTo"),
     ):
         with pytest.raises(ValueError, match=words):
             clone(sampler).set_params(**options).as_policy()
@@ -293,18 +293,18 @@ def test_kinds_of_state(imbalanced, state, size):
     )
 
 
-def test_options_of_the_learner(imbalanced):
+def test_options_of_the_trainer(imbalanced):
     sampler = MetaSampler(
         GaussianNB(), **learning(alpha=0.2), scoring="roc_auc", sampling_ratio=2.0
     ).fit(*imbalanced)
     assert sampler.summary_["estimator"] == "GaussianNB()"
     assert sampler.summary_["scoring"] == "roc_auc"
-    assert sampler.summary_["learner"] == "SoftActorCritic"
+    assert sampler.summary_["trainer"] == "SoftActorCritic"
 
 
 def test_no_updates_leave_a_random_policy(imbalanced):
-    learner = SoftActorCritic(n_random_steps=0, n_updates=0)
-    sampler = MetaSampler(learner=learner, random_state=0).fit(*imbalanced)
+    trainer = SoftActorCritic(n_random_steps=0, n_updates=0)
+    sampler = MetaSampler(trainer=trainer, random_state=0).fit(*imbalanced)
     assert sampler.history_ == []
     assert 0 < sampler.choose(np.full(10, 0.2)) < 1
 
@@ -388,9 +388,9 @@ def test_progress_shows_the_score(imbalanced, capsys):
         ({"n_estimators": 1}, "n_estimators"),
         ({"state": "minority"}, "state"),
         ({"train_ratio": 0.0}, "train_ratio"),
-        ({"learner": SoftActorCritic(alpha="fixed")}, "'alpha' parameter of SoftActorCritic"),
-        ({"learner": FitToConstants(n_constants=2)}, "'n_constants' parameter of FitToConstants"),
-        ({"learner": "sac"}, "'learner' parameter of MetaSampler"),
+        ({"trainer": SoftActorCritic(alpha="fixed")}, "'alpha' parameter of SoftActorCritic"),
+        ({"trainer": FitToConstants(n_constants=2)}, "'n_constants' parameter of FitToConstants"),
+        ({"trainer": "sac"}, "'trainer' parameter of MetaSampler"),
         ({"hidden_layer_sizes": (10**12,)}, "at most 10000"),
         ({"hidden_layer_sizes": (50, 0)}, "hidden_layer_sizes must hold positive integers"),
     ],

@@ -8,9 +8,9 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.meta import FitToConstants, SoftActorCritic
 
-LEARNER = {"n_random_steps": 12, "n_updates": 12}
-SHORT = {"n_estimators": 4, "learner": SoftActorCritic(**LEARNER), "random_state": 0}
-CONSTANTS = {**SHORT, "learner": FitToConstants(3, 3), "hidden_layer_sizes": ()}
+TRAINER = {"n_random_steps": 12, "n_updates": 12}
+SHORT = {"n_estimators": 4, "trainer": SoftActorCritic(**TRAINER), "random_state": 0}
+CONSTANTS = {**SHORT, "trainer": FitToConstants(3, 3), "hidden_layer_sizes": ()}
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def tasks(imbalanced):
     return {"whole": (X, y), "half": (X[::2], y[::2]), "end": (X[300:], y[300:])}
 
 
-def test_soft_actor_critic_gives_what_it_gave_before_there_was_a_second_learner(imbalanced):
+def test_soft_actor_critic_gives_what_it_gave_before_there_was_a_second_trainer(imbalanced):
     # Values of the release before; not compared bit by bit, as other machines round otherwise.
     sampler = MetaSampler(**SHORT).fit(*imbalanced)
     some = sampler.policy_.parameters[[0, 100, 300, 500, -1]]
@@ -80,8 +80,8 @@ def test_a_callback_may_stop_and_take_samplers_along(imbalanced, tmp_path):
 
 
 def test_tasks_are_dealt_to_the_rounds(tasks):
-    learner = SoftActorCritic(n_random_steps=12, n_updates=60, tasks_per_round=2)
-    settings = {**SHORT, "learner": learner}
+    trainer = SoftActorCritic(n_random_steps=12, n_updates=60, tasks_per_round=2)
+    settings = {**SHORT, "trainer": trainer}
     sampler = MetaSampler(**settings).fit_tasks(tasks)
     names = [entry["task"] for entry in sampler.history_]
     deals = [names[start : start + len(tasks)] for start in range(0, len(names), len(tasks))]
@@ -95,7 +95,7 @@ def test_tasks_are_dealt_to_the_rounds(tasks):
 
 def test_more_tasks_per_round_than_tasks_are_all(tasks):
     all_tasks, more = (
-        MetaSampler(**SHORT).set_params(learner__tasks_per_round=number).fit_tasks(tasks)
+        MetaSampler(**SHORT).set_params(trainer__tasks_per_round=number).fit_tasks(tasks)
         for number in (None, 9)
     )
     assert all_tasks.history_ == more.history_
@@ -110,7 +110,7 @@ def test_same_result_in_processes_for_tables_that_are_shared():
     one, two = (
         MetaSampler(
             n_estimators=3,
-            learner=SoftActorCritic(n_random_steps=2, n_updates=4),
+            trainer=SoftActorCritic(n_random_steps=2, n_updates=4),
             random_state=0,
             n_jobs=n_jobs,
         ).fit_tasks(tasks)

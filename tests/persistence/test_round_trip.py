@@ -162,9 +162,9 @@ SAMPLERS = {
     "a name": "mammography",
     "draws": Drawn("mammography"),
     "rivals": WithRivals(ConstantPolicy(0.2), rivals=(0.8,)),
-    "actor-critic": MetaSampler(learner=ACTOR_CRITIC, **SHORT),
-    "as in the paper": Drawn(MetaSampler(learner=ACTOR_CRITIC, **SHORT)),
-    "constants": MetaSampler(learner=CONSTANTS, **SHORT),
+    "actor-critic": MetaSampler(trainer=ACTOR_CRITIC, **SHORT),
+    "as in the paper": Drawn(MetaSampler(trainer=ACTOR_CRITIC, **SHORT)),
+    "constants": MetaSampler(trainer=CONSTANTS, **SHORT),
 }
 
 
@@ -179,7 +179,7 @@ def test_models_with_any_sampler_come_back(name, numbers, tmp_path):
 
 def test_a_model_with_a_sampler_of_boosters_comes_back(table, tmp_path):
     X, y = table
-    sampler = MetaSampler(Boosters(), state="signal", learner=CONSTANTS, **SHORT).fit(X, y)
+    sampler = MetaSampler(Boosters(), state="signal", trainer=CONSTANTS, **SHORT).fit(X, y)
     clf = MesaClassifier(recipe="fast", meta_sampler=sampler, random_state=0).fit(X, y)
     save_model(clf, tmp_path / "model.mesa")
     again = load_model(tmp_path / "model.mesa")

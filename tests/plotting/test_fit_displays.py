@@ -158,7 +158,7 @@ def test_training_of_several_tasks(imbalanced, covered):
         "second": (X[:300], y[:300], X[300:450], y[300:450], X[450:], y[450:]),
     }
     sampler = MetaSampler(
-        n_estimators=4, learner=SoftActorCritic(n_random_steps=20, n_updates=20), random_state=0
+        n_estimators=4, trainer=SoftActorCritic(n_random_steps=20, n_updates=20), random_state=0
     )
     sampler.fit_tasks(tasks)
     display = MetaTrainingDisplay.from_sampler(sampler, window=3)

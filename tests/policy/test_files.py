@@ -18,7 +18,7 @@ from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import (
     GaussianPolicy,
     _archive,
-    _files,
+    _sampler_files,
     check_writable,
     load_policy,
     pretrained_names,
@@ -31,7 +31,7 @@ from metasampler.policy import (
 def sampler(imbalanced):
     return MetaSampler(
         n_estimators=4,
-        learner=SoftActorCritic(n_random_steps=6, n_updates=6, alpha=0.2),
+        trainer=SoftActorCritic(n_random_steps=6, n_updates=6, alpha=0.2),
         state="majority",
         n_bins=4,
         hidden_layer_sizes=(9, 8),
@@ -51,7 +51,7 @@ def test_everything_comes_back(sampler, path):
     np.testing.assert_array_equal(loaded.policy_.parameters, sampler.policy_.parameters)
     assert loaded.policy_.parameters.dtype == sampler.policy_.parameters.dtype
     assert repr(loaded) == repr(sampler)
-    assert repr(loaded.learner) == repr(sampler.learner)
+    assert repr(loaded.trainer) == repr(sampler.trainer)
     assert loaded.hidden_layer_sizes == (9, 8)
     assert loaded.encoder_ == sampler.encoder_
     assert loaded.history_ == sampler.history_
@@ -126,13 +126,13 @@ def test_missing_file(tmp_path):
 
 
 def test_a_sampler_that_reads_summaries(imbalanced, tmp_path):
-    learner = FitToConstants(n_sweeps=1, n_constants=3, score_on="valid")
-    options = {"n_estimators": 4, "learner": learner, "random_state": 0}
+    trainer = FitToConstants(n_sweeps=1, n_constants=3, score_on="valid")
+    options = {"n_estimators": 4, "trainer": trainer, "random_state": 0}
     sampler = MetaSampler(**options, state="summary", hidden_layer_sizes=()).fit(*imbalanced)
     sampler.save(tmp_path / "summary.npz")
     loaded = MetaSampler.load(tmp_path / "summary.npz")
     assert loaded.encoder_ == sampler.encoder_
-    assert repr(loaded.learner) == repr(learner)
+    assert repr(loaded.trainer) == repr(trainer)
     state = np.linspace(-1, 1, 15)
     assert loaded.choose(state) == sampler.choose(state)
     with pytest.raises(ValueError, match=r"reads states of kind 'summary', vectors of length 15"):
@@ -140,11 +140,11 @@ def test_a_sampler_that_reads_summaries(imbalanced, tmp_path):
 
 
 def test_samplers_that_come_with_the_package(sampler, tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "FOLDER", tmp_path / "nothing")
+    monkeypatch.setattr(_sampler_files, "FOLDER", tmp_path / "nothing")
     assert pretrained_names() == []
     with pytest.raises(FileNotFoundError, match="none comes with this version"):
         MetaSampler.load("general")
-    monkeypatch.setattr(_files, "FOLDER", tmp_path)
+    monkeypatch.setattr(_sampler_files, "FOLDER", tmp_path)
     for name in ("trees", "general"):
         sampler.save(tmp_path / f"{name}.npz")
     assert pretrained_names() == ["general", "trees"]
@@ -191,7 +191,7 @@ SETTINGS = {
     "state": "all",
     "n_bins": 5,
     "hidden_layer_sizes": [50],
-    "learner": {"name": "SoftActorCritic", "params": {"alpha": 0.2, "n_updates": 5}},
+    "trainer": {"name": "SoftActorCritic", "params": {"alpha": 0.2, "n_updates": 5}},
     "random_state": 0,
 }
 ENTRY = {
@@ -212,7 +212,9 @@ def write(path, header=None, content=CONTENT, **changes):
     for number, (weights, biases) in enumerate(policy.layers):
         arrays |= {f"weights_{number}": weights, f"biases_{number}": biases}
     arrays |= changes
-    header = {"format": _files.FORMAT, "version": _files.VERSION, "n_layers": 2} | (header or {})
+    header = {"format": _sampler_files.FORMAT, "version": _sampler_files.VERSION, "n_layers": 2} | (
+        header or {}
+    )
     arrays = {name: array for name, array in arrays.items() if array is not None}
     np.savez(path, header=json.dumps(header), content=json.dumps(content), **arrays)
 
@@ -222,7 +224,7 @@ def test_the_writer_above_writes_good_files(tmp_path):
     write(path)
     loaded = MetaSampler.load(path)
     assert loaded.encoder_.size == 10
-    assert repr(loaded.learner) == "SoftActorCritic(alpha=0.2, n_updates=5)"
+    assert repr(loaded.trainer) == "SoftActorCritic(alpha=0.2, n_updates=5)"
     assert loaded.history_ == [ENTRY]
 
 
@@ -303,13 +305,13 @@ def test_content_of_another_form(tmp_path, change, words):
         ({"hidden_layer_sizes": {"50": 1}}, "must hold positive integers"),
         ({"random_state": -1}, "'random_state' parameter"),
         ({"scoring": 5}, "'scoring' parameter"),
-        ({"learner": "sac"}, "its learner must have a name and params"),
-        ({"learner": {"name": "os.system", "params": {}}}, "its learner must be one of"),
-        ({"learner": {"name": ["SoftActorCritic"], "params": {}}}, "its learner must be one of"),
-        ({"learner": {"name": "FitToConstants", "params": {"alpha": 0.1}}}, "'alpha' is none of"),
-        ({"learner": {"name": "FitToConstants", "params": {"penalty": -1}}}, "'penalty' parameter"),
+        ({"trainer": "sac"}, "its trainer must have a name and params"),
+        ({"trainer": {"name": "os.system", "params": {}}}, "its trainer must be one of"),
+        ({"trainer": {"name": ["SoftActorCritic"], "params": {}}}, "its trainer must be one of"),
+        ({"trainer": {"name": "FitToConstants", "params": {"alpha": 0.1}}}, "'alpha' is none of"),
+        ({"trainer": {"name": "FitToConstants", "params": {"penalty": -1}}}, "'penalty' parameter"),
         (
-            {"learner": {"name": "SoftActorCritic", "params": {"n_updates": float("inf")}}},
+            {"trainer": {"name": "SoftActorCritic", "params": {"n_updates": float("inf")}}},
             "'n_updates' parameter of SoftActorCritic",
         ),
     ],
@@ -337,10 +339,10 @@ def test_settings_may_be_left_out(tmp_path):
 def test_pretrained_samplers():
     universal = MetaSampler.load("universal")
     assert repr(universal) == (
-        "MetaSampler(hidden_layer_sizes=(),\n"
-        "            learner=FitToConstants(n_sweeps=1, penalty=0.0003, score_on='test',\n"
-        "                                   tasks_per_round=133),\n"
-        "            mu_min=0.4, n_estimators=20, random_state=0, state='summary')"
+        "MetaSampler(hidden_layer_sizes=(), mu_min=0.4, n_estimators=20, random_state=0,\n"
+        "            state='summary',\n"
+        "            trainer=FitToConstants(n_sweeps=1, penalty=0.0003, score_on='test',\n"
+        "                                   tasks_per_round=133))"
     )
     state = np.linspace(0, 1, 15)
     assert universal.choose(state) == load_policy("universal").choose(state)
@@ -349,7 +351,7 @@ def test_pretrained_samplers():
         sampler = MetaSampler.load(name)
         sampler.as_policy()
         if name not in ("boosters", "universal"):
-            assert repr(sampler.learner) == "SoftActorCritic()"
+            assert repr(sampler.trainer) == "SoftActorCritic()"
     mu = MetaSampler.load("mammography").choose(np.linspace(0, 0.3, 10))
     assert mu == pytest.approx(0.9716126431158869, abs=1e-6)
 
@@ -488,7 +490,7 @@ def test_archives(tmp_path):
 
 
 def test_a_history_that_is_too_long(sampler, tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "LARGEST", 3000)
+    monkeypatch.setattr(_sampler_files, "LARGEST", 3000)
     with pytest.raises(ValueError, match=r"history of 4 episodes is too long.*history=False"):
         sampler.save(tmp_path / "long.npz")
 

@@ -181,7 +181,7 @@ def test_what_one_fit_does_to_its_policy_changes_no_later_fit(imbalanced):
     first.meta_sampler_.actor.parameters[:] = 0
     first.meta_sampler_.summary.clear()
     np.testing.assert_array_equal(second.fit(X, y).actions_, expected)
-    assert second.meta_sampler_.summary["learner"] == "constants"
+    assert second.meta_sampler_.summary["trainer"] == "constants"
 
 
 # ---------------------------------------------------------------------- rivals
@@ -312,7 +312,7 @@ def test_a_copy_begins_anew(overlapping):
     assert used.rival_ == 0.9
     assert policy.rival_ is None
     X, y = overlapping
-    clf = MesaClassifier(n_estimators=3, meta_sampler=policy, random_state=0).fit(X, y)
+    clf = MesaClassifier(n_estimators=9, meta_sampler=policy, random_state=0).fit(X, y)
     assert policy.rivals_ == ()
     assert clf.rivals_ == (0.9,)
 

@@ -19,7 +19,7 @@ def class_methods() -> Iterator[Method]:
     """List what takes part in no other benchmark: the usual choices with balanced weights."""
 
     def method(name: str, title: str, make: Any) -> Method:
-        options: dict[str, Any] = {"uses_base_learner": False, "sized": False}
+        options: dict[str, Any] = {"uses_base_estimator": False, "sized": False}
         return Method(name, title, "-", make, all_rows, **options)
 
     def of_sklearn(name: str) -> Any:

@@ -23,7 +23,7 @@ class SelectedMuClassifier(WrappingClassifier):
     Parameters
     ----------
     estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
+        The base estimator; None means :class:`~sklearn.tree.DecisionTreeClassifier`. Those of a
         list take turns, see :class:`~metasampler.MesaClassifier`.
 
     n_estimators : int, default=10

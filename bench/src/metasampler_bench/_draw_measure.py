@@ -67,7 +67,7 @@ CHOICES: dict[str, dict[str, Any]] = {
         "uniform": None,
         **{f"{mu:g}": GaussianDraw(mu) for mu in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
     },
-    # In equal steps of the action, as a learner plays them; the first step is uniform.
+    # In equal steps of the action, as a adapter plays them; the first step is uniform.
     "power": {f"soft power {power:.3g}": PowerDraw(power) for power in POWERS[1:]},
     "more": {f"power {power:g}": BarePowerDraw(power) for power in (0.5, 1, 2, 4)},
     # Each member by a power of its own: what a policy could do that acts before every member.
@@ -113,18 +113,18 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
         )  # fmt: skip
     test = data.form(X_test, name="X_test")
     start = time.process_time()
-    learner: Any = make_adapters(
+    adapter: Any = make_adapters(
         recipe.scout(data.tables[0].shape[1]), data.tables, 2, 1, 0.0,
         data.form.categorical_features,
     ).of(0)  # fmt: skip
-    learner.doubles_after = recipe.doubles_after
-    scouts = Growth(data.for_team(np.inf), learner, streams.child(Stream.TEAM, 0))
+    adapter.doubles_after = recipe.doubles_after
+    scouts = Growth(data.for_team(np.inf), adapter, streams.child(Stream.TEAM, 0))
     for _ in scouts.grow(None, recipe.n_scouts):
         pass
     signal = recipe.signal(scouts)
     row: dict[str, Any] = {"scout_cpu": round(time.process_time() - start, 3)}
-    learner = learner.alike(recipe.booster(signal))
-    first = Growth(data, learner, streams.child(Stream.TEAM, 1), score_steps=False)
+    adapter = adapter.alike(recipe.booster(signal))
+    first = Growth(data, adapter, streams.child(Stream.TEAM, 1), score_steps=False)
     first.step()
     first.errors()
     row |= {"n_rows": len(y), "n_positive": int(y.sum()), "n_features": int(X.shape[1])}
@@ -143,7 +143,7 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
         for pair in _PAIRS:
             both = sum(answers[name] for name in pair)
             row["test"][" + ".join(pair)] = average_precision_score(y_test, both)
-        row |= _select(data, learner, streams, recipe.n_boosters, test, y_test)
+        row |= _select(data, adapter, streams, recipe.n_boosters, test, y_test)
     scouts_say = sum(member.predict_proba(test)[:, 1] for member in scouts.members)
     row["scouts_test"] = round(float(average_precision_score(y_test, scouts_say)), 6)
     row["test"] = _rounded(row["test"])
@@ -163,7 +163,7 @@ def _answer(growth: Growth, table: Any) -> Any:
 
 
 def _select(
-    data: Any, learner: Any, streams: Any, n_members: int, test: Any, y_test: Any
+    data: Any, adapter: Any, streams: Any, n_members: int, test: Any, y_test: Any
 ) -> dict[str, Any]:
     """Grow again with one fold held out from all members: what validation rows say of draws.
 
@@ -171,7 +171,7 @@ def _select(
     hard is worth something in an ensemble only.
     """
     held_out = data.holding_out_a_fold()
-    first = Growth(held_out, learner, streams.child(Stream.TEAM, 1), score_steps=False)
+    first = Growth(held_out, adapter, streams.child(Stream.TEAM, 1), score_steps=False)
     first.step()
     found: dict[str, Any] = {"held_test": {}, "valid": {}, "valid_auc": {}, "valid_early": {}}
     found["valid_information"] = {}

@@ -100,7 +100,7 @@ def _by_meta_training(
         _N_MEMBERS,
         state="signal",
         hidden_layer_sizes=hidden,
-        learner=learner(len(tasks), n_episodes),
+        trainer=learner(len(tasks), n_episodes),
         validation_fraction=_VALIDATION_PART,
         random_state=seed,
     )

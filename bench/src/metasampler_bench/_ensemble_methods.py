@@ -77,7 +77,7 @@ def reweighting_methods() -> Iterator[Method]:
         ),
         all_rows,
         "C. X. Ling et al., Decision trees with minimal costs, ICML 2004",
-        uses_base_learner=False,
+        uses_base_estimator=False,
         sized=False,
     )
     yield Method(
@@ -87,7 +87,7 @@ def reweighting_methods() -> Iterator[Method]:
         lambda estimator, k, seed, n_jobs: WeightedClassifier(GaussianNB()),
         all_rows,
         "X. Chai et al., Test-cost sensitive naive Bayes classification, ICDM 2004",
-        uses_base_learner=False,
+        uses_base_estimator=False,
         sized=False,
     )
     yield Method(
@@ -143,7 +143,7 @@ def ensemble_methods() -> Iterator[Method]:
         return make
 
     def make_easy_ensemble(estimator: Any, k: int, seed: Any, n_jobs: int | None) -> Any:
-        # The base learner is what each member boosts.
+        # The base estimator is what each member boosts.
         boosted = None if estimator is None else AdaBoostClassifier(clone(estimator))
         return EasyEnsembleClassifier(boosted, k, n_jobs=n_jobs, random_state=seed)
 
@@ -219,7 +219,7 @@ def ensemble_methods() -> Iterator[Method]:
         make_spe_of_lightgbm,
         rows_of_subsets,
         _LIU_2020_SPE,
-        uses_base_learner=False,
+        uses_base_estimator=False,
         requires="boosters",
     )
     yield Method(

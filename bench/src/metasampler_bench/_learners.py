@@ -37,4 +37,4 @@ def make_sampler(
     >>> make_sampler("sac", {"n_updates": 50}, n_estimators=5).n_estimators
     5
     """
-    return MetaSampler(learner=LEARNERS[learner](**(options or {})), **settings)
+    return MetaSampler(trainer=LEARNERS[learner](**(options or {})), **settings)

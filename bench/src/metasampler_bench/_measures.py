@@ -60,7 +60,7 @@ def _build(job: Job, cache: SamplerCache) -> tuple[Any, dict[str, Any]]:
     base = None
     if "base" in cell:
         base = BASE_CLASSIFIERS[cell["base"]]
-    elif "resampling" in job.keep and method.uses_base_learner:
+    elif "resampling" in job.keep and method.uses_base_estimator:
         # A full tree leaves nothing to boost on the rows it saw.
         base = TimedTree(max_depth=3 if method.family == "IE+RW" else None)
     seed = fit_seed(cell["run"], cell["fold"], cache.seed)
@@ -102,8 +102,8 @@ def measure_scores(job: Job, cache: SamplerCache) -> list[Row]:
     facts["cpu"] = round(time.process_time() - cpu, 4)
     facts["wall"] = round(time.perf_counter() - wall, 4)
     if "resampling" in job.keep:
-        # A method without a base learner to time draws no rows: all of it is fitting.
-        rest = 0.0 if not method.uses_base_learner else max(0.0, facts["cpu"] - TimedTree.seconds)
+        # A method without a base estimator to time draws no rows: all of it is fitting.
+        rest = 0.0 if not method.uses_base_estimator else max(0.0, facts["cpu"] - TimedTree.seconds)
         facts["resampling_cpu"] = round(getattr(model, "resampling_time_", rest), 4)
     elif hasattr(model, "resampling_time_"):
         facts["resampling_cpu"] = round(model.resampling_time_, 4)

@@ -70,8 +70,8 @@ class Method:
         ``count_rows(fitted, n_rows, n_members)``; see `n_training_rows`.
     reference : str, default=""
         Where the method was published.
-    uses_base_learner : bool, default=True
-        Whether the base learner can be chosen.
+    uses_base_estimator : bool, default=True
+        Whether the base estimator can be chosen.
     sized : bool, default=True
         Whether the number of members is for the comparison to choose. Otherwise it is part of the
         method, or there are none.
@@ -99,7 +99,7 @@ class Method:
     make: Callable[[Any, Any, Any, int | None], Any]
     count_rows: Callable[[Any, int, int | None], int]
     reference: str = ""
-    uses_base_learner: bool = True
+    uses_base_estimator: bool = True
     sized: bool = True
     prefix: bool = False
     uses_validation: bool = False
@@ -120,7 +120,7 @@ class Method:
         Parameters
         ----------
         estimator : classifier, default=None
-            The base learner; None means the method's own choice, mostly a decision tree.
+            The base estimator; None means the method's own choice, mostly a decision tree.
         n_estimators : int, default=None
             Members of an ensemble. None means 10, or the method's own number if it is not `sized`.
         random_state : int, RandomState instance or None, default=None
@@ -138,9 +138,10 @@ class Method:
         >>> METHODS["spe"].build(n_estimators=5, random_state=0)
         SelfPacedEnsembleClassifier(n_estimators=5, random_state=0)
         """
-        if estimator is not None and not self.uses_base_learner:
+        if estimator is not None and not self.uses_base_estimator:
             raise ValueError(
-                f"{self.name!r} ({self.title}) has no base learner to choose; leave estimator=None."
+                f"{self.name!r} ({self.title}) has no base estimator to choose; leave "
+                "estimator=None."
             )
         if n_estimators is None and self.sized:
             n_estimators = _N_MEMBERS

@@ -32,7 +32,7 @@ def _made(card: dict, command: str) -> str:
 def universal() -> str:
     """Say how the sampler for trees was trained."""
     sampler = MetaSampler.load("universal")
-    card, learner = sampler.summary_, sampler.learner
+    card, learner = sampler.summary_, sampler.trainer
     names = [task["name"] for task in card["tasks"]]
     sets = {re.split(r"[:%@]", name)[0] for name in names}
     flipped = [name for name in names if "@" in name]
@@ -72,7 +72,7 @@ def universal() -> str:
 def boosters() -> str:
     """Say how the sampler for boosters was trained."""
     sampler = MetaSampler.load("boosters")
-    card, learner = sampler.summary_, sampler.learner
+    card, learner = sampler.summary_, sampler.trainer
     more = [
         f"{number} with {name.removesuffix(', splits')}"
         for name, number in card["varieties"].items()

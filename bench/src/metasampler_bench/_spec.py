@@ -33,7 +33,7 @@ AXES: dict[str, Any] = {
     "meta_task": None,  # data set the sampler was meta-trained on; None for the same
     "families": None,  # "even" or "odd": the half of the tables' families to meta-train on
     "meta_fraction": 1.0,  # part of its training rows that were used
-    "meta_base": None,  # the base learner in meta-training; None for a decision tree
+    "meta_base": None,  # the base estimator in meta-training; None for a decision tree
     "meta_seed": 0,  # number of the meta-training, where there are several on the same rows
     "setting": None,  # a setting of meta-training that differs, as "sigma=0.3"
     "hidden": [50],  # hidden layers of the policy

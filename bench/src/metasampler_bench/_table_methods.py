@@ -77,7 +77,7 @@ def table_methods() -> Iterator[Method]:
         return make
 
     def method(name: str, title: str, make: Any, reference: str, requires: str) -> Method:
-        options = {"uses_base_learner": False, "sized": False, "requires": requires}
+        options = {"uses_base_estimator": False, "sized": False, "requires": requires}
         return Method(name, title, "-", make, all_rows, reference, **options)  # type: ignore[arg-type]
 
     for name, preset in (("lightgbm-tuned", "default"), ("lightgbm-tuned-long", "best")):

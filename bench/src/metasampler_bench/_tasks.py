@@ -161,7 +161,7 @@ def _check(X, y, X_val=None, y_val=None, *, estimator: Any, scoring: Any) -> Non
     """Fail now if the task would fail in training."""
     from lightgbm import LGBMClassifier
 
-    from metasampler.growth import RandomStreams, make_growth_data, resolve_kinds
+    from metasampler.growth import RandomStreams, make_growth_data, resolve_estimators
 
     with warnings.catch_warnings():
         # The same warning comes again with the training.
@@ -174,7 +174,7 @@ def _check(X, y, X_val=None, y_val=None, *, estimator: Any, scoring: Any) -> Non
             # Boosters make their tasks themselves, of the rows that LightGBM takes.
             estimator=LGBMClassifier()
             if hasattr(estimator, "prepare_task")
-            else resolve_kinds(estimator),
+            else resolve_estimators(estimator),
             validation_fraction=0.2,
             sampling_ratio=1.0,
             scoring=scoring,

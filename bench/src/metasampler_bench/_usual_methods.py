@@ -19,7 +19,7 @@ from metasampler_bench._weighting import WeightedClassifier
 
 __all__ = ["KE_2017", "usual_choices"]
 
-#: Members of what grows without the base learner; the usual default.
+#: Members of what grows without the base estimator; the usual default.
 _N_TREES = 100
 
 KE_2017 = "G. Ke et al., LightGBM: A highly efficient gradient boosting decision tree, NIPS 2017"
@@ -51,7 +51,7 @@ def _rows_of_xgboost(fitted: Any, n_rows: int, n_members: int | None = None) -> 
 
 
 def usual_choices() -> Iterator[Method]:
-    """List what a user would otherwise pick: none of these takes the base learner."""
+    """List what a user would otherwise pick: none of these takes the base estimator."""
 
     def choice(
         name: str,
@@ -70,7 +70,7 @@ def usual_choices() -> Iterator[Method]:
             make,
             count_rows,
             reference,
-            uses_base_learner=False,
+            uses_base_estimator=False,
             sized=sized,
             requires=requires,
         )

@@ -100,7 +100,7 @@ def test_it_is_what_the_class_does(run):
     )
     learner = SoftActorCritic(n_updates=8, n_random_steps=4, tasks_per_round=1)
     tasks = {name: load(f"{name}.npz") for name in ("first", "second")}
-    sampler = MetaSampler(n_estimators=3, learner=learner, random_state=3).fit_tasks(tasks)
+    sampler = MetaSampler(n_estimators=3, trainer=learner, random_state=3).fit_tasks(tasks)
     written = MetaSampler.load("sampler.npz")
     np.testing.assert_array_equal(written.policy_.parameters, sampler.policy_.parameters)
     assert written.history_ == sampler.history_
@@ -228,7 +228,7 @@ def test_tasks_are_cut_for_constants(run, monkeypatch):
     sampler = MetaSampler.load("sampler.npz")
     assert [task["name"] for task in sampler.summary_["tasks"]] == names
     assert (sampler.n_jobs, sampler.verbose) == (None, 0)
-    learner = sampler.learner
+    learner = sampler.trainer
     assert isinstance(learner, FitToConstants)
     assert (learner.score_on, learner.n_sweeps, learner.penalty) == ("test", 1, 0.01)
     assert sampler.n_updates_ == 1

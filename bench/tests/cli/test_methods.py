@@ -11,13 +11,13 @@ def test_the_registry_as_a_table():
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     for method in METHODS.values():
-        base_learner = "yes" if method.uses_base_learner else "-"
+        base_estimator = "yes" if method.uses_base_estimator else "-"
         sizes = "prefix" if method.prefix else "each" if method.sized else "-"
         cells = (
             method.name,
             method.title,
             method.family,
-            base_learner,
+            base_estimator,
             sizes,
             method.requires or "-",
         )

@@ -48,7 +48,7 @@ def expected_failed_checks(estimator):
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
 
 
-# Some checks feed data on which the base learner warns; the warning is theirs.
+# Some checks feed data on which the base estimator warns; the warning is theirs.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:.*too few for k_neighbors:UserWarning")
 @parametrize_with_checks(
@@ -77,7 +77,7 @@ def test_fitted_ensembles_can_be_stored(name, data, request):
 
 
 @pytest.mark.parametrize("name", ensemble.__all__)
-def test_one_base_learner_is_all_they_take(imbalanced, name):
+def test_one_base_estimator_is_all_they_take(imbalanced, name):
     with pytest.raises(TypeError, match=r"estimator=\[Decision.*must be one classifier"):
         getattr(ensemble, name)([DecisionTreeClassifier(), GaussianNB()]).fit(*imbalanced)
 

@@ -15,14 +15,14 @@ def samplers() -> None:
     from metasampler.policy import pretrained_names
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for column in ("name", "learner", "state", "estimator", "tasks", "date"):
+    for column in ("name", "trainer", "state", "estimator", "tasks", "date"):
         table.add_column(column, no_wrap=column != "estimator")
     for name in pretrained_names():
         sampler = MetaSampler.load(name)
         card = sampler.summary_
         table.add_row(
             name,
-            "-" if sampler.learner is None else type(sampler.learner).__name__,
+            "-" if sampler.trainer is None else type(sampler.trainer).__name__,
             sampler.state,
             str(card.get("estimator", "-")),
             str(len(card.get("tasks", []))),

@@ -12,7 +12,7 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
 
     Each member is trained on all rows of the smallest class and as many rows of every larger
     class, drawn uniformly and without replacement. It is
-    :class:`~metasampler.ensemble.UnderBaggingClassifier` with another base learner.
+    :class:`~metasampler.ensemble.UnderBaggingClassifier` with another base estimator.
 
     Parameters
     ----------
@@ -51,5 +51,5 @@ class EasyEnsembleClassifier(UnderBaggingClassifier):
     AdaBoostClassifier(...)
     """
 
-    def _base_learner(self):
+    def _base_estimator(self):
         return AdaBoostClassifier() if self.estimator is None else self.estimator

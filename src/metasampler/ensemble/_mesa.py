@@ -18,14 +18,14 @@ from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, man
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import resolve_kinds, resolve_leaf_smoothing
+from metasampler.growth import resolve_estimators, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
     UniformPolicy,
     WithRivals,
     load_policy,
-    warn_of_other_kind,
+    warn_of_other_members,
 )
 
 # Members of the user's own, where no number is given.
@@ -355,7 +355,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         name = self.recipe
         if self.estimator is not None:
             self._check_no_recipe()
-            estimators = resolve_kinds(self.estimator)
+            estimators = resolve_estimators(self.estimator)
             resolve_leaf_smoothing(self.leaf_smoothing, estimators)
             fraction = 0.2 if fraction == "auto" else fraction
             return Plan(estimators, n_members or _N_MEMBERS, fraction, None, universal)
@@ -458,7 +458,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             if plan.recipe is not None:
                 boosters = plan.recipe.scout(1)
                 estimators = boosters if _reads_the_signal(policy) else [boosters, *estimators]
-            warn_of_other_kind(policy, estimators)
+            warn_of_other_members(policy, estimators)
         return policy
 
     def _fitted_sampler(self, given, plan, data):

@@ -36,7 +36,7 @@ from metasampler.growth import (
     Policy,
     check_groups,
     replay,
-    resolve_kinds,
+    resolve_estimators,
     resolve_leaf_smoothing,
     running_mean,
     unchanged_on_error,
@@ -104,7 +104,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     # ------------------------------------------------------------------ fit
 
-    # The base learner is checked in fit, with a message of its own.
+    # The base estimator is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
         self,
@@ -215,7 +215,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _plan(self, counts: np.ndarray) -> Plan:
         """Return what the fit is going to do; only the sizes of the classes matter for it."""
-        estimators = resolve_kinds(self._base_learner())
+        estimators = resolve_estimators(self._base_estimator())
         resolve_leaf_smoothing(self.leaf_smoothing, estimators)
         return Plan(estimators, self.n_estimators, self.validation_fraction)
 

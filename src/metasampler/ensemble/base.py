@@ -59,8 +59,8 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "verbose": ["verbose"],
     }
 
-    def _base_learner(self):
-        """Return the base learner, or a list of them; None means a decision tree."""
+    def _base_estimator(self):
+        """Return the base estimator, or a list of them; None means a decision tree."""
         return self.estimator
 
     def _progress(self, title: str, total: int):
@@ -239,4 +239,4 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return getattr(self, "estimator_weights_", None)
 
     def __sklearn_tags__(self):
-        return copy_input_tags(super().__sklearn_tags__(), self._base_learner())
+        return copy_input_tags(super().__sklearn_tags__(), self._base_estimator())

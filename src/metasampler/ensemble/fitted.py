@@ -1,6 +1,5 @@
 """What fitted ensembles are made of, for code that stores them."""
 
-from metasampler.ensemble._boosters import Boosters
 from metasampler.ensemble._calibration import (
     Blend,
     NoCalibration,
@@ -13,6 +12,7 @@ from metasampler.ensemble._class_decision import ClassEvidence
 from metasampler.ensemble._cut_points import CutPoints
 from metasampler.ensemble._pool import Pool, SoftmaxCalibration
 from metasampler.ensemble._self_paced import _SelfPacedDraw as SelfPacedDraw
+from metasampler.ensemble._training_boosters import Boosters
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.ensemble.base import FittedTeam
 

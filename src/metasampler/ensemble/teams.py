@@ -1,7 +1,7 @@
 """The parts of `MesaClassifier`'s default ensemble, for studies that take it to pieces."""
 
-from metasampler.ensemble._boosters import Boosters
 from metasampler.ensemble._calibration import Blend, SigmoidCalibration
 from metasampler.ensemble._recipes import RECIPES, Recipe
+from metasampler.ensemble._training_boosters import Boosters
 
 __all__ = ["RECIPES", "Blend", "Boosters", "Recipe", "SigmoidCalibration"]

@@ -5,6 +5,15 @@ and `ensemble` stand on it; it stands on nothing of theirs.
 """
 
 from metasampler.growth._adapters import Adapter, Adapters, make_adapters, weight_argument
+from metasampler.growth._base_estimators import (
+    copy_input_tags,
+    estimators_of,
+    is_plain_tree,
+    resolve_estimator,
+    resolve_estimators,
+    resolve_leaf_smoothing,
+    unfitted_form,
+)
 from metasampler.growth._check import (
     N_JOBS,
     SAMPLING_RATIO,
@@ -55,15 +64,6 @@ from metasampler.growth._hold_out import (
     is_alone,
 )
 from metasampler.growth._join import join_frames, join_tables
-from metasampler.growth._kinds import (
-    copy_input_tags,
-    is_plain_tree,
-    kinds_of,
-    resolve_estimator,
-    resolve_kinds,
-    resolve_leaf_smoothing,
-    unfitted_form,
-)
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
@@ -127,6 +127,7 @@ __all__ = [
     "drop_weightless_rows",
     "encode_labels",
     "errors_of_class",
+    "estimators_of",
     "evaluation_scales",
     "exact_sum",
     "find_minority",
@@ -143,7 +144,6 @@ __all__ = [
     "join_arrays",
     "join_frames",
     "join_tables",
-    "kinds_of",
     "make_adapters",
     "make_draw",
     "make_growth_data",
@@ -155,7 +155,7 @@ __all__ = [
     "refuse_missing",
     "replay",
     "resolve_estimator",
-    "resolve_kinds",
+    "resolve_estimators",
     "resolve_leaf_smoothing",
     "running_mean",
     "spread_action",

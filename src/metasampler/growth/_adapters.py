@@ -13,7 +13,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from metasampler._running import side_by_side
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._kinds import has_leaves, is_plain_booster, is_plain_tree, kinds_of
+from metasampler.growth._base_estimators import (
+    estimators_of,
+    has_leaves,
+    is_plain_booster,
+    is_plain_tree,
+)
 
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
 # memory that scoring takes does not grow with the number of rows.
@@ -251,7 +256,7 @@ def make_adapters(
     from metasampler.growth._lightgbm_adapter import LightGBMAdapter
     from metasampler.growth._tree_adapter import LeafAdapter, TreeAdapter
 
-    kinds = kinds_of(estimator)
+    kinds = estimators_of(estimator)
     # Only where all are trees the rows were checked and converted for them.
     fast = all(map(is_plain_tree, kinds))
     fast = fast and all(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
 from metasampler.growth._adapters import weight_argument
+from metasampler.growth._base_estimators import estimators_of, unfitted_form
 from metasampler.growth._data import join_arrays
 from metasampler.growth._groups import (
     assign_folds_by_group,
@@ -23,7 +24,6 @@ from metasampler.growth._groups import (
 )
 from metasampler.growth._hold_out import assign_folds, can_hold_out, find_minority, hold_out
 from metasampler.growth._join import join_tables
-from metasampler.growth._kinds import kinds_of, unfitted_form
 from metasampler.growth._lightgbm_frames import refuse_polars_texts
 from metasampler.growth._memory import MemoryRows
 from metasampler.growth._streams import RandomStreams, Stream
@@ -162,7 +162,7 @@ def check_validation_rows(X, X_val, y_val, sample_weight_val) -> None:
 
 def warn_of_unweighted_members(estimator) -> None:
     """Warn if row weights have no effect within some members."""
-    unweighted = [repr(each) for each in kinds_of(estimator) if weight_argument(each) is None]
+    unweighted = [repr(each) for each in estimators_of(estimator) if weight_argument(each) is None]
     if unweighted:
         warnings.warn(
             f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "

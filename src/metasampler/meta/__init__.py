@@ -1,10 +1,10 @@
-"""Meta-training: the meta-sampler, its learners, and the growth loop as an environment."""
+"""Meta-training: the meta-sampler, its trainers, and the growth loop as an environment."""
 
 from importlib.util import find_spec
 
 from metasampler.meta._constants import FitToConstants
-from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.meta._sampler import MetaSampler
+from metasampler.meta._trainers import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.meta._training import Task, TrainingProgress
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The learner that reads off how constants do: supervised, where the other has to explore.
+"""The trainer that reads off how constants do: supervised, where the other has to explore.
 
 Within a task the score depends on mu smoothly, and the differences are small against the noise of
 one ensemble. So all constants are played with the same random numbers, and a cubic through their
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from metasampler.meta._learners import Assignment, Episode, Learner, Problem
 from metasampler.meta._sac import MLP
-from metasampler.policy import LEARNER_SETTINGS, ConstantPolicy
+from metasampler.meta._trainers import Assignment, Episode, Problem, Trainer
+from metasampler.policy import TRAINER_SETTINGS, ConstantPolicy
 
 #: Degree of the polynomial that says what a mu is worth. A parabola cannot follow scores that rise
 #: steeply with mu and then stay level, as they do where the classes are far from balanced: its top
@@ -37,11 +37,11 @@ _CONSTANTS = np.linspace(0.02, 0.98, 49)
 
 
 @dataclass(eq=False, repr=False)
-class FitToConstants(Learner):
+class FitToConstants(Trainer):
     """Fit the policy to the scores of constants; soft actor-critic has to explore instead.
 
     The policy itself never acts. Constants are played on every task. Then the policy is fitted: by
-    the state, it has to choose what did best in the mean over the tasks. This learner learns most
+    the state, it has to choose what did best in the mean over the tasks. This trainer learns most
     from few episodes. It cannot find more than a mu for each state.
 
     Parameters
@@ -65,19 +65,19 @@ class FitToConstants(Learner):
 
     See Also
     --------
-    SoftActorCritic : The learner of the paper.
+    SoftActorCritic : The trainer of the paper.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> from metasampler.meta import FitToConstants, MetaSampler
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> learner = FitToConstants(n_sweeps=2, n_constants=5)
-    >>> MetaSampler(learner=learner, hidden_layer_sizes=(), random_state=0).fit(X, y).n_updates_
+    >>> trainer = FitToConstants(n_sweeps=2, n_constants=5)
+    >>> MetaSampler(trainer=trainer, hidden_layer_sizes=(), random_state=0).fit(X, y).n_updates_
     2
     """
 
-    _parameter_constraints = LEARNER_SETTINGS["FitToConstants"]
+    _parameter_constraints = TRAINER_SETTINGS["FitToConstants"]
 
     n_sweeps: int = 5
     n_constants: int = 7

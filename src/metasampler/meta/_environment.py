@@ -1,4 +1,4 @@
-"""The growth loop as a reinforcement learning environment, for learners other than ours."""
+"""The growth loop as a reinforcement learning environment, for trainers other than ours."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from metasampler.growth import (
     Growth,
     RandomStreams,
     Stream,
-    resolve_kinds,
+    resolve_estimators,
     spread_action,
 )
 from metasampler.meta._sampler import MetaSampler
@@ -86,8 +86,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
         self.encoder = StateEncoder(sampler.state, sampler.n_bins)
         self._streams = RandomStreams.from_random_state(sampler.random_state)
         task = Task(X, y, X_val, y_val, X_test, y_test)
-        kinds = resolve_kinds(sampler.estimator)
-        self._data, self._learner = sampler._prepare(kinds, task, self._streams, owner=self)
+        kinds = resolve_estimators(sampler.estimator)
+        self._data, self._trainer = sampler._prepare(kinds, task, self._streams, owner=self)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0
@@ -105,7 +105,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
             self._episode = 0
         streams = self._streams.child(Stream.EPISODE, self._episode)
         self._episode += 1
-        self._growth = Growth(self._data, self._learner, streams)
+        self._growth = Growth(self._data, self._trainer, streams)
         self._growth.step()
         return self._look()
 

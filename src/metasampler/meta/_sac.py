@@ -1,4 +1,4 @@
-"""Soft actor-critic in NumPy, the learner of MESA's meta-sampler (Algorithm 3).
+"""Soft actor-critic in NumPy, the trainer of MESA's meta-sampler (Algorithm 3).
 
 The algorithm is that of Haarnoja et al. (2018), "Soft Actor-Critic Algorithms and Applications":
 two critics with target copies and no value network. The networks have a few thousand weights, so

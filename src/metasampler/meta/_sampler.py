@@ -28,11 +28,11 @@ from metasampler.growth import (
     copy_input_tags,
     make_adapters,
     make_growth_data,
-    resolve_kinds,
+    resolve_estimators,
     unchanged_on_error,
 )
 from metasampler.meta._constants import FitToConstants
-from metasampler.meta._learners import SoftActorCritic
+from metasampler.meta._trainers import SoftActorCritic
 from metasampler.meta._training import WINDOW, MetaTraining, Task, as_tasks
 from metasampler.policy import (
     SAMPLER_SETTINGS,
@@ -44,8 +44,8 @@ from metasampler.policy import (
     write_sampler,
 )
 
-#: The learners, by the name that a file has for them.
-_LEARNERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
+#: The trainers, by the name that a file has for them.
+_TRAINERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
 
 # How a sampler was computed is no part of what it is.
 _NOT_STORED = ("estimator", "n_jobs", "verbose")
@@ -59,7 +59,7 @@ class MetaSampler(BaseEstimator):
     """Learned policy that decides how hard the rows of the next member should be.
 
     Meta-training plays episodes. In each episode an ensemble of `n_estimators` members grows on a
-    task, and the policy chooses a mu before every member but the first. A learner sees how the
+    task, and the policy chooses a mu before every member but the first. A trainer sees how the
     validation score changes, and learns which mu gains most.
 
     The policy sees only the ensemble's errors, not the columns of the task. So you can meta-train a
@@ -68,8 +68,9 @@ class MetaSampler(BaseEstimator):
     Parameters
     ----------
     estimator : classifier with `predict_proba`, or list of these, default=None
-        The base learner in meta-training; None means :class:`~sklearn.tree.DecisionTreeClassifier`.
-        The classifiers of a list take turns. Every episode starts with the first.
+        The base estimator in meta-training; None means
+        :class:`~sklearn.tree.DecisionTreeClassifier`. The classifiers of a list take turns. Every
+        episode starts with the first.
     n_estimators : int, default=10
         Members of the ensemble in an episode. The policy takes no action for the first one.
     sigma : float, default=0.2
@@ -91,7 +92,7 @@ class MetaSampler(BaseEstimator):
         Bins of each histogram.
     hidden_layer_sizes : tuple of int, default=(50,)
         Hidden layers of the policy; with ``()`` mu is a squashed linear function of the state.
-    learner : SoftActorCritic or FitToConstants, default=None
+    trainer : SoftActorCritic or FitToConstants, default=None
         What improves the policy. It has parameters of its own. None means
         :class:`~metasampler.meta.SoftActorCritic`, as in the paper.
     validation_fraction : float, default=0.2
@@ -149,8 +150,8 @@ class MetaSampler(BaseEstimator):
     >>> from metasampler import MesaClassifier, MetaSampler
     >>> from metasampler.meta import SoftActorCritic
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> learner = SoftActorCritic(n_random_steps=30, n_updates=30)
-    >>> sampler = MetaSampler(learner=learner, random_state=0).fit(X, y)
+    >>> trainer = SoftActorCritic(n_random_steps=30, n_updates=30)
+    >>> sampler = MetaSampler(trainer=trainer, random_state=0).fit(X, y)
     >>> len(sampler.history_)
     7
     >>> tree = DecisionTreeClassifier()
@@ -160,7 +161,7 @@ class MetaSampler(BaseEstimator):
     _parameter_constraints = {
         **SAMPLER_SETTINGS,
         "estimator": [None, object],
-        "learner": [None, SoftActorCritic, FitToConstants],
+        "trainer": [None, SoftActorCritic, FitToConstants],
         "scoring": [str, callable],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
@@ -176,7 +177,7 @@ class MetaSampler(BaseEstimator):
     state: str = "all"
     n_bins: int = 5
     hidden_layer_sizes: Any = (50,)
-    learner: Any = None
+    trainer: Any = None
     validation_fraction: float = 0.2
     train_ratio: float = 1.0
     scoring: Any = "average_precision"
@@ -234,7 +235,7 @@ class MetaSampler(BaseEstimator):
     def fit_tasks(self, tasks, *, callback=None, checkpoint=None, checkpoint_every=10):
         """Meta-train on several tasks at once, with one policy.
 
-        The tasks take turns: each round plays on every task, or on as many as the learner's
+        The tasks take turns: each round plays on every task, or on as many as the trainer's
         `tasks_per_round` says.
 
         Parameters
@@ -270,8 +271,8 @@ class MetaSampler(BaseEstimator):
         ...     if progress.n_episodes_done == 4:
         ...         progress.stop()
         ...     print(progress.n_episodes_done, "of", progress.n_episodes)
-        >>> learner = SoftActorCritic(n_random_steps=18, n_updates=54)
-        >>> sampler = MetaSampler(learner=learner, random_state=0).fit_tasks(tasks, callback=show)
+        >>> trainer = SoftActorCritic(n_random_steps=18, n_updates=54)
+        >>> sampler = MetaSampler(trainer=trainer, random_state=0).fit_tasks(tasks, callback=show)
         2 of 8
         4 of 8
         """
@@ -288,7 +289,7 @@ class MetaSampler(BaseEstimator):
         """
         self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
-        kinds = resolve_kinds(self.estimator)
+        kinds = resolve_estimators(self.estimator)
         members = [make_adapters(kinds, task.tables, task.n_classes) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
@@ -322,7 +323,7 @@ class MetaSampler(BaseEstimator):
     def _kinds(self):
         """Return what members are copies of. Boosters of a recipe make theirs: scouts go first."""
         makes_members = hasattr(self.estimator, "prepare_task")
-        return self.estimator if makes_members else resolve_kinds(self.estimator)
+        return self.estimator if makes_members else resolve_estimators(self.estimator)
 
     def _prepare(self, kinds, task: Task, streams: RandomStreams, owner=None) -> tuple:
         """Return the rows of a task, and what fits members on them."""
@@ -346,7 +347,7 @@ class MetaSampler(BaseEstimator):
     ):
         """Play all rounds and take over what was learned."""
         for name, task in zip(names, data, strict=True):
-            if getattr(self.learner, "score_on", None) == "test" and "test" not in task.roles:
+            if getattr(self.trainer, "score_on", None) == "test" and "test" not in task.roles:
                 raise ValueError(
                     f"score_on='test' needs X_test and y_test of every task; {name} has none."
                 )
@@ -364,8 +365,8 @@ class MetaSampler(BaseEstimator):
             interrupted = True
             warnings.warn(
                 f"Meta-training was interrupted after {len(training.history)} of "
-                f"{training.learner.n_episodes} episodes and {training.learner.n_updates_done} of "
-                f"{training.learner.n_updates_planned} updates; the sampler holds what it had "
+                f"{training.trainer.n_episodes} episodes and {training.trainer.n_updates_done} of "
+                f"{training.trainer.n_updates_planned} updates; the sampler holds what it had "
                 "learned by then.",
                 UserWarning,
                 stacklevel=2,
@@ -389,7 +390,7 @@ class MetaSampler(BaseEstimator):
             **self._names(),
             "seed": training.streams.entropy,
             "n_episodes": len(training.history),
-            "n_updates": training.learner.n_updates_done,
+            "n_updates": training.trainer.n_updates_done,
             "first_valid_score": float(np.mean(scores[:WINDOW])) if scores else None,
             "last_valid_score": float(np.mean(scores[-WINDOW:])) if scores else None,
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -399,15 +400,15 @@ class MetaSampler(BaseEstimator):
                 "scikit-learn": sklearn.__version__,
                 "metasampler": metasampler.__version__,
             },
-            "learner": type(training.learner).__name__,
+            "trainer": type(training.trainer).__name__,
             "interrupted": interrupted,
             "stopped": training.stopped,
         }
         if training.notes:
             summary["notes"] = dict(training.notes)
-        learner = training.learner
+        trainer = training.trainer
         return self._become(
-            learner.policy, training.encoder, training.history, learner.n_updates_done, summary
+            trainer.policy, training.encoder, training.history, trainer.n_updates_done, summary
         )
 
     def _become(self, policy, encoder, history, n_updates: int, summary) -> "MetaSampler":
@@ -426,8 +427,8 @@ class MetaSampler(BaseEstimator):
 
     def _check_parameters(self):
         check_parameters(self)
-        if self.learner is not None:
-            check_parameters(self.learner)
+        if self.trainer is not None:
+            check_parameters(self.trainer)
 
     def __sklearn_tags__(self):
         tags = copy_input_tags(super().__sklearn_tags__(), self.estimator)
@@ -506,7 +507,7 @@ class MetaSampler(BaseEstimator):
         """Write the sampler to a file, whole or not at all.
 
         The file holds the policy, the settings, the history and the summary. It does not hold the
-        base learner, nor a callable `scoring`: `summary_` keeps only their names.
+        base estimator, nor a callable `scoring`: `summary_` keeps only their names.
 
         Parameters
         ----------
@@ -524,10 +525,10 @@ class MetaSampler(BaseEstimator):
             "hidden_layer_sizes": self.policy_.hidden,
         }
         settings = _plain_entries({n: v for n, v in settings.items() if n not in _NOT_STORED})
-        name = type(self.learner).__name__
-        if name in _LEARNERS:
-            params = _plain_entries(self.learner.get_params())
-            settings["learner"] = {"name": name, "params": params}
+        name = type(self.trainer).__name__
+        if name in _TRAINERS:
+            params = _plain_entries(self.trainer.get_params())
+            settings["trainer"] = {"name": name, "params": params}
         content = {
             "settings": settings,
             "history": self.history_ if history else [],
@@ -552,9 +553,9 @@ class MetaSampler(BaseEstimator):
         """
         policy, content = read_sampler(find_sampler(path_or_name))
         settings = content["settings"]
-        learner = settings["learner"]
-        if learner is not None:
-            settings["learner"] = _LEARNERS[learner["name"]](**learner["params"])
+        trainer = settings["trainer"]
+        if trainer is not None:
+            settings["trainer"] = _TRAINERS[trainer["name"]](**trainer["params"])
         sampler = cls.from_policy(policy.actor, **settings)
         told = (content[name] for name in ("history", "n_updates", "summary"))
         return sampler._become(sampler.policy_, sampler.encoder_, *told)
@@ -628,13 +629,13 @@ class MetaSampler(BaseEstimator):
 
 
 def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `get_params` gave as far as it decides the result, with a default learner's."""
-    learner = SoftActorCritic() if params["learner"] is None else params["learner"]
-    settings = {f"learner__{name}": value for name, value in learner.get_params().items()}
+    """Return what `get_params` gave as far as it decides the result, with a default trainer's."""
+    trainer = SoftActorCritic() if params["trainer"] is None else params["trainer"]
+    settings = {f"trainer__{name}": value for name, value in trainer.get_params().items()}
     settings |= {
         name: value for name, value in params.items() if name.split("__")[0] != "estimator"
     }
-    settings["learner"] = type(learner).__name__
+    settings["trainer"] = type(trainer).__name__
     return {n: value for n, value in _plain_entries(settings).items() if n not in _NOT_STORED}
 
 

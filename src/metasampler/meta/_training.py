@@ -1,4 +1,4 @@
-"""Meta-training (Algorithm 3): tasks, and rounds of episodes after which a learner learns."""
+"""Meta-training (Algorithm 3): tasks, and rounds of episodes after which a trainer learns."""
 
 import os
 import warnings
@@ -26,7 +26,7 @@ from metasampler.growth import (
     make_draw,
     spread_action,
 )
-from metasampler.meta._learners import Assignment, Episode, Problem, SoftActorCritic
+from metasampler.meta._trainers import Assignment, Episode, Problem, SoftActorCritic
 from metasampler.policy import (
     GaussianPolicy,
     StateEncoder,
@@ -39,7 +39,7 @@ from metasampler.policy import (
 # Name and version in each checkpoint, and its bytes: a replay memory of millions of transitions.
 _FORMAT, _VERSION, _LARGEST = "metasampler.MetaTraining", 1, 1 << 30
 
-#: Names of the arrays that learners store.
+#: Names of the arrays that trainers store.
 _ARRAYS = (
     "policy|critics|target_critics|adam|memory|reward_factors|"
     "waiting_(tasks|states|actions|rewards)|tasks|scores|states"
@@ -183,9 +183,9 @@ class MetaTraining:
         settings = self.settings
         self.encoder = StateEncoder(settings.state, settings.n_bins)
         self.kind = self.encoder.action
-        default = settings.learner is None
-        self.learner: Any = SoftActorCritic() if default else clone(settings.learner)
-        self.learner.begin(
+        default = settings.trainer is None
+        self.trainer: Any = SoftActorCritic() if default else clone(settings.trainer)
+        self.trainer.begin(
             Problem(
                 self.encoder.size,
                 settings.hidden_layer_sizes,
@@ -200,29 +200,29 @@ class MetaTraining:
             n_members=settings.n_estimators,
             mu_min=settings.mu_min,
             sigma=settings.sigma,
-            score_on=self.learner.score_on,
+            score_on=self.trainer.score_on,
         )
 
     def run(self, callback, make_sampler: Callable[[], Any]) -> None:
-        """Play all rounds; an interrupt leaves what was learned by then in the learner."""
-        learner, n_jobs, verbose = self.learner, self.settings.n_jobs, self.settings.verbose
+        """Play all rounds; an interrupt leaves what was learned by then in the trainer."""
+        trainer, n_jobs, verbose = self.trainer, self.settings.n_jobs, self.settings.verbose
         in_processes = effective_n_jobs(n_jobs) > 1
         # One BLAS thread: the matrices are so small that a second one only costs. One pool: a
         # new one would send all tables again in every round.
         with (
             threadpool_limits(1, user_api="blas"),
             Parallel(n_jobs if in_processes else 1) as parallel,
-            progress_bar("Meta-training", learner.n_episodes, enabled=verbose > 0) as advance,
+            progress_bar("Meta-training", trainer.n_episodes, enabled=verbose > 0) as advance,
         ):
             if self.checkpoint is not None and self.checkpoint.exists():
                 self._restore(self.checkpoint)
                 advance("resumed", steps=len(self.history))
-            while self.n_rounds_done < learner.n_rounds and not self.stopped:
+            while self.n_rounds_done < trainer.n_rounds and not self.stopped:
                 n_before = len(self.history)
                 tasks = list(range(len(self.data)))
-                if learner.round_size < len(tasks):
+                if trainer.round_size < len(tasks):
                     tasks = self._dealt_tasks()
-                assignments = learner.plan(self.n_rounds_done, tasks)
+                assignments = trainer.plan(self.n_rounds_done, tasks)
                 jobs = map(self._job, assignments)
                 # Processes pay only where a round has several episodes.
                 if in_processes and len(assignments) > 1:
@@ -230,14 +230,14 @@ class MetaTraining:
                 else:
                     episodes = [self._play(*job) for job in jobs]
                 self._record(assignments, episodes)
-                learner.learn(assignments, episodes)
+                trainer.learn(assignments, episodes)
                 self.n_rounds_done += 1
                 recent = [entry["valid_score"] for entry in self.history[-WINDOW:]]
                 note = f"validation score {np.mean(recent):.3f}"
                 advance(note, steps=len(self.history) - n_before)
                 if callback is not None:
                     callback(TrainingProgress(self, self.history[n_before:], make_sampler))
-                finished = self.stopped or self.n_rounds_done == learner.n_rounds
+                finished = self.stopped or self.n_rounds_done == trainer.n_rounds
                 if self.checkpoint is not None and (
                     finished or self.n_rounds_done % self.checkpoint_every == 0
                 ):
@@ -245,8 +245,8 @@ class MetaTraining:
 
     def _dealt_tasks(self) -> list[int]:
         """Return the tasks of a round, as cards are dealt: each has its turn before one returns."""
-        n_tasks, size = len(self.data), self.learner.round_size
-        # Each deal has a stream of its own, below that of the learner: it serves nothing else.
+        n_tasks, size = len(self.data), self.trainer.round_size
+        # Each deal has a stream of its own, below that of the trainer: it serves nothing else.
         tasks = []
         for place in range(self.n_rounds_done * size, (self.n_rounds_done + 1) * size):
             deal, card = divmod(place, n_tasks)
@@ -307,13 +307,13 @@ class MetaTraining:
 
     def _store(self, path: Path) -> None:
         """Write the state, whole or not at all."""
-        facts, arrays = self.learner.get_state()
+        facts, arrays = self.trainer.get_state()
         content = {
             "origin": self.origin,
             "n_rounds_done": self.n_rounds_done,
             "history": self.history,
             "notes": self.notes,
-            "learner": facts,
+            "trainer": facts,
         }
         try:
             write_archive(path, {"format": _FORMAT, "version": _VERSION}, content, arrays)
@@ -346,7 +346,7 @@ class MetaTraining:
                     f"{'; '.join(differences)}."
                 )
             with naming_the_input(path, "checkpoint"):
-                self.learner.set_state(content["learner"], arrays)
+                self.trainer.set_state(content["trainer"], arrays)
                 self.n_rounds_done = int(content["n_rounds_done"])
                 self.history[:] = content["history"]
                 self.notes.update(content["notes"])
@@ -382,15 +382,15 @@ class TrainingProgress:
     """
 
     def __init__(self, training: MetaTraining, last_round: list[dict], sampler):
-        learner = training.learner
-        self.policy: GaussianPolicy = learner.policy
+        trainer = training.trainer
+        self.policy: GaussianPolicy = trainer.policy
         self.history = training.history
         self.last_round = last_round
         self.n_rounds_done = training.n_rounds_done
-        self.n_rounds: int = learner.n_rounds
+        self.n_rounds: int = trainer.n_rounds
         self.n_episodes_done = len(training.history)
-        self.n_episodes: int = learner.n_episodes
-        self.n_updates_done: int = learner.n_updates_done
+        self.n_episodes: int = trainer.n_episodes
+        self.n_updates_done: int = trainer.n_updates_done
         self.notes = training.notes
         self.stop = training.stop
         self.sampler = sampler

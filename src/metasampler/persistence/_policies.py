@@ -139,7 +139,7 @@ def _build_sampler(state: State) -> MetaSampler:
     vars(sampler).update(take_columns(state))
     # The settings at the time of the fit; those of now may have been changed.
     sampler._trained_with = state.where_true(
-        "_trained_with", lambda of: isinstance(of, dict) and {"learner", "state"} <= of.keys()
+        "_trained_with", lambda of: isinstance(of, dict) and {"trainer", "state"} <= of.keys()
     )
     # It checks that policy and states belong together.
     sampler._as_policy()
@@ -150,11 +150,11 @@ def _build_boosters(state: State) -> Boosters:
     return Boosters(state.text("recipe"))
 
 
-def _build_learner(kind: type) -> Callable[[State], Any]:
+def _build_trainer(kind: type) -> Callable[[State], Any]:
     def build(state: State) -> Any:
-        learner = build_parameters(state, kind)
-        check_parameters(learner)
-        return learner
+        trainer = build_parameters(state, kind)
+        check_parameters(trainer)
+        return trainer
 
     return build
 
@@ -175,7 +175,7 @@ POLICIES = [
     Kind("MetaSampler", MetaSampler, export_estimator, _build_sampler),
     Kind("Boosters", Boosters, export_estimator, _build_boosters),
     *(
-        Kind(kind.__name__, kind, export_estimator, _build_learner(kind))
+        Kind(kind.__name__, kind, export_estimator, _build_trainer(kind))
         for kind in (SoftActorCritic, FitToConstants)
     ),
 ]

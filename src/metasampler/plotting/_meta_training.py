@@ -42,8 +42,8 @@ class MetaTrainingDisplay:
     >>> from metasampler.meta import SoftActorCritic
     >>> from metasampler.plotting import MetaTrainingDisplay
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> learner = SoftActorCritic(n_random_steps=30, n_updates=60)
-    >>> sampler = MetaSampler(learner=learner, random_state=0).fit(X, y)
+    >>> trainer = SoftActorCritic(n_random_steps=30, n_updates=60)
+    >>> sampler = MetaSampler(trainer=trainer, random_state=0).fit(X, y)
     >>> display = MetaTrainingDisplay.from_sampler(sampler, window=5)
     >>> [line.get_label() for line in display.axes_[0].lines]
     ['train', 'valid']

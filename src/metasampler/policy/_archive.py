@@ -231,8 +231,8 @@ SAMPLER_SETTINGS: dict[str, list] = {
     "random_state": [None, Interval(Integral, 0, 2**32 - 1, closed="both")],
 }
 
-#: The same for the learners, by the name of their class.
-LEARNER_SETTINGS: dict[str, dict[str, list]] = {
+#: The same for the trainers, by the name of their class.
+TRAINER_SETTINGS: dict[str, dict[str, list]] = {
     "SoftActorCritic": {
         "gamma": [Interval(Real, 0, 1, closed="both")],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -270,7 +270,7 @@ _ENTRY: dict[str, type | tuple[type, ...]] = {
 def check_content(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a sampler file, or raise a ValueError.
 
-    Its ``settings`` then have a ``learner`` that is None or a dict of ``name`` and ``params``.
+    Its ``settings`` then have a ``trainer`` that is None or a dict of ``name`` and ``params``.
     """
     parts = {"settings": dict, "history": list, "summary": dict, "n_updates": int}
     for name, kind in parts.items():
@@ -281,19 +281,19 @@ def check_content(content: Mapping[str, Any]) -> dict[str, Any]:
     for number, entry in enumerate(content["history"]):
         _check_entry(number, entry)
     settings = dict(content["settings"])
-    learner = settings.pop("learner", None)
-    learner = None if learner is None else _check_learner(learner)
+    trainer = settings.pop("trainer", None)
+    trainer = None if trainer is None else _check_trainer(trainer)
     settings = _check_settings(settings, SAMPLER_SETTINGS, "MetaSampler")
-    return {**{name: content[name] for name in parts}, "settings": {**settings, "learner": learner}}
+    return {**{name: content[name] for name in parts}, "settings": {**settings, "trainer": trainer}}
 
 
-def _check_learner(learner: Any) -> dict[str, Any]:
-    if not isinstance(learner, dict) or learner.keys() != {"name", "params"}:
-        raise ValueError("its learner must have a name and params")
-    name, params = learner["name"], learner["params"]
-    if not isinstance(name, str) or name not in LEARNER_SETTINGS or not isinstance(params, dict):
-        raise ValueError(f"its learner must be one of {sorted(LEARNER_SETTINGS)}")
-    return {"name": name, "params": _check_settings(params, LEARNER_SETTINGS[name], name)}
+def _check_trainer(trainer: Any) -> dict[str, Any]:
+    if not isinstance(trainer, dict) or trainer.keys() != {"name", "params"}:
+        raise ValueError("its trainer must have a name and params")
+    name, params = trainer["name"], trainer["params"]
+    if not isinstance(name, str) or name not in TRAINER_SETTINGS or not isinstance(params, dict):
+        raise ValueError(f"its trainer must be one of {sorted(TRAINER_SETTINGS)}")
+    return {"name": name, "params": _check_settings(params, TRAINER_SETTINGS[name], name)}
 
 
 def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str) -> dict[str, Any]:

@@ -193,11 +193,11 @@ def _with_scores(model: TextModel, of_classes: dict) -> TextModel | None:
             truth = labels[rows] == label
             if not 0 < truth.sum() < len(truth):
                 continue
-            learner = LogisticRegression(class_weight="balanced", max_iter=200, tol=1e-3)
+            trainer = LogisticRegression(class_weight="balanced", max_iter=200, tol=1e-3)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                learner.fit(table[rows], truth, counts[rows])
-            scores[:, place, fold], offsets[place, fold] = learner.coef_[0], learner.intercept_[0]
+                trainer.fit(table[rows], truth, counts[rows])
+            scores[:, place, fold], offsets[place, fold] = trainer.coef_[0], trainer.intercept_[0]
     names = [str(label) for place, label in enumerate(some) if place in classes]
     model = replace(model, classes=names, scores=scores, offsets=offsets)
     found = model.numbers_of(texts)[:, -len(classes) :]

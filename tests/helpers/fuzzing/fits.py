@@ -194,7 +194,7 @@ META_PARAMETERS = {
     "state": ["all", "majority", "class-wise", "summary", "signal", "none", None, 3],
     "n_bins": [1, 2, 5, 100, 0, -1, 2.5, "five"],
     "hidden_layer_sizes": [(), (3,), (2, 2), [4], (0,), (-1,), (1.5,), "abc", None, 3],
-    "learner": [None, FitToConstants(n_sweeps=1, n_constants=3), "sac", SoftActorCritic, 3],
+    "trainer": [None, FitToConstants(n_sweeps=1, n_constants=3), "sac", SoftActorCritic, 3],
     "validation_fraction": [0.2, 0.5, 0.999, 1e-300, 0, 1, np.nan, "half", None],
     "train_ratio": [1.0, 0.5, 1e-3, 0, 1.5, np.nan, "all"],
     "scoring": PARAMETERS["scoring"],
@@ -215,9 +215,9 @@ def meta_cases(draw):
 def attempt_meta(case):
     """Meta-train, and choose by what was learned."""
     settings = {"n_estimators": 2, **case["settings"]}
-    # The default learner would take a minute.
-    if settings.get("learner") is None:
-        settings["learner"] = SoftActorCritic(n_random_steps=2, n_updates=2)
+    # The default trainer would take a minute.
+    if settings.get("trainer") is None:
+        settings["trainer"] = SoftActorCritic(n_random_steps=2, n_updates=2)
     options = {}
     if case["validation"] == "same":
         options = {"X_val": case["X"], "y_val": case["y"]}

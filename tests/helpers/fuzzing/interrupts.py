@@ -64,10 +64,10 @@ FITS = {
     "fitted before": lambda: _trees(n_estimators=4).fit(*_rows()),
     "bagging": lambda: UnderBaggingClassifier(n_estimators=10, n_jobs=2, random_state=0),
     "actor-critic": lambda: MetaSampler(
-        n_estimators=3, learner=SoftActorCritic(n_random_steps=10, n_updates=30), random_state=0
+        n_estimators=3, trainer=SoftActorCritic(n_random_steps=10, n_updates=30), random_state=0
     ),
     "constants": lambda: MetaSampler(
-        n_estimators=3, learner=FitToConstants(n_sweeps=2, n_constants=3), random_state=0
+        n_estimators=3, trainer=FitToConstants(n_sweeps=2, n_constants=3), random_state=0
     ),
 }
 

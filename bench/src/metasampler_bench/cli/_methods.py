@@ -19,13 +19,13 @@ def methods() -> None:
     table = Table(
         box=box.SIMPLE_HEAD,
         padding=(0, 1),
-        caption=f"Families: {letters}; - none. Base learner: whether it can be chosen. Sizes: one "
+        caption=f"Families: {letters}; - none. Base estimator: whether it can be set. Sizes: one "
         "fit gives the ensembles of all smaller sizes too (prefix), each size needs a fit of its "
         "own (each), or there is only one size (-). Extra: what to install, as in pip install "
         r'"metasampler-bench\[boosters]".',
         caption_justify="left",
     )
-    for column in ("name", "title", "family", "base learner", "sizes", "extra"):
+    for column in ("name", "title", "family", "base estimator", "sizes", "extra"):
         table.add_column(column, no_wrap=column != "title")
     for method in METHODS.values():
         sizes = "prefix" if method.prefix else "each" if method.sized else "-"
@@ -33,7 +33,7 @@ def methods() -> None:
             method.name,
             method.title,
             method.family,
-            "yes" if method.uses_base_learner else "-",
+            "yes" if method.uses_base_estimator else "-",
             sizes,
             method.requires or "-",
         )

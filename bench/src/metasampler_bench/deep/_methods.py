@@ -45,7 +45,7 @@ def deep_methods() -> Iterator[Method]:
             make,
             all_rows,
             _REFERENCES[weighting],
-            uses_base_learner=False,
+            uses_base_estimator=False,
             sized=False,
             uses_validation=True,
             requires="deep",

@@ -90,7 +90,7 @@ class BaseBoosting(BaseEnsemble):
         """Return the weights by which a member is judged, and from which the next follow."""
         return weights
 
-    # The base learner is checked in fit, with a message of its own.
+    # The base estimator is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
         """Boost the ensemble.
@@ -108,11 +108,11 @@ class BaseBoosting(BaseEnsemble):
         self : object
             The fitted ensemble.
         """
-        estimator = resolve_estimator(self._base_learner())
+        estimator = resolve_estimator(self._base_estimator())
         if weight_argument(estimator) is None:
             raise ValueError(
                 f"estimator={estimator!r} cannot be boosted: its fit takes no sample_weight. Use "
-                "another base learner, or an ensemble that does not weigh rows."
+                "another base estimator, or an ensemble that does not weigh rows."
             )
         streams = RandomStreams.from_random_state(self.random_state)
         data = make_growth_data(
@@ -128,17 +128,17 @@ class BaseBoosting(BaseEnsemble):
         )
         self._check_features(X, reset=True)
         categories = data.form.categorical_features
-        learner = make_adapters(
+        adapter = make_adapters(
             estimator, data.tables, data.n_classes, self.n_jobs, 0.0, categories
         ).of(0)
-        self._boost(data, learner, streams)
+        self._boost(data, adapter, streams)
         self.estimator_ = estimator
         self._form = data.form
         self.classes_ = data.classes
         self.minority_class_ = data.classes[data.minority]
         return self
 
-    def _boost(self, data: MemoryRows, learner: Adapter, streams: RandomStreams) -> None:
+    def _boost(self, data: MemoryRows, adapter: Adapter, streams: RandomStreams) -> None:
         """Add members until there are enough, or one is perfect or no better than chance."""
         n_classes = data.n_classes
         is_real = self.algorithm == "SAMME.R"
@@ -154,11 +154,11 @@ class BaseBoosting(BaseEnsemble):
             for number in range(self.n_estimators):
                 training = make_rows(number, weights)
                 seed = streams.integer(Stream.MEMBER, number)
-                # Mean weight 1: a regularised learner then sees as many rows as there are.
+                # Mean weight 1: a regularised adapter then sees as many rows as there are.
                 scaled = training.weights * (len(training.weights) / training.weights.sum())
-                member = learner.fit(training.X, training.codes, training.rows, seed, scaled)
+                member = adapter.fit(training.X, training.codes, training.rows, seed, scaled)
 
-                votes = self._votes(learner, member, data.tables[0])
+                votes = self._votes(adapter, member, data.tables[0])
                 correct = _winners(votes) == data.codes
                 weights = self._judged(data, weights)
                 error = float(weights[~correct].sum())
@@ -200,11 +200,11 @@ class BaseBoosting(BaseEnsemble):
         if subsets:
             self.estimators_samples_ = subsets
 
-    def _votes(self, learner: Adapter, member, X) -> np.ndarray:
+    def _votes(self, adapter: Adapter, member, X) -> np.ndarray:
         """Return a member's votes before its weight; two classes need those for class 1 only."""
-        n_classes = learner.n_classes
+        n_classes = adapter.n_classes
         proba = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
-        learner.add(member, X, [(slice(None), proba, 0.0)])
+        adapter.add(member, X, [(slice(None), proba, 0.0)])
         if self.algorithm == "SAMME":
             if n_classes == 2:
                 return np.where(proba > 0.5, 1.0, -1.0)
@@ -222,10 +222,10 @@ class BaseBoosting(BaseEnsemble):
 
     def _staged_totals(self, X, *, soft_leaves=True):
         n_classes = len(self.classes_)
-        learner = make_adapters(self.estimator_, [X], n_classes, self.n_jobs).of(0)
+        adapter = make_adapters(self.estimator_, [X], n_classes, self.n_jobs).of(0)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
         for member, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-            total += weight * self._votes(learner, member, X)
+            total += weight * self._votes(adapter, member, X)
             yield total
 
     def _mean_votes(self, total: np.ndarray, n_members: int) -> np.ndarray:

@@ -16,7 +16,7 @@ _TEXTS = {
         """,
     "weighted_estimator": """
         estimator : classifier with `predict_proba`, default=None
-            The base learner; None means {default}. Its `fit` must take `sample_weight`. Members
+            The base estimator; None means {default}. Its `fit` must take `sample_weight`. Members
             are trained on class numbers 0, 1, ..., the positions in `classes_`.
         """,
     "k_neighbors": """

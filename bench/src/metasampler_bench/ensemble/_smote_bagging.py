@@ -37,7 +37,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
     Parameters
     ----------
     estimator : classifier with `predict_proba`, default=None
-        The base learner; None means a :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
+        The base estimator; None means a :class:`~sklearn.tree.DecisionTreeClassifier`. Members are
         trained on class numbers 0, 1, ..., the positions in `classes_`.
 
     {n_estimators}
@@ -115,7 +115,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         self.random_state = random_state
         self.verbose = verbose
 
-    # The base learner is checked in fit, with a message of its own.
+    # The base estimator is checked in fit, with a message of its own.
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Fit the members.
@@ -129,7 +129,7 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         self : object
             The fitted ensemble.
         """
-        estimator = resolve_estimator(self._base_learner())
+        estimator = resolve_estimator(self._base_estimator())
         streams = RandomStreams.from_random_state(self.random_state)
         data = make_growth_data(
             self._fit_table(X, estimator),
@@ -148,9 +148,9 @@ class SMOTEBaggingClassifier(NumericRowsMixin):
         smaller = np.flatnonzero(sizes < sizes.max())
         smote = Smote(data, smaller, self.k_neighbors)
 
-        learner = make_adapters(estimator, data.tables, data.n_classes).of(0)
+        adapter = make_adapters(estimator, data.tables, data.n_classes).of(0)
         n_jobs = min(effective_n_jobs(self.n_jobs), self.n_estimators)
-        prefer = "threads" if learner.fits_in_threads else "processes"
+        prefer = "threads" if adapter.fits_in_threads else "processes"
         parallel = Parallel(n_jobs, prefer=prefer, return_as="generator")
         self.estimators_, self.estimators_samples_, self.n_training_rows_ = [], [], []
         with self._progress("Bagging", self.n_estimators) as advance:
@@ -188,8 +188,8 @@ def _fit_member(estimator, data, smote, rate, streams, number):
         real, counts = np.unique(rows, return_counts=True)
         n_synthetic = sum(len(part) for part in synthetic)
         weights = np.concatenate([counts, np.ones(n_synthetic)])
-    learner = make_adapters(estimator, [X], data.n_classes).of(0)
-    member = learner.fit(
+    adapter = make_adapters(estimator, [X], data.n_classes).of(0)
+    member = adapter.fit(
         np.concatenate([X[real], *synthetic]),
         np.concatenate([codes[real], *synthetic_codes]),
         None,

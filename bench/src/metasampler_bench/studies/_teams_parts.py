@@ -89,18 +89,18 @@ class Pieces:
         self.X_test = self.data.form(X_test)
         scout = _RECIPE.scout(self.table.shape[1])
         categories = self.data.form.categorical_features
-        self.learner: Any = make_adapters(scout, [self.table], 2, None, 0.0, categories).of(0)
+        self.adapter: Any = make_adapters(scout, [self.table], 2, None, 0.0, categories).of(0)
         # Binned once for all teams, as in a fit.
-        self.learner.prepare(self.table, self.data.codes)
+        self.adapter.prepare(self.table, self.data.codes)
 
     def scouts(self, recipe: Recipe = _RECIPE, n_rounds: int | None = None) -> Grown:
         """Grow scouts; with ``n_rounds`` they are as long as that."""
         scout = recipe.scout(self.table.shape[1])
         if n_rounds is not None:
             scout.set_params(n_estimators=n_rounds)
-        learner = self.learner.alike(scout)
-        learner.doubles_after = recipe.doubles_after
-        return self._grow(0, self.data.for_team(np.inf), learner, None, recipe.n_scouts)
+        adapter = self.adapter.alike(scout)
+        adapter.doubles_after = recipe.doubles_after
+        return self._grow(0, self.data.for_team(np.inf), adapter, None, recipe.n_scouts)
 
     def boosters(
         self,
@@ -110,9 +110,9 @@ class Pieces:
         recipe: Recipe = _RECIPE,
     ) -> Grown:
         """Grow boosters by the default's sampler or by a constant mu; None draws uniformly."""
-        learner = self.learner.alike(recipe.booster(signal))
-        learner.signal = signal
-        return self._grow(1, self.data.for_team(ratio), learner, mu, recipe.n_boosters)
+        adapter = self.adapter.alike(recipe.booster(signal))
+        adapter.signal = signal
+        return self._grow(1, self.data.for_team(ratio), adapter, mu, recipe.n_boosters)
 
     def trees(self, signal: float, mu: float | None, recipe: Recipe = _RECIPE) -> Grown:
         """Grow trees by a constant mu; None draws uniformly."""
@@ -120,8 +120,8 @@ class Pieces:
 
     def _grow_trees(self, number: int, kinds: list[Any], mu: float | None, n_trees: int) -> Grown:
         data = self.data.for_team(1.0, trees=True)
-        learner = make_adapters(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
-        return self._grow(number, data, learner, mu, n_trees)
+        adapter = make_adapters(kinds, data.tables, 2, None, resolve_leaf_smoothing("auto", kinds))
+        return self._grow(number, data, adapter, mu, n_trees)
 
     def default(self, recipe: Recipe = _RECIPE) -> list[Grown]:
         """Grow the teams as a fit does: sharp trees join them where positives are few."""
@@ -164,10 +164,10 @@ class Pieces:
         return twin
 
     def _grow(
-        self, number: int, data: MemoryRows, learner: Any, mu: float | str | None, n_members: int
+        self, number: int, data: MemoryRows, adapter: Any, mu: float | str | None, n_members: int
     ) -> Grown:
         start = time.process_time()
-        growth = Growth(data, learner, self.seeds[number])
+        growth = Growth(data, adapter, self.seeds[number])
         policy: Any = None
         if isinstance(mu, str):
             policy = load_policy(mu)
@@ -179,8 +179,8 @@ class Pieces:
         X = self.X_test if data.table_maker is None else data.table_maker(self.X_test)
         total = np.zeros(X.shape[0])
         for k, member in enumerate(growth.members):
-            learner.of(k).add_scores(member, X, total)
-        return Grown(growth, running_mean(total, n_members, learner.leaf_smoothing), cpu)
+            adapter.of(k).add_scores(member, X, total)
+        return Grown(growth, running_mean(total, n_members, adapter.leaf_smoothing), cpu)
 
 
 def blended(teams: Sequence[Grown]) -> NDArray[Any]:

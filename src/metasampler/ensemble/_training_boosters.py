@@ -41,7 +41,7 @@ class Boosters(BaseEstimator):
     ...     n_estimators=3,
     ...     state="signal",
     ...     hidden_layer_sizes=(),
-    ...     learner=FitToConstants(n_sweeps=1, n_constants=3),
+    ...     trainer=FitToConstants(n_sweeps=1, n_constants=3),
     ...     random_state=0,
     ... ).fit(X, y)
     >>> 0 <= sampler.choose([0.3]) <= 6

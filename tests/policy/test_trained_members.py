@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler import MesaClassifier, MetaSampler
 from metasampler.ensemble.teams import Boosters
-from metasampler.policy import ConstantPolicy, warn_of_other_kind
-from metasampler.policy._kinds import kind_of_members
+from metasampler.policy import ConstantPolicy, warn_of_other_members
+from metasampler.policy._trained_members import type_of_members
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from metasampler.policy._kinds import kind_of_members
     ],
 )
 def test_kinds(estimator, kind):
-    assert kind_of_members(estimator) == kind
+    assert type_of_members(estimator) == kind
 
 
 def test_another_kind_warns_once(for_teams):
@@ -44,4 +44,4 @@ def test_the_same_kind_does_not(imbalanced):
         warnings.simplefilter("error")
         MesaClassifier(tree, 3, meta_sampler="mammography", random_state=0).fit(*imbalanced)
         # Of a constant nobody can say what it was trained with.
-        warn_of_other_kind(ConstantPolicy(0.5), LogisticRegression())
+        warn_of_other_members(ConstantPolicy(0.5), LogisticRegression())

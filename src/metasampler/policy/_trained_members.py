@@ -11,10 +11,10 @@ _KINDS = {
 }
 
 
-def kind_of_members(estimator) -> str:
+def type_of_members(estimator) -> str:
     """Return the kind of members: "trees", "boosters", or the names of their classes.
 
-    A base learner may also be given by how it prints, as the summary of a sampler has it.
+    A base estimator may also be given by how it prints, as the summary of a sampler has it.
     """
     text = estimator if isinstance(estimator, str) else repr(estimator)
     # A pipeline is what its last step is.
@@ -30,7 +30,7 @@ def kind_of_members(estimator) -> str:
     return " and ".join(kinds) or text
 
 
-def warn_of_other_kind(policy, estimator) -> None:
+def warn_of_other_members(policy, estimator) -> None:
     """Warn if a sampler was meta-trained with other members than those it is to draw rows for.
 
     A policy without a summary of its training is not judged.
@@ -39,7 +39,7 @@ def warn_of_other_kind(policy, estimator) -> None:
     trained = summary.get("estimator") if isinstance(summary, dict) else None
     if not trained:
         return
-    learned, members = kind_of_members(trained), kind_of_members(estimator)
+    learned, members = type_of_members(trained), type_of_members(estimator)
     if learned != members:
         warnings.warn(
             f"This sampler was meta-trained with {learned}, and the members are {members}: what "

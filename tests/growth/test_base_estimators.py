@@ -16,14 +16,14 @@ from metasampler.growth import (
     GaussianDraw,
     Growth,
     RandomStreams,
-    kinds_of,
+    estimators_of,
     make_adapters,
     make_growth_data,
     resolve_estimator,
-    resolve_kinds,
+    resolve_estimators,
     resolve_leaf_smoothing,
 )
-from metasampler.growth._kinds import unfitted_form
+from metasampler.growth._base_estimators import unfitted_form
 from metasampler.growth._tree_adapter import TreeAdapter
 
 TREE, BAYES = DecisionTreeClassifier(), GaussianNB()
@@ -41,41 +41,41 @@ def start(X, y, estimator, *, leaf_smoothing=0.0, weights=None, **options):
         scoring="average_precision",
         streams=streams,
     )
-    learner = make_adapters(estimator, data.tables, data.n_classes, leaf_smoothing=leaf_smoothing)
-    return Growth(data, learner, streams, **options)
+    adapter = make_adapters(estimator, data.tables, data.n_classes, leaf_smoothing=leaf_smoothing)
+    return Growth(data, adapter, streams, **options)
 
 
 @given(n_kinds=st.integers(1, 5), number=st.integers(0, 30))
 def test_kinds_alternate(n_kinds, number):
     kinds = [DecisionTreeClassifier(max_depth=depth + 1) for depth in range(n_kinds)]
-    learner = make_adapters(kinds, [np.zeros((4, 2))], 2)
-    assert type(learner) is Adapters
-    assert learner.estimator == kinds
-    assert learner.of(number).estimator is kinds[number % n_kinds]
+    adapter = make_adapters(kinds, [np.zeros((4, 2))], 2)
+    assert type(adapter) is Adapters
+    assert adapter.estimator == kinds
+    assert adapter.of(number).estimator is kinds[number % n_kinds]
 
 
-def test_one_base_learner_is_the_learner_of_all_members():
-    learner = make_adapters(BAYES, [np.zeros((4, 2))], 2)
-    assert type(learner.of(0)) is Adapter
-    assert learner.of(0) is learner.of(7)
-    assert learner.estimator is BAYES
+def test_one_base_estimator_is_that_of_all_members():
+    adapter = make_adapters(BAYES, [np.zeros((4, 2))], 2)
+    assert type(adapter.of(0)) is Adapter
+    assert adapter.of(0) is adapter.of(7)
+    assert adapter.estimator is BAYES
 
 
 def test_trees_are_quick_where_all_kinds_are_trees():
     X = np.zeros((4, 2), dtype=np.float32)
-    learner = make_adapters([TREE, ExtraTreeClassifier()], [X], 2)
-    assert [type(part) for part in learner.adapters] == [TreeAdapter, TreeAdapter]
-    assert learner.fits_in_threads
+    adapter = make_adapters([TREE, ExtraTreeClassifier()], [X], 2)
+    assert [type(part) for part in adapter.adapters] == [TreeAdapter, TreeAdapter]
+    assert adapter.fits_in_threads
     # Beside others nobody has looked for infinite numbers in the rows.
-    learner = make_adapters([TREE, BAYES], [X], 2)
-    assert [type(part) for part in learner.adapters] == [Adapter, Adapter]
-    assert not learner.fits_in_threads
+    adapter = make_adapters([TREE, BAYES], [X], 2)
+    assert [type(part) for part in adapter.adapters] == [Adapter, Adapter]
+    assert not adapter.fits_in_threads
 
 
 def test_copies_have_the_same_settings():
     X = np.zeros((4, 2), dtype=np.float32)
-    learner = make_adapters([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)
-    for mine in learner.adapters:
+    adapter = make_adapters([TREE, ExtraTreeClassifier()], [X], 2, 1, 2.0)
+    for mine in adapter.adapters:
         other = mine.own_copy()
         assert mine is not other
         assert mine.estimator is other.estimator
@@ -102,20 +102,20 @@ def test_leaves_are_smoothed_where_a_kind_has_them(kinds, auto):
 
 
 def test_only_kinds_with_leaves_smooth():
-    learner = make_adapters([TREE, BAYES], [np.zeros((4, 2))], 2, leaf_smoothing=2.0)
-    assert [part.leaf_smoothing for part in learner.adapters] == [2.0, 0.0]
-    assert learner.leaf_smoothing == 2.0
+    adapter = make_adapters([TREE, BAYES], [np.zeros((4, 2))], 2, leaf_smoothing=2.0)
+    assert [part.leaf_smoothing for part in adapter.adapters] == [2.0, 0.0]
+    assert adapter.leaf_smoothing == 2.0
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_members_without_leaves_add_the_same_to_both_sums(n_classes):
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(90, 3)), np.arange(90) % n_classes
-    learner = make_adapters([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
-    member = learner.of(1).fit(X, codes, None, 0)
+    adapter = make_adapters([TREE, BAYES], [X], n_classes, leaf_smoothing=1.0)
+    member = adapter.of(1).fit(X, codes, None, 0)
     total, smooth, scores = np.zeros((3, 90) if n_classes == 2 else (3, 90, n_classes))
-    learner.of(1).add(member, X, [(slice(None), total, 0.0), (slice(None), smooth, 1.0)])
-    learner.of(1).add_scores(member, X, scores)
+    adapter.of(1).add(member, X, [(slice(None), total, 0.0), (slice(None), smooth, 1.0)])
+    adapter.of(1).add_scores(member, X, scores)
     proba = member.predict_proba(X)
     for added in (total, smooth, scores):
         np.testing.assert_array_equal(added, proba[:, 1] if n_classes == 2 else proba)
@@ -199,13 +199,13 @@ def test_tables_are_converted_only_where_all_kinds_are_trees():
 def test_kinds():
     tree, bayes = DecisionTreeClassifier(), GaussianNB()
     given_kinds = [tree, bayes]
-    resolved = resolve_kinds(given_kinds)
+    resolved = resolve_estimators(given_kinds)
     assert resolved == given_kinds
     assert resolved is not given_kinds
-    assert kinds_of(resolved) == given_kinds
-    assert resolve_kinds(tree) is resolve_estimator(tree) is tree
-    assert kinds_of(tree) == [tree]
-    assert type(resolve_kinds(None)) is type(resolve_estimator(None)) is DecisionTreeClassifier
+    assert estimators_of(resolved) == given_kinds
+    assert resolve_estimators(tree) is resolve_estimator(tree) is tree
+    assert estimators_of(tree) == [tree]
+    assert type(resolve_estimators(None)) is type(resolve_estimator(None)) is DecisionTreeClassifier
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_kinds():
 )
 def test_kinds_that_cannot_be_members(estimator, error, words):
     with pytest.raises(error, match=words):
-        resolve_kinds(estimator)
+        resolve_estimators(estimator)
 
 
 @pytest.mark.parametrize("estimator", [[TREE], [], (TREE, BAYES)], ids=repr)

@@ -19,12 +19,12 @@ _FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 _LAPLACE = 1.0
 
 
-def kinds_of(estimator) -> list:
+def estimators_of(estimator) -> list:
     """Return the kinds of members: the entries of a list, or the one base estimator there is."""
     return list(estimator) if isinstance(estimator, list) else [estimator]
 
 
-def resolve_kinds(estimator):
+def resolve_estimators(estimator):
     """Return the base estimator, or the list of them, if they can serve as members."""
     if not isinstance(estimator, list):
         return resolve_estimator(estimator, ", or a list of them; got a tuple.")
@@ -70,7 +70,7 @@ def copy_input_tags(tags, estimator):
 
     None stands for trees.
     """
-    kinds = kinds_of(DecisionTreeClassifier() if estimator is None else estimator)
+    kinds = estimators_of(DecisionTreeClassifier() if estimator is None else estimator)
     members = [get_tags(kind).input_tags for kind in kinds]
     tags.input_tags.sparse = all(member.sparse for member in members)
     tags.input_tags.allow_nan = all(member.allow_nan for member in members)
@@ -102,7 +102,7 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
 
     Of several kinds one with leaves is enough: the others answer as they are.
     """
-    any_leaves = any(has_leaves(kind) for kind in kinds_of(estimator))
+    any_leaves = any(has_leaves(kind) for kind in estimators_of(estimator))
     if isinstance(smoothing, str):
         return _LAPLACE if any_leaves else 0.0
     if smoothing and not any_leaves:
@@ -124,7 +124,7 @@ def unfitted_form(estimator, X=None) -> TableForm:
     what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
     alternate, one table serves all: the trees convert its rows themselves, to the same trees.
     """
-    kinds = kinds_of(estimator)
+    kinds = estimators_of(estimator)
     if all(map(is_plain_tree, kinds)):
         allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
         return TableForm("float32", allow_nan=allow_nan)

@@ -1,4 +1,4 @@
-"""The learners: what they have in common, and the paper's one, soft actor-critic."""
+"""The trainers: what they have in common, and the paper's one, soft actor-critic."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from metasampler.meta._sac import SAC
-from metasampler.policy import LEARNER_SETTINGS, GaussianPolicy
+from metasampler.policy import TRAINER_SETTINGS, GaussianPolicy
 
 #: Arrays of the episodes whose rewards have no scale yet.
 _WAITING = ("waiting_tasks", "waiting_states", "waiting_actions", "waiting_rewards")
@@ -41,7 +41,7 @@ class Episode(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Describe to a learner what it has to learn."""
+    """Describe to a trainer what it has to learn."""
 
     state_size: int
     #: Widths of the policy's hidden layers.
@@ -56,7 +56,7 @@ class Problem(NamedTuple):
         return GaussianPolicy(self.state_size, self.hidden, rng=self.rng)
 
 
-class Learner(BaseEstimator):
+class Trainer(BaseEstimator):
     """Say which episodes a round has, and make a better policy of them.
 
     A training begins a clone. In every round it asks it to `plan` episodes and then to `learn`.
@@ -83,7 +83,7 @@ class Learner(BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class SoftActorCritic(Learner):
+class SoftActorCritic(Trainer):
     """Learn by soft actor-critic, as in the paper (Algorithm 3).
 
     In a round one episode is played on each task, by draws from the policy. Then there are as many
@@ -130,12 +130,12 @@ class SoftActorCritic(Learner):
     >>> from sklearn.datasets import make_classification
     >>> from metasampler.meta import MetaSampler, SoftActorCritic
     >>> X, y = make_classification(600, weights=[0.9], random_state=0)
-    >>> learner = SoftActorCritic(n_random_steps=18, n_updates=18, alpha=0.2)
-    >>> MetaSampler(learner=learner, random_state=0).fit(X, y).n_updates_
+    >>> trainer = SoftActorCritic(n_random_steps=18, n_updates=18, alpha=0.2)
+    >>> MetaSampler(trainer=trainer, random_state=0).fit(X, y).n_updates_
     18
     """
 
-    _parameter_constraints = LEARNER_SETTINGS["SoftActorCritic"]
+    _parameter_constraints = TRAINER_SETTINGS["SoftActorCritic"]
 
     _: KW_ONLY
     gamma: float = 0.99
