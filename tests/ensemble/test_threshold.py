@@ -200,7 +200,7 @@ def test_many_classes(three_classes):
     np.testing.assert_array_equal(usual.predict(X), usual.classes_[proba.argmax(axis=1)])
     balanced = tree_mesa(n_estimators=10, random_state=0).fit(X, y)
     assert np.sum(balanced.predict(X) == "one") >= np.sum(usual.predict(X) == "one")
-    with pytest.raises(ValueError, match="'f1' is for two classes, y has 3"):
+    with pytest.raises(ValueError, match="threshold='f1': for 3 classes"):
         tree_mesa(threshold="f1").fit(X, y)
 
 
