@@ -501,10 +501,10 @@ def test_fit_says_what_to_expect(run, imbalanced, claims):
     clf = MesaClassifier(n_estimators=4, threshold=("recall", 0.8), random_state=0).fit(X, y)
     low, high = clf.expected_recall_interval_
     expected = f"expect a recall of {clf.expected_recall_:.0%} ({low:.0%} to {high:.0%})"
-    assert expected in _promise(clf)
+    assert expected in _promise(clf, None, None, per_day=False)
     # Nothing is expected where no rows were held out.
     clf.set_params(validation_fraction=None, threshold="balanced").fit(X, y)
-    assert "expect" not in _promise(clf)
+    assert "expect" not in _promise(clf, None, None, per_day=False)
 
 
 def test_classes_may_be_numbers_that_no_integer_holds(run, tmp_path):

@@ -70,7 +70,7 @@ def test_fit_judges_new_customers_on_later_days(folder):
     assert "3 folds, no group in two of them, older rows before newer ones" in text
     assert "`metasampler predict` calls the 5 most probable rows of each day." in text
     assert re.search(r"On \d+ days that were held out \d+% of these \(\d+% to \d+%\)", text)
-    facts = load_facts(folder / "model.skops")
+    facts = load_facts(folder / "model.mesa")
     assert (facts["n_called"], facts["per_day"], facts["time"]) == (5, True, "when")
     assert "customer" not in facts["column_kinds"]
     assert "when" not in facts["column_kinds"]
@@ -78,7 +78,7 @@ def test_fit_judges_new_customers_on_later_days(folder):
 
 @pytest.mark.parametrize("chunk_rows", [100_000, 137])
 def test_predict_calls_as_many_rows_each_day(folder, chunk_rows):
-    text = invoke(folder, "predict", "model.skops", "april.csv", "--chunk-rows", chunk_rows)
+    text = invoke(folder, "predict", "model.mesa", "april.csv", "--chunk-rows", chunk_rows)
     assert "150 of them called 'yes'" in text
     assert "Alarms per day, over 30 days: 5 in the middle, 5 at least, 5 at most." in text
     scores = pd.read_csv(folder / "scores.csv")
@@ -95,17 +95,17 @@ def test_predict_calls_as_many_rows_each_day(folder, chunk_rows):
 
 
 def test_another_threshold_still_counts_alarms_per_day(folder):
-    text = invoke(folder, "predict", "model.skops", "april.csv", "--threshold", "recall=0.8")
+    text = invoke(folder, "predict", "model.mesa", "april.csv", "--threshold", "recall=0.8")
     assert re.search(r"Alarms per day, over 30 days: \d+ in the middle", text)
-    text = invoke(folder, "predict", "model.skops", "april.csv", "--threshold", "top=200/day")
+    text = invoke(folder, "predict", "model.mesa", "april.csv", "--threshold", "top=200/day")
     assert "30 of the days have fewer than 200 rows" in text
 
 
 def test_what_it_expects_is_kept_for_new_customers(folder):
-    options = ("--threshold", "recall=0.8", "--folds", "3", "--output", "recall.skops")
+    options = ("--threshold", "recall=0.8", "--folds", "3", "--output", "recall.mesa")
     invoke(folder, "fit", "quarter.csv", *FIT, *options)
-    clf = load_model(folder / "recall.skops")[-1]
-    invoke(folder, "predict", "recall.skops", "new.csv", "--output", "new-scores.csv")
+    clf = load_model(folder / "recall.mesa")[-1]
+    invoke(folder, "predict", "recall.mesa", "new.csv", "--output", "new-scores.csv")
     truth = pd.read_csv(folder / "new.csv")["fraud"] == "yes"
     called = pd.read_csv(folder / "new-scores.csv")["decision"] == "yes"
     assert called[truth].mean() == pytest.approx(clf.expected_recall_, abs=0.08)
@@ -113,19 +113,19 @@ def test_what_it_expects_is_kept_for_new_customers(folder):
 
 
 def test_drift_and_report(folder):
-    text = invoke(folder, "drift", "model.skops", "may.csv", "--check", code=3)
+    text = invoke(folder, "drift", "model.mesa", "may.csv", "--check", code=3)
     assert "amount" in text
     assert "'kiosk'" in text
-    invoke(folder, "drift", "model.skops", "april.csv", "--check")
+    invoke(folder, "drift", "model.mesa", "april.csv", "--check")
     options = ("--target", "fraud", "--repeats", "0", "--output", "page.html")
-    invoke(folder, "report", "model.skops", "may.csv", *options)
+    invoke(folder, "report", "model.mesa", "may.csv", *options)
     page = (folder / "page.html").read_text()
     assert "Since the fit" in page
     assert "kiosk" in page
 
 
 def test_without_folds_the_fit_itself_splits(folder):
-    options = ("--folds", "0", "--output", "none.skops", "--threshold", "recall=0.7")
+    options = ("--folds", "0", "--output", "none.mesa", "--threshold", "recall=0.7")
     text = invoke(folder, "fit", "quarter.csv", *FIT, *options)
     assert "expect a recall of" in text
 
@@ -151,9 +151,9 @@ def test_what_is_missing_is_said(folder):
     text = invoke(folder, *fit, "--time", "when", "--threshold", "top=900/day", code=2)
     assert "would call every row" in text
     pd.read_csv(folder / "april.csv").drop(columns="when").to_csv(folder / "no.csv", index=False)
-    text = invoke(folder, "predict", "model.skops", "no.csv", code=2)
+    text = invoke(folder, "predict", "model.mesa", "no.csv", code=2)
     assert "no.csv lacks 'when', that of the fit" in text
-    text = invoke(folder, "predict", "model.skops", "no.csv", "--time", "wen", code=2)
+    text = invoke(folder, "predict", "model.mesa", "no.csv", "--time", "wen", code=2)
     assert "no.csv has no column 'wen'" in text
 
 
