@@ -404,6 +404,25 @@ def test_columns_with_names_of_several_levels_come_back(numbers, tmp_path):
     comes_back(small("UnderBaggingClassifier").fit(frame, y), frame, tmp_path / "m.mesa")
 
 
+def test_columns_in_another_order_are_read_by_name_after_loading(table, numbers, tmp_path):
+    for frame, y in (table, (pd.DataFrame(numbers[0]).add_prefix("x"), numbers[1])):
+        clf = small("UnderBaggingClassifier").fit(frame, y)
+        save_model(clf, path := tmp_path / f"{len(frame)}.mesa")
+        loaded = load_model(path)
+        assert loaded._form.names == list(frame.columns)
+        turned = frame[frame.columns[::-1]]
+        np.testing.assert_array_equal(loaded.predict_proba(turned), clf.predict_proba(frame))
+
+
+@pytest.mark.parametrize("names", [None, ["a"], ["a"] * 20, []])
+def test_names_of_other_columns_are_refused(names, numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0]).add_prefix("x")
+    clf = small("UnderBaggingClassifier").fit(frame, numbers[1])
+    clf._form.names = names
+    with pytest.raises(TypeError, match=r"_form\.names"):
+        save_model(clf, tmp_path / "model.mesa")
+
+
 def test_texts_that_are_not_unicode_are_refused(numbers, tmp_path):
     X, y = numbers
     clf = small("UnderBaggingClassifier").fit(X, np.where(y, "a\ud800", "b"))

@@ -272,6 +272,8 @@ def _build_fitted(ensemble: Any, state: State) -> None:
     ensemble.class_counts_ = state.array("class_counts_", "iu", "c", low=0)
     ensemble._form = form = state.made("_form", TableForm)
     width = width_of(form, n_columns)
+    if form.names is not None and len(form.names) != n_columns:
+        raise state.refuse("_form", form.names)
     for encoder in (form.encoder, form._of_numbers):
         if encoder is not None and len(encoder.columns_) != n_columns:
             raise state.refuse("_form", encoder)

@@ -56,6 +56,13 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, Hashable) and is_plain(value)
 
 
+def _are_names(value: Any) -> bool:
+    """Return whether these can be the names of all columns, or None, as those of an array."""
+    if value is None:
+        return True
+    return type(value) is list and all(map(_is_name, value)) and len(set(value)) == len(value) > 0
+
+
 def _different_texts(state: State, name: str, most: int) -> list[str]:
     texts = state.list(name, _is_text, most)
     if len(set(texts)) != len(texts):
@@ -165,6 +172,11 @@ def _build_form(state: State) -> TableForm:
     for each in (encoder, form._of_numbers):
         if each is not None and not hasattr(each, "columns_"):
             raise state.refuse("encoder", each)
+    form.names = names = state.where_true("names", _are_names)
+    # Who reads columns by name reads those of the training frame.
+    for each in (encoder, form._of_numbers):
+        if each is not None and (names is None or set(each.columns_) != set(names)):
+            raise state.refuse("names", names)
     places = [] if encoder is None else encoder.categorical_features_
     form.names = state.where_true(
         "names", lambda of: of is None or (type(of) is list and all(map(_is_name, of)))
