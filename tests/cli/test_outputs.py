@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from full_disk import full_disk
 from sklearn.datasets import make_classification
+from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, save_model
+from metasampler.cli import app
 from metasampler.report import make_report
 
 COMMANDS = {
@@ -130,3 +132,17 @@ def test_a_report_is_replaced_whole_or_not_at_all(made, tmp_path):
         page.save(path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("name", ["fit", "predict"])
+def test_a_full_disk_is_said_once(name, made, tmp_path, monkeypatch):
+    monkeypatch.chdir(made)
+    words = list(COMMANDS[name])
+    place = words.index("--output") + 1
+    output = words[place] = str(tmp_path / words[place])
+    with full_disk(5000):
+        result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert result.output.endswith(f"Error: {output} cannot be written: File too large.\n")
+    assert not list(tmp_path.iterdir())

@@ -256,6 +256,31 @@ def test_all_rows_are_trained_on_unless_refit_is_false():
     assert own.class_counts_.sum() == 2000 - len(newest)
 
 
+@pytest.mark.parametrize("in_memory", [True, False], ids=["in memory", "Parquet"])
+def test_a_warm_start_needs_the_same_groups(in_memory, tmp_path):
+    # Members would be judged on rows that earlier ones were fitted on.
+    X, y, groups = make_patients(100, 0)
+    columns = [f"x{j}" for j in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=columns).assign(label=y)
+
+    def fit(clf, groups):
+        if in_memory:
+            return clf.fit(X, y, groups=groups)
+        rows, path = frame, tmp_path / "rows.parquet"
+        if groups is not None:
+            rows = frame.assign(patient=groups)
+        rows.to_parquet(path)
+        return clf.fit(ParquetRows(path, "label", group=None if groups is None else "patient"))
+
+    first, later = groups, groups[::-1] // 2
+    for before, now in [(first, None), (None, first), (first, later)]:
+        clf = tree_mesa(n_estimators=2, warm_start=True, random_state=0)
+        fit(clf, before).set_params(n_estimators=3)
+        with pytest.raises(ValueError, match="pass the same rows, or set warm_start=False"):
+            fit(clf, now)
+        assert len(fit(clf, before).estimators_) == 3
+
+
 def test_times_that_help_nothing_are_refused():
     X, y, time = make_drifting(600, 0)
     clf = tree_mesa(n_estimators=2, random_state=0)

@@ -41,8 +41,8 @@ def test_the_configuration_reaches_worker_processes(imbalanced, n_jobs, assumed)
 
 
 def test_the_configuration_reaches_meta_training(imbalanced):
-    learner = FitToConstants(n_sweeps=1, n_constants=3)
-    sampler = MetaSampler(Strict(), 2, learner=learner, n_jobs=2, random_state=0)
+    trainer = FitToConstants(n_sweeps=1, n_constants=3)
+    sampler = MetaSampler(Strict(), 2, trainer=trainer, n_jobs=2, random_state=0)
     with sklearn.config_context(assume_finite=True):
         sampler.fit(*imbalanced)
     with pytest.raises(RuntimeError, match="the configuration is lost"):

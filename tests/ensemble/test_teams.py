@@ -110,8 +110,9 @@ def test_left_out_rows_of_the_blend_are_those_that_all_teams_can_judge(for_teams
     shares = [team.growth.sampled_shares() for team in grown["teams"]]
     blend, held_out = Blend.of(grown["teams"][0].growth.data, judged, shares)
     assert blend.scales == grown["blend"].scales
-    rows, proba, codes, weights = held_out
+    rows, proba, codes, weights, groups = held_out
     assert weights is None
+    assert groups is None
     assert_array_equal(codes, y[rows])
     expected = sorted(set.intersection(*(set(rows) for rows, *_ in judged)))
     assert_array_equal(rows, expected)

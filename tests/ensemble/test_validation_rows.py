@@ -137,8 +137,8 @@ def test_what_is_wrong_is_named(imbalanced, options, words):
 @pytest.mark.parametrize("Estimator", [MesaClassifier, MetaSampler])
 def test_validation_rows_that_are_trained_on_are_named(imbalanced, Estimator):
     X, y = imbalanced
-    adapter = {"adapter": FitToConstants(n_sweeps=1, n_constants=3)}
-    options = adapter if Estimator is MetaSampler else {"meta_sampler": 0.9}
+    trainer = {"trainer": FitToConstants(n_sweeps=1, n_constants=3)}
+    options = trainer if Estimator is MetaSampler else {"meta_sampler": 0.9}
     tree = DecisionTreeClassifier()
     with pytest.warns(UserWarning, match="X_val is X itself"):
         Estimator(tree, 2, random_state=0, **options).fit(X, y, X_val=X, y_val=y)
@@ -147,8 +147,8 @@ def test_validation_rows_that_are_trained_on_are_named(imbalanced, Estimator):
 def test_a_meta_sampler_takes_weights(imbalanced):
     X, y, X_val, y_val = split(*imbalanced)
     weights, rows = repeated_or_not(y_val)
-    adapter = FitToConstants(n_sweeps=1, n_constants=3)
-    options = {"n_estimators": 3, "adapter": adapter, "random_state": 0}
+    trainer = FitToConstants(n_sweeps=1, n_constants=3)
+    options = {"n_estimators": 3, "trainer": trainer, "random_state": 0}
     one = MetaSampler(**options).fit(
         X, y, X_val=X_val, y_val=y_val, sample_weight_val=weights.astype(float)
     )

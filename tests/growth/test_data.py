@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metasampler.growth import RandomStreams, Stream
+from metasampler.growth import RandomStreams, Stream, group_keys
 
 
 @settings(max_examples=50)
@@ -78,7 +78,8 @@ def with_every_field(imbalanced, make):
     }
     data = make.data(X[:500], y[:500], None, None, X[500:], y[500:], **options)
     changes = {"table_maker": np.abs, "class_factors": np.array([1.0, 2.0])}
-    data = replace(data, folds=np.arange(data.n_first) % 3, **changes)
+    groups = group_keys(np.arange(data.n_first) // 5)
+    data = replace(data, folds=np.arange(data.n_first) % 3, groups=groups, **changes)
     assert [field.name for field in fields(data) if getattr(data, field.name) is None] == []
     return data
 
@@ -112,6 +113,12 @@ def test_copies_are_of_the_same_task(with_every_field, copied):
     assert keys[1].items() <= keys[0].items()
     keys = [dict(zip(map(bytes, d.tables[0]), d.weights, strict=False)) for d in (data, twin)]
     assert keys[1].items() <= keys[0].items()
+    # And its group.
+    keys = [dict(zip(map(bytes, d.tables[0]), d.groups, strict=True)) for d in (data, twin)]
+    assert keys[1].items() <= keys[0].items()
+    if copied == "held out in turn":
+        held_out = np.isin(np.arange(twin.n_first), twin.rows["valid"])
+        assert not np.isin(twin.groups[held_out], twin.groups[~held_out]).any()
 
 
 @settings(max_examples=100)

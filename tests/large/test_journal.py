@@ -49,5 +49,5 @@ def test_rows_are_remembered(tmp_path):
     Journal(tmp_path / "members", "a fit").check_rows("aa")
     again = Journal(tmp_path / "members", "a fit")
     again.check_rows("aa")
-    with pytest.raises(ValueError, match="is one of other rows, labels or weights"):
+    with pytest.raises(ValueError, match="is one of other rows, labels, weights or groups"):
         again.check_rows("bb")

@@ -208,7 +208,9 @@ def naming_output(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
+        # A file that is written beside its place names itself: what went wrong is the cause.
+        wrong = error.__cause__ if isinstance(error.__cause__, OSError) else error
+        typer.echo(f"Error: {output} cannot be written: {wrong.strerror or wrong}.", err=True)
         raise typer.Exit(code=1) from error
 
 

@@ -13,6 +13,7 @@ from metasampler.cli._file_options import (
     MissingColumns,
     blaming,
     check_output,
+    naming_output,
     open_model,
     split_names,
     warnings_as_notes,
@@ -103,7 +104,7 @@ def predict(
     check_columns(scorer, table, missing)
     kept = _kept_columns(columns, table, scorer)
     try:
-        with warnings_as_notes():
+        with naming_output(output), warnings_as_notes():
             n_rows, n_called, daily = score_file(
                 scorer, table, output, kept=kept, chunk_rows=chunk_rows, escape=escape_formulas
             )
@@ -119,9 +120,6 @@ def predict(
             f"{made}. Fit it again.",
             err=True,
         )
-        raise typer.Exit(code=1) from error
-    except OSError as error:
-        typer.echo(f"Error: {output} cannot be written: {error.strerror or error}.", err=True)
         raise typer.Exit(code=1) from error
     label = scorer.classes.tolist()[scorer.positive]
     called = f", {n_called:,} of them called {label!r}" if len(scorer.classes) == 2 else ""

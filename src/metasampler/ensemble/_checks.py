@@ -27,7 +27,12 @@ _ALLOWED = (
 )
 
 # What an error calls the rows, by the names of their facts.
-_ROWS = {"X": "X and X_val", "y": "y and y_val", "sample_weight": "sample_weight"}
+_ROWS = {
+    "X": "X and X_val",
+    "y": "y and y_val",
+    "sample_weight": "sample_weight",
+    "groups": "groups",
+}
 
 
 def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, Any]]:

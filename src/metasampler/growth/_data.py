@@ -272,7 +272,7 @@ class GrowthData(ABC):
 
     @abstractmethod
     def fingerprints(self) -> dict[str, Any]:
-        """Return short texts that tell these rows, labels and weights from others."""
+        """Return short texts that tell these rows, labels, weights and groups from others."""
 
 
 def evaluation_scales(counts: np.ndarray) -> np.ndarray | None:

@@ -339,9 +339,10 @@ class MemoryRows(GrowthData):
         )
 
     def fingerprints(self) -> dict[str, Any]:
-        """Return short texts that tell these rows, labels and weights from others."""
+        """Return short texts that tell these rows, labels, weights and groups from others."""
         return {
             "y": fingerprint(self.codes),
             "sample_weight": None if self.weights is None else fingerprint(self.weights),
+            "groups": None if self.groups is None else fingerprint(self.groups),
             "X": list(map(fingerprint, self.tables)),
         }

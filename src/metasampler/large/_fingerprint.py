@@ -11,22 +11,30 @@ _CHUNK = 1 << 15
 _ALL = (1 << 64) - 1
 
 
-def fingerprint_rows(table, codes: np.ndarray, weights: np.ndarray | None, start: int) -> int:
+def fingerprint_rows(
+    table,
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    start: int,
+    groups: np.ndarray | None = None,
+) -> int:
     """Return a number that other rows, or the same rows in another order, hardly ever have.
 
     It is a sum over the rows, modulo 2 ** 64, so those of all partitions can be added up; ``start``
-    is the number of the first row. Each row counts by its values, its class, its weight and its
-    number. It finds mistakes, not forgeries.
+    is the number of the first row. Each row counts by its values, its class, its weight, its
+    group and its number. It finds mistakes, not forgeries.
     """
     n_columns = table.shape[1]
-    factors = np.random.SeedSequence(n_columns).generate_state(n_columns + 3, np.uint64) | 1
+    factors = np.random.SeedSequence(n_columns).generate_state(n_columns + 4, np.uint64) | 1
     total = 0
     for first in range(0, len(codes), _CHUNK):
         rows = slice(first, first + _CHUNK)
-        bits = _bits_of_rows(take_rows(table, rows), factors[3:])
+        bits = _bits_of_rows(take_rows(table, rows), factors[4:])
         bits += codes[rows].astype(np.uint64) * factors[0]
         if weights is not None:
             bits += _bits(weights[rows]) * factors[1]
+        if groups is not None:
+            bits += groups[rows] * factors[3]
         numbers = np.arange(start + first, start + first + len(bits), dtype=np.uint64)
         bits += numbers * factors[2]
         total += int(_mixed(bits).sum(dtype=np.uint64))

@@ -79,8 +79,8 @@ class Journal:
             self.add(_ROWS, fingerprint)
         elif known != fingerprint:
             raise ValueError(
-                f"The checkpoint {self.path} is one of other rows, labels or weights, or of the "
-                "same in another order. Remove it, or name another file."
+                f"The checkpoint {self.path} is one of other rows, labels, weights or groups, or "
+                "of the same in another order. Remove it, or name another file."
             )
 
     def key(self, *name) -> tuple:

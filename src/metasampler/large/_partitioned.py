@@ -380,13 +380,13 @@ class PartitionedRows(GrowthData):
 
     @property
     def fingerprint(self) -> str:
-        """A short text that other rows, labels and weights, cut as they may be, hardly have."""
+        """A short text that other rows, labels, weights and groups, however cut, hardly have."""
         return (
             f"{sum(self.backend.ask(functions.fingerprint_of, self.partitions)) % (1 << 64):016x}"
         )
 
     def fingerprints(self) -> dict[str, Any]:
-        """Return short texts that tell these rows, labels and weights from others."""
+        """Return short texts that tell these rows, labels, weights and groups from others."""
         return {"X": self.fingerprint}
 
 

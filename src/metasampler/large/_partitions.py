@@ -130,7 +130,9 @@ def exact_weight_of_class(partition: Partition, k: int | None) -> Fraction:
 
 def fingerprint_of(partition: Partition) -> int:
     """Return a number that other rows hardly ever have; those of all partitions are added up."""
-    return fingerprint_rows(partition.table, partition.codes, partition.weights, partition.start)
+    return fingerprint_rows(
+        partition.table, partition.codes, partition.weights, partition.start, partition.groups
+    )
 
 
 def lowest_values_of(partition: Partition) -> np.ndarray:
