@@ -69,7 +69,7 @@ sampler = MetaSampler.from_policy(
     n_estimators=4,
     state="signal",
     validation_fraction=0.1,
-    learner=FitToConstants(
+    trainer=FitToConstants(
         N_SPLITS[None], len(ACTIONS), score_on="test", relative=True, penalty=PENALTY
     ),
     random_state=SEED,

@@ -96,7 +96,7 @@ def test_fits_predicts_and_counts_rows(name, overlapping):
     X, y = overlapping
     method = METHODS[name]
     n_classes = len(np.unique(y))
-    fits = [build(name, n_estimators=3, random_state=seed).fit(X, y) for seed in (0, 0)]
+    fits = [build(name, n_estimators=12, random_state=seed).fit(X, y) for seed in (0, 0)]
     assert is_classifier(fits[0])
     proba = fits[0].predict_proba(X)
     assert proba.shape == (len(y), n_classes)
