@@ -205,13 +205,15 @@ def test_rows_are_not_copied_once_a_member(imbalanced):
             return super().fit(X, y)
 
         def predict_proba(self, rows):
-            scored.append(np.shares_memory(rows, X))
+            scored.append((np.shares_memory(rows, X), len(rows)))
             return super().predict_proba(rows)
 
     tree_mesa(Spy(), n_estimators=3, refit=False, random_state=0).fit(X, y)
     assert max(sizes) == 2 * round(0.8 * np.sum(y == 1))
-    # Later ones are answers to a sample of the rows, with which new rows are compared.
-    assert scored[:3] == [True] * 3
+    assert scored[:3] == [(True, len(X))] * 3
+    # Later ones are answers to a few of the rows, with which new rows are compared.
+    assert all(n_rows < len(X) for _, n_rows in scored[3:])
+    assert len(scored) == 6
 
 
 # ---------------------------------------------------------------------------- errors

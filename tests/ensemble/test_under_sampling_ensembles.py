@@ -256,16 +256,16 @@ def test_categories_and_missing_values_in_a_frame(Ensemble, two_classes):
     frame = pd.DataFrame(
         {"x": np.where(X[:, 0] > 1, np.nan, X[:, 0]), "c": pd.Categorical(np.sign(X[:, 1]))}
     )
-    adapter = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
-    ensemble = Ensemble(adapter, n_estimators=2, random_state=0).fit(frame, y)
+    estimator = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
+    ensemble = Ensemble(estimator, n_estimators=2, random_state=0).fit(frame, y)
     assert ensemble.predict(frame).shape == (len(X),)
 
 
 @every_ensemble
 def test_pipelines_as_members(Ensemble, two_classes):
     X, y = two_classes
-    adapter = make_pipeline(StandardScaler(), LogisticRegression())
-    ensemble = Ensemble(adapter, n_estimators=3, random_state=0).fit(X, y)
+    estimator = make_pipeline(StandardScaler(), LogisticRegression())
+    ensemble = Ensemble(estimator, n_estimators=3, random_state=0).fit(X, y)
     assert average_precision_score(y, ensemble.predict_proba(X)[:, 1]) > 0.3
 
 

@@ -48,18 +48,18 @@ def repeated_or_not(y_val, seed=0):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("adapter", [DecisionTreeClassifier(max_depth=4), GaussianNB()], ids=repr)
-def test_a_weight_is_a_row_as_often(imbalanced, adapter, weighted):
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_depth=4), GaussianNB()], ids=repr)
+def test_a_weight_is_a_row_as_often(imbalanced, estimator, weighted):
     X, y, X_val, y_val = split(*imbalanced)
     weights, rows = repeated_or_not(y_val)
     options = {"sample_weight": np.linspace(1, 3, len(y))} if weighted else {}
     # Platt's targets, and what is expected of new rows, depend on the number of rows too.
     make = {"n_estimators": 4, "meta_sampler": 0.8, "threshold": "f1", "random_state": 0}
     make["calibration"] = None
-    one = tree_mesa(adapter, **make).fit(
+    one = tree_mesa(estimator, **make).fit(
         X, y, **options, X_val=X_val, y_val=y_val, sample_weight_val=3 * weights
     )
-    two = tree_mesa(adapter, **make).fit(X, y, **options, X_val=X_val[rows], y_val=y_val[rows])
+    two = tree_mesa(estimator, **make).fit(X, y, **options, X_val=X_val[rows], y_val=y_val[rows])
     np.testing.assert_allclose(one.scores_, two.scores_, rtol=1e-12)
     np.testing.assert_allclose(one.predict_proba(X_val), two.predict_proba(X_val), rtol=1e-6)
     np.testing.assert_allclose(one.threshold_, two.threshold_, rtol=1e-6)

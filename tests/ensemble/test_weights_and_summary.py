@@ -35,15 +35,15 @@ ENSEMBLES = [
 
 
 @pytest.mark.parametrize("Ensemble", ENSEMBLES)
-@pytest.mark.parametrize("adapter", [DecisionTreeClassifier(), GaussianNB()], ids=["tree", "NB"])
-def test_a_weight_of_zero_leaves_the_row_out(imbalanced, Ensemble, adapter):
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(), GaussianNB()], ids=["tree", "NB"])
+def test_a_weight_of_zero_leaves_the_row_out(imbalanced, Ensemble, estimator):
     X, y = imbalanced
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, len(y)).astype(float)
     options = {"n_estimators": 3, "validation_fraction": 0.2, "random_state": 0}
-    with_zeros = Ensemble(adapter, **options).fit(X, y, sample_weight=weights)
+    with_zeros = Ensemble(estimator, **options).fit(X, y, sample_weight=weights)
     keep = weights > 0
-    without = Ensemble(adapter, **options).fit(X[keep], y[keep], sample_weight=weights[keep])
+    without = Ensemble(estimator, **options).fit(X[keep], y[keep], sample_weight=weights[keep])
     np.testing.assert_array_equal(with_zeros.predict_proba(X), without.predict_proba(X))
     np.testing.assert_array_equal(with_zeros.predict(X), without.predict(X))
     # The rows are named by their numbers in what the user passed.
@@ -124,8 +124,8 @@ def test_weights_reach_the_last_step_of_a_pipeline(imbalanced):
     X, y = imbalanced
     weights = np.where(y == 1, 10.0, 1.0)
     bare, piped = (
-        UnderBaggingClassifier(adapter, random_state=0).fit(X, y, sample_weight=weights)
-        for adapter in (GaussianNB(), make_pipeline(FunctionTransformer(), GaussianNB()))
+        UnderBaggingClassifier(estimator, random_state=0).fit(X, y, sample_weight=weights)
+        for estimator in (GaussianNB(), make_pipeline(FunctionTransformer(), GaussianNB()))
     )
     np.testing.assert_array_equal(bare.predict_proba(X), piped.predict_proba(X))
 

@@ -82,7 +82,7 @@ class Effect:
         --------
         >>> from metasampler_bench._evidence import Effect
         >>> round(Effect(0.001, 0.003, 20, 1).p_within(0.01), 4)
-        0.0036
+        0.0035
         """
         if not self.is_known:
             return 1.0

@@ -11,8 +11,9 @@ from metasampler_bench import METHODS, ResultStore, Runner, list_specs, load_spe
 from metasampler_bench.cli._bench import _command
 
 #: Those that take longest; `make bench-smoke` runs them all.
-#: The bundled digits have too few positives for boosters: a quick look needs the tables.
-OF_TABLES = {"policies-tables"}
+#: The bundled digits have too few positives for boosters, and two classes: a quick look needs the
+#: tables.
+OF_TABLES = {"policies-tables", "classes"}
 SLOW = {"noise", "over-sampling", "resampling", "subset-cost", "synthetic", "transfer-matrix"}
 
 
@@ -40,7 +41,7 @@ def run(no_data):
 
 def test_list_names_all(run):
     text = run("--list")
-    assert len(list_specs()) == 27
+    assert len(list_specs()) == 29
     for name in list_specs():
         spec = load_spec(name)
         n_cells = sum(len(job.cells) for job in spec.jobs())
@@ -50,9 +51,9 @@ def test_list_names_all(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "one of ablation, cross-task"),
+        ([], "one of ablation, authors-recipe, classes, cross-task"),
         (["under-samplin"], "unknown benchmark 'under-samplin'. Did you mean 'under-sampling'"),
-        (["qwerty"], "Known: ablation, cross-task, datasets"),
+        (["qwerty"], "Known: ablation, authors-recipe, classes, cross-task, datasets"),
         (["ablation", "--jobs", "0"], "must not be 0; use -1 for all cores"),
         (["ablation", "--runs", "0"], "--runs"),
         (["ablation", "--method", "mesa-fitt"], "unknown method 'mesa-fitt'. Did you mean"),

@@ -2,7 +2,6 @@
 
 import platform
 
-import lightgbm
 import numpy
 import scipy
 import sklearn
@@ -12,7 +11,10 @@ __all__ = ["differences", "versions_here"]
 
 def versions_here() -> dict[str, str]:
     """Return the versions of Python and of the packages that a model depends on."""
-    import metasampler  # here, because the package imports this module
+    # Here, because LightGBM takes long to import, and the package imports this module.
+    import lightgbm
+
+    import metasampler
 
     return {
         "python": platform.python_version(),
