@@ -277,11 +277,6 @@ def _build_fitted(ensemble: Any, state: State) -> None:
     for encoder in (form.encoder, form._of_numbers):
         if encoder is not None and len(encoder.columns_) != n_columns:
             raise state.refuse("_form", encoder)
-        if encoder is not None and form.names != list(encoder.columns_):
-            raise state.refuse("_form", form.names)
-    names = getattr(ensemble, "feature_names_in_", form.names)
-    if form.names is not None and (len(form.names) != n_columns or form.names != list(names)):
-        raise state.refuse("_form", form.names)
     _take_members(ensemble, state, width)
     # How probabilities and labels are made.
     ensemble._blend = blend = state.made("_blend", Blend, Pool, none=True)

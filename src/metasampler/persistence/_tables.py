@@ -178,9 +178,6 @@ def _build_form(state: State) -> TableForm:
         if each is not None and (names is None or set(each.columns_) != set(names)):
             raise state.refuse("names", names)
     places = [] if encoder is None else encoder.categorical_features_
-    form.names = state.where_true(
-        "names", lambda of: of is None or (type(of) is list and all(map(_is_name, of)))
-    )
     form.categorical_features = state.where_true("categorical_features", lambda of: of == places)
     form._fill = state.array("_fill", "f", width_of(form, 0), none=True, low=-1e308)
     if encoder is None and form._fill is not None:
