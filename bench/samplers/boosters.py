@@ -84,7 +84,7 @@ sampler.summary_ = {
         f"{THINNED:.0%} of the positives, splits": N_SPLITS["thinned"],
     },
     "estimator": repr(Boosters()),
-    "learner": "FitToConstants",
+    "trainer": "FitToConstants",
     "state": "signal: the logarithm of the rounds after which scouts stop",
     "action": "power: rows are drawn with weights (error + 0.1) ** power, from 0 to 6",
     "scoring": "average_precision",
