@@ -10,7 +10,18 @@ from metasampler import MesaClassifier
 from metasampler_bench import SelectedMuClassifier
 
 
-@parametrize_with_checks([SelectedMuClassifier(n_estimators=2, mus=(0.2, 0.9))])
+#: Rows are held out by number: a row of weight 2 is one row, and two rows are not. Rows of weight 0
+#: are left out first, and one class of the check then has a single row, which cannot be held out.
+WAIVED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "validation rows are held out by number"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [SelectedMuClassifier(n_estimators=2, mus=(0.2, 0.9))],
+    expected_failed_checks=lambda estimator: WAIVED,
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
