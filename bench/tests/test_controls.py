@@ -9,7 +9,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from metasampler import MesaClassifier
 from metasampler_bench import SelectedMuClassifier
 
-
 #: Rows are held out by number: a row of weight 2 is one row, and two rows are not. Rows of weight 0
 #: are left out first, and one class of the check then has a single row, which cannot be held out.
 WAIVED = {
