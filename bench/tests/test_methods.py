@@ -188,6 +188,10 @@ def test_base_estimator(name, imbalanced):
         with pytest.raises(ValueError, match=f"'{name}' .* has no base estimator to choose"):
             method.build(learner)
         return
+    if name in ("mesa-fast", "mesa-best"):
+        with pytest.raises(ValueError, match="and an estimator exclude each other"):
+            build(name, estimator=learner, random_state=0).fit(*imbalanced)
+        return
     fitted = build(name, estimator=learner, n_estimators=2, random_state=0).fit(*imbalanced)
     # In depth, since EasyEnsemble boosts it and resampling trains one.
     members = getattr(fitted, "estimators_", None) or [fitted.estimator_]

@@ -89,7 +89,7 @@ def test_settings_of_meta_training_by_name(tmp_path):
     cell = {"dataset": "digits-8", "run": 0, "fold": 1}
     usual = make_meta_sampler(cell, 0)
     assert make_meta_sampler({**cell, "setting": "sigma=0.4"}, 0).sigma == 0.4
-    assert make_meta_sampler({**cell, "setting": "gamma=0.5"}, 0).learner.gamma == 0.5
+    assert make_meta_sampler({**cell, "setting": "gamma=0.5"}, 0).trainer.gamma == 0.5
     assert make_meta_sampler({**cell, "meta_seed": 3}, 0).random_state == (
         usual.random_state + 3 * 10**6
     )

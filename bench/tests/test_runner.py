@@ -326,8 +326,8 @@ def trainings(monkeypatch):
     fit = MetaSampler.fit
 
     def recorded(self, *arguments, **options):
-        seen.append(arguments)
-        assert not options
+        assert list(options) == ["X_val", "y_val"]
+        seen.append((*arguments, *options.values()))
         return fit(self, *arguments, **options)
 
     monkeypatch.setattr(MetaSampler, "fit", recorded)
@@ -412,7 +412,7 @@ def test_settings_of_a_cell_reach_the_sampler():
     assert sampler.random_state == fit_seed(1, 2)
     # The paper's lengths unless the look is quick.
     assert sampler.trainer.n_random_steps == SoftActorCritic().n_random_steps
-    assert _samplers.make_meta_sampler({**cell, "quick": True}, 0).learner.n_random_steps == 36
+    assert _samplers.make_meta_sampler({**cell, "quick": True}, 0).trainer.n_random_steps == 36
 
 
 @pytest.mark.parametrize("method", ["constant-0.9", "under-bagging"])

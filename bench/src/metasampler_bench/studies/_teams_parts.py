@@ -204,7 +204,7 @@ def best_of(teams: Sequence[Grown]) -> NDArray[Any]:
     """Return what the team says that is best on the rows it left out."""
 
     def score(team: Grown) -> float:
-        _, proba, codes, _ = team.growth.judged()
+        _, proba, codes, *_ = team.growth.judged()
         return float(average_precision_score(codes, proba[:, 1]))
 
     return alone(max(teams, key=score))
@@ -217,7 +217,7 @@ def _calibrated(left_out: tuple[Any, ...] | None, test: NDArray[Any]) -> NDArray
     turns the order of the test rows round.
     """
     assert left_out is not None  # some rows are always left out here
-    _, proba, codes, weights = left_out
+    _, proba, codes, weights, *_ = left_out
     prior = np.bincount(codes, minlength=2) / len(codes)
     calibrate = SigmoidCalibration(prior, proba, codes, weights, of_log_odds=True)
     return calibrate(np.column_stack([1 - test, test]))[:, 1]
