@@ -18,7 +18,7 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
     ``replaces`` nothing is replaced: whether there is room and permission is tried.
     """
     path = Path(path)
-    # A name in the same folder that nobody else uses.
+    # A name in the same folder that no other writer uses.
     beside = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
     try:
         try:

@@ -26,7 +26,7 @@ _SHARES = (0.2, 0.3, 0.4, 0.5)
 # With fewer rows of a class they judge little, and with fewer still nothing.
 _ENOUGH_ROWS, _FEWEST_ROWS = 30, 5
 
-# Groups are judged by so many ensembles, each of which has not seen some of the groups.
+# Groups are judged by this many ensembles, each of which has not seen some of the groups.
 _N_FOLDS = 3
 
 

@@ -126,7 +126,7 @@ def class_factors(counts: np.ndarray, weights: np.ndarray, sizes: np.ndarray) ->
 
 
 def many_class_trees(n_rows: int, n_classes: int, n_trees: int) -> list:
-    """Return the base estimators of trees on so many rows.
+    """Return the base estimators of trees for this many rows.
 
     Leaves are larger where they would take too much memory.
     """
