@@ -1,13 +1,14 @@
 """Files that are written whole or not at all."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-__all__ = ["written_beside"]
+__all__ = ["folder_beside", "written_beside"]
 
 
 @contextmanager
@@ -35,3 +36,18 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
         # With its number the error stays of its own kind, for instance a PermissionError.
         arguments = (message,) if error.errno is None else (error.errno, message)
         raise OSError(*arguments) from error
+
+
+@contextmanager
+def folder_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder beside a path for work on it, and delete the folder at the end.
+
+    Its name is known before it is made, so an interrupt at any moment leaves nothing behind.
+    """
+    path = Path(path).absolute()
+    folder = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex}.work")
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,7 @@ from metasampler.report import make_report
 
 COMMANDS = {
     "fit": ["fit", "rows.csv", "--target", "y", "--folds", "3", "--output", "out.mesa"],
-    "fit in parts": ["fit", "parts", "--target", "y", "--memory", "1 MB", "--output", "out.mesa"],
+    "fit in parts": ["fit", "parts", "--target", "y", "--memory", "2 MB", "--output", "out.mesa"],
     "predict": ["predict", "model.mesa", "rows.csv", "--output", "out.csv", "--chunk-rows", "500"],
     "report": ["report", "model.mesa", "rows.csv", "--target", "y", "--output", "out.html"],
     "compare": ["compare", "rows.csv", "--target", "y", "--output", "out.png"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from metasampler._writing import written_beside
 
 Target = Annotated[
     str | None, typer.Option(help="Column of FILE that holds the class.", show_default=False)
@@ -181,13 +182,13 @@ def check_output(output: Path, suffixes: Iterable[str], *, source: Path | None =
         raise typer.BadParameter("would overwrite the file it is made from.", param_hint="--output")
     try:
         # Whether a file can be made here is not for permissions alone to say.
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{output.name}.")
-        os.close(handle)
-        os.unlink(name)
+        with written_beside(output, replaces=False):
+            pass
         if output.exists() and not os.access(output, os.W_OK):
             raise PermissionError(f"{output.name} is write-protected")
     except OSError as error:
-        reason = error.strerror or str(error)
+        cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+        reason = cause.strerror or str(cause)
         raise typer.BadParameter(
             f"{str(output)!r} cannot be written: {reason}.", param_hint="--output"
         ) from error

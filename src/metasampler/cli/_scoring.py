@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
+from metasampler._writing import folder_beside
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._per_day import DailyRows
 from metasampler.cli._ranks import rank_scores
@@ -141,7 +141,7 @@ def score_file(
     """
     with (
         writing_scores(output) as writer,
-        tempfile.TemporaryDirectory(dir=output.absolute().parent, prefix=".scores-") as folder,
+        folder_beside(output) as folder,
         progress_bar("predict", 100, enabled=sys.stderr.isatty(), transient=True) as advance,
     ):
         shown = 0
@@ -152,7 +152,7 @@ def score_file(
             advance(note, steps=max(0, percent - shown))
             shown = max(shown, percent)
 
-        places = _Places(Path(folder), len(scorer.classes), scorer.positive)
+        places = _Places(folder, len(scorer.classes), scorer.positive)
         by_day = scorer.time is not None and len(scorer.classes) == 2
         daily = DailyRows(scorer.n_called if scorer.per_day else None) if by_day else None
         chunks = file.chunks(chunk_rows, columns=scorer.read_columns, texts=scorer.read_as_texts)

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from uuid import uuid4
 
 import joblib
 
@@ -64,8 +65,10 @@ class Files(Backend):
     """
 
     def __init__(self, folder: str | os.PathLike | None = None):
-        self.folder = Path(tempfile.mkdtemp(prefix="metasampler-", dir=folder))
+        self.folder = Path(folder or tempfile.gettempdir()) / f"metasampler-{uuid4().hex}"
+        # Before the folder is there: an interrupt at any moment leaves nothing behind.
         self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.folder.mkdir(mode=0o700)
         self._n_files = 0
         self._numbers = count()
 

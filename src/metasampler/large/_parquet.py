@@ -1,5 +1,6 @@
 """Rows in Parquet files: blocks that are read where they are used."""
 
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -253,7 +254,7 @@ class ParquetRows:
         if n_bytes > limit:
             raise ValueError(
                 f"memory={self.memory!r} is too little for the rows of one member, which take "
-                f"about {n_bytes / (1 << 30):.2g} GB. Allow more memory, or fewer rows per "
+                f"about {math.ceil(n_bytes / (1 << 20)):,} MB. Allow more memory, or fewer rows per "
                 "member by max_rows."
             )
 
