@@ -252,9 +252,10 @@ class ParquetRows:
         """Refuse a member whose rows do not fit in the memory."""
         limit = memory_in_bytes(self.memory)
         if n_bytes > limit:
+            wanted = f"{math.ceil(n_bytes / (1 << 20)):,} MB"
             raise ValueError(
                 f"memory={self.memory!r} is too little for the rows of one member, which take "
-                f"about {math.ceil(n_bytes / (1 << 20)):,} MB. Allow more memory, or fewer rows per "
+                f"about {wanted}. Allow more memory, or fewer rows per "
                 "member by max_rows."
             )
 
