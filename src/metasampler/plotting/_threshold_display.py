@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve
 
 from metasampler._docs import shared_docs
-from metasampler.ensemble.fitted import is_positive
+from metasampler.ensemble.fitted_ensembles import is_positive
 from metasampler.plotting.style import COLORS, fitted_with, make_axes, tidy
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from metasampler._running import progress_bar
 from metasampler._writing import written_beside
-from metasampler.ensemble.fitted import is_positive
+from metasampler.ensemble.fitted_ensembles import is_positive
 from metasampler.report._column_facts import column_facts, column_names
 from metasampler.report._cuts import make_cuts
 from metasampler.report._explorer import headline, script_data
