@@ -9,7 +9,7 @@ from lightgbm import Booster, LGBMClassifier
 import metasampler.ensemble as ensembles
 from metasampler._sklearn_compat import check_parameters
 from metasampler.drift import Baseline, ColumnBins
-from metasampler.ensemble.fitted import (
+from metasampler.ensemble.fitted_ensembles import (
     BaseUnderSamplingEnsemble,
     Blend,
     ClassEvidence,
@@ -25,7 +25,7 @@ from metasampler.ensemble.fitted import (
     check_threshold,
 )
 from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw
-from metasampler.persistence._boosters import BoosterText
+from metasampler.persistence._booster_loaders import BoosterText
 from metasampler.persistence._estimators import (
     build_parameters,
     check_columns,
@@ -34,8 +34,8 @@ from metasampler.persistence._estimators import (
     take_classes,
     take_columns,
 )
-from metasampler.persistence._policies import is_policy
-from metasampler.persistence._tables import width_of
+from metasampler.persistence._policy_loaders import is_policy
+from metasampler.persistence._table_loaders import width_of
 from metasampler.persistence._values import Kind, State, attributes, is_number, is_plain, is_whole
 from metasampler.tables import TableEncoder, TableForm, TreeTable
 
