@@ -42,8 +42,9 @@ _MOST_SEEKING, _MOST_NEAR, _MOST_RANKS = 100, 4000, 50
 _NEAREST, _STRANGERS = 2, 30
 
 # The nearest rows share the class by this much more often than strangers do. What is above the
-# usual falls with this power of the distance; it falls slower where rows are independent.
-_MORE_OFTEN, _STEEP = 0.2, 1.8
+# usual falls with this power of the distance, and slower where rows are independent. Distances
+# between near ranks grow by this factor more than among strangers.
+_MORE_OFTEN, _STEEP, _IN_BUNCHES = 0.2, 1.4, 1.08
 
 # Rows are copies if they are nearer than this share of the distance that is expected, and tell
 # something if there are this many.
@@ -77,17 +78,20 @@ def find_dependence(
     # Of two classes the smaller one; of several the one that tells most.
     positive = codes == fitting[np.argmax(counts[fitting])]
     space = _Space(columns[:_MOST_COLUMNS], positive, set(categories))
+    alike = space.alike()
     found, entities = [], []
     for j, column in enumerate(columns[:_MOST_COLUMNS]):
         if j in set(dates):
             if why := _changes_with(column, positive):
                 found.append(Dependence("time", j, why))
+        elif alike and j not in space.categories and np.any(column % 1 > 0):
+            continue  # in copies every measured number is that of an entity
         elif entity := _entity(column, positive, space, j):
             entities.append((entity[0], Dependence("entity", j, entity[1])))
     entities.sort(key=lambda each: -each[0])
     found += [entity for _, entity in entities[:_MOST_ENTITIES]]
-    if why := space.alike():
-        found.append(Dependence("alike", None, why))
+    if alike:
+        found.append(Dependence("alike", None, alike))
     return found
 
 
@@ -96,7 +100,8 @@ def find_dependence(
 
 def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | None:
     """Return how much a column explains, and why it looks like the entity that a row is of."""
-    if len(values) > _MOST_ROWS:
+    share = min(1, _MOST_ROWS / len(values))
+    if share < 1:
         rows = _whole_levels(values)
         values, positive = values[rows], positive[rows]
     # Rows of an entity may follow each other, or be anywhere.
@@ -134,7 +139,8 @@ def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | No
             return None
     if space.alike_in(j) < _ALIKE:
         # Numbers that nothing else goes with are names only if they count something.
-        named = is_category or usual.sum() > (np.nanmax(levels) - np.nanmin(levels)) / 2
+        span = np.nanmax(levels) - np.nanmin(levels)
+        named = is_category or usual.sum() > share * span / 2
         if by_level < _EXPLAINED or usual.sum() < _MANY_LEVELS or not named:
             return None
     return by_level, (
@@ -268,8 +274,8 @@ class _Space:
         others = np.flatnonzero(~self.positive)
         ranks = np.arange(1, n_ranks)
         growth = np.diff(self._nearest(others, n_ranks)[1], axis=1) * ranks
-        near = growth[:, : strangers.start // 2].mean()
-        return bool(near >= growth[:, strangers.start - 1 :].mean())
+        near = growth[:, _NEAREST : strangers.start * 2 // 5].mean()
+        return bool(near >= _IN_BUNCHES * growth[:, strangers.start - 1 :].mean())
 
     def _nearest(self, seeking: np.ndarray, n_ranks: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows nearest to some of these rows, and the logarithms of the distances."""
