@@ -113,6 +113,13 @@ class TableForm:
             self._of_numbers = encoder_of_numbers(answers[0])
         return self
 
+    def n_levels(self) -> dict[int, int]:
+        """Return how many levels with a code of their own each category has, by its position."""
+        if self.encoder is None:
+            return {}
+        columns, levels = self.encoder.sources(), self.encoder.levels_
+        return {place: len(levels[columns[place]]) for place in self.categorical_features}
+
     def ordered(self, X):
         """Return a frame with the columns of the training table, in their order."""
         names = self.names
