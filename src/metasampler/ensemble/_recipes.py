@@ -194,8 +194,8 @@ class Recipe:
         """Return what fits scouts."""
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        sizes = data.form.category_sizes
+        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, sizes)
         adapter: Any = members.of(0)
         adapter.doubles_after = self.doubles_after
         return adapter
