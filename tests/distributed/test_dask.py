@@ -206,6 +206,19 @@ def test_arrays(client):
     np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
 
 
+def test_one_class_against_the_rest(client):
+    frame = make_frame(n_classes=3)
+    rare = frame["label"].value_counts().index[-1]
+    clf = MesaClassifier(recipe="fast", positive=rare, random_state=0)
+    ddf = partitioned(frame.drop(columns="weight"), 5, empty=True)
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf)
+    assert on_cluster.classes_.tolist() == [False, True]
+    assert_same(in_memory, on_cluster, X, ddf)
+    clf.set_params(positive="nobody")
+    with pytest.raises(ValueError, match="no row of class positive='nobody'"):
+        DaskMesaClassifier(clf, client=client, label="label").fit(ddf)
+
+
 def test_arrays_of_whole_numbers(client):
     """Members that take tables as they are get them; LightGBM has its own way with them."""
     rng = np.random.default_rng(0)

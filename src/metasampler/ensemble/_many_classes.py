@@ -43,6 +43,7 @@ class ManyClassRecipe(Recipe):
     n_boosters: int = 0
     #: Half of them decision trees, half extra trees.
     n_trees: int = 100
+    max_scout_rounds: int = 80
     min_child_samples: int = 5
 
     def sized_for(self, counts: np.ndarray, n_estimators: int | None = None) -> "ManyClassRecipe":

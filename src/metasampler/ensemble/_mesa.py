@@ -173,6 +173,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
         are not trained on. Not part of the paper.
 
+    positive : str, number or None, default=None
+        The class to find, where there are more than two: this class against the rest. The ensemble
+        is the one that a fit to ``y == positive`` gives. So `classes_` are False and True, the
+        second column of `predict_proba` is the probability of this class, `predict` returns whether
+        a row is of it, and `threshold` is one for two classes. The class must have fewer rows than
+        all others together. `fit`, `score`, `recalibrate` and
+        :func:`~metasampler.report.make_report` take the labels as they are; for scorers and
+        searches of scikit-learn, which compare predictions with y, leave it out and pass
+        ``y == label``. None tells all classes apart.
+
     {n_jobs_teams}
 
     {random_state}
@@ -289,7 +299,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     _resume_parameters = (
         *BaseUnderSamplingEnsemble._resume_parameters,
-        *("recipe", "meta_sampler", "max_rows"),
+        *("recipe", "meta_sampler", "max_rows", "positive"),
     )
 
     n_estimators: Any = None
@@ -300,6 +310,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     max_rows: Any = 1_000_000
     leaf_smoothing: Any = "auto"
     refit: Any = "auto"
+    positive: Any = None
     warm_start: Any = False
 
     @classmethod

@@ -66,7 +66,7 @@ class Recipe:
     learning_rate: float = 0.2
     doubles_after: int = 40
     #: When a scout stops at the latest, and after how many rounds without gain.
-    max_scout_rounds: int = 80
+    max_scout_rounds: int = 160
     patience: int = 10
     #: The most rounds of a booster.
     max_rounds: int = 75
@@ -230,6 +230,7 @@ RECIPES = {
         n_trees=0,
         patience=8,
         doubles_after=80,
+        max_scout_rounds=80,
         max_rounds=40,
         # A scout takes up to 72 of the 100 passes that LightGBM takes; two boosters get the rest.
         max_passes=12.5,

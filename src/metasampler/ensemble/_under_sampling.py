@@ -22,6 +22,7 @@ from metasampler.ensemble._class_decision import ClassDecision, choose_class_dec
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._forward import fit_forward
 from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._one_class import against_the_rest, is_positive
 from metasampler.ensemble._pool import Pool
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._sources import opened_source
@@ -86,6 +87,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     # Not every subclass has these as parameters.
     warm_start = False
     max_rows = None
+    positive = None
 
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
     estimator: Any = None
@@ -162,6 +164,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The fitted ensemble.
         """
         X, X_val = as_table(X), as_table(X_val, "X_val")
+        if y_val is not None and self.positive is not None:
+            y_val = against_the_rest(y_val, X_val, self.positive, owner=self, name="y_val")
         if time is not None:
             if X_val is not None:
                 raise ValueError("time takes validation rows from X: leave time or X_val out.")
@@ -169,7 +173,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         held_out_by = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         held_out_by["groups"] = groups
         resumes = self._resumes()
-        with unchanged_on_error(self), opened_source(X, y, sample_weight) as source:
+        opened = opened_source(X, y, sample_weight, self.positive, owner=self)
+        with unchanged_on_error(self), opened as source:
             # Everything that can be checked is checked before any member is fitted.
             plan = self._plan(source.class_counts)
             data = source.make_rows(**held_out_by, **self._settings_of_rows(plan, resumes))
@@ -505,6 +510,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         (True, True)
         """
         check_is_fitted(self)
+        if self.positive is not None:
+            y = against_the_rest(y, X, self.positive, owner=self)
         codes, weights = check_labelled(self, X, y, sample_weight)
         if fitted is None:
             proba = self._mean_proba(X)
@@ -568,6 +575,29 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return self
 
     # ------------------------------------------------------------------ answers
+
+    def score(self, X, y, sample_weight=None):
+        """Return the share of rows whose class is predicted right.
+
+        With rare classes this says little; see :func:`sklearn.metrics.average_precision_score`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The rows.
+
+        y : array-like of shape (n_samples,)
+            Their labels, as `fit` takes them.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        y = y if self.positive is None else is_positive(y, self.positive)
+        return super().score(X, y, sample_weight)
 
     def top_rows(self, X, n=None, *, per=None):
         """Return the rows that are most probably of the smallest class, the most probable first.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse import issparse
@@ -92,12 +92,16 @@ class Adapter:
         self.fit_options: dict = {}
         #: Whether members stop by rows that they are not trained on.
         self.stops_early = any(getattr(estimator, name, None) for name in self.patience_parameters)
-        # Found once: to look into a signature takes as long as a small tree.
-        self.weight_argument = weight_argument(estimator)
         # scikit-learn's trees sum up numbers to see that they are finite, which was seen before;
         # the largest numbers have no sum.
         of_trees: dict = {"over": "ignore", "invalid": "ignore"}
         self._quiet = of_trees if is_plain_tree(estimator) else {}
+
+    # Only a fit needs it, and a look into a signature takes as long as a small tree.
+    @cached_property
+    def weight_argument(self) -> str | None:
+        """What the fit of the base estimator calls the weights of the rows, if it takes any."""
+        return weight_argument(self.estimator)
 
     def of(self, number: int) -> "Adapter":
         """Return the adapter of the member with this number: all members are of one type."""

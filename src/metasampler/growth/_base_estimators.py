@@ -103,13 +103,13 @@ def is_plain_booster(estimator) -> bool:
     kind = type(estimator)
     if kind.__name__ != "LGBMClassifier" or not kind.__module__.startswith("lightgbm"):
         return False
-    settings = estimator.get_params()
+    # Each prediction asks this, and `get_params` takes as long as the prediction of a row.
     return (
-        settings["objective"] is None
-        and settings["class_weight"] is None
-        and settings["boosting_type"] in ("gbdt", "rf", "dart")
+        estimator.objective is None
+        and estimator.class_weight is None
+        and estimator.boosting_type in ("gbdt", "rf", "dart")
         # Linear leaves need the raw rows, which a subset of a binned table has not.
-        and not settings.get("linear_tree")
+        and not getattr(estimator, "linear_tree", False)
     )
 
 
