@@ -62,7 +62,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
         default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
         own. The teams of a
-        recipe are scaled to another number, but for the scouts.
+        recipe are scaled to another number. Scouts stay as many as they are, unless that leaves no
+        room for another member.
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU

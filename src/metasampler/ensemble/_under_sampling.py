@@ -275,6 +275,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                     f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
                     f"there are {len(its)} of them already: warm_start=True needs at least as many."
                 )
+            if team.name == "scouts" and its and team.n_members > len(its):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} takes {team.n_members} scouts, but there "
+                    f"are {len(its)}: what they find sets all other members, so warm_start=True "
+                    f"cannot add any. Begin with n_estimators={team.n_members + 1} or more."
+                )
             grown: tuple[list, ...] = (self.estimators_, self.estimators_samples_, self._steps)
             team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
 

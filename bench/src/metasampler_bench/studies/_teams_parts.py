@@ -88,7 +88,7 @@ class Pieces:
         self.table = self.data.tables[0]
         self.X_test = self.data.form(X_test)
         scout = _RECIPE.scout(self.table.shape[1])
-        categories = self.data.form.categorical_features
+        categories = self.data.form.category_sizes
         self.adapter: Any = make_adapters(scout, [self.table], 2, None, 0.0, categories).of(0)
         # Binned once for all teams, as in a fit.
         self.adapter.prepare(self.table, self.data.codes)
