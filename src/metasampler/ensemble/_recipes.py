@@ -23,7 +23,7 @@ from metasampler.growth import (
 )
 from metasampler.policy import ConstantPolicy
 
-__all__ = ["ENOUGH_ROWS", "RECIPES", "Recipe"]
+__all__ = ["ENOUGH_ROWS", "RECIPES", "Recipe", "scouts_among"]
 
 # With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
 # that was measured, and there teams are ahead (`metasampler study few-positives`).
@@ -111,6 +111,8 @@ class Recipe:
         self, plan: Plan, scouts: Team, data: GrowthData, policies: dict, growing: Growing
     ) -> list[Team]:
         """Return boosters and trees; the signal that scouts have found sets them."""
+        if not self.n_boosters:
+            return []
         signal, streams = self.signal(scouts.growth), data.streams
         rows = data.for_team(_ROWS_OF_BOOSTERS * growing.sampling_ratio)
         scout_adapter: Any = scouts.growth.adapters
@@ -147,23 +149,24 @@ class Recipe:
     def sized(self, n_smallest: float, n_estimators: int | None = None) -> "Recipe":
         """Return the recipe for a table, with ``n_estimators`` members in all.
 
-        ``n_smallest`` is the number of rows of the smallest class. Scouts stay as many as they are.
+        ``n_smallest`` is the number of rows of the smallest class. The number of scouts stays the
+        same, unless that would leave no room for a booster.
         """
         sharp = _SHARP_TREES if n_smallest < _ENOUGH_FOR_SIGNAL else 0
         if n_estimators is None:
             return replace(self, n_sharp_trees=sharp * self.n_trees)
-        n_others = n_estimators - self.n_scouts
-        if n_others < 1:
-            raise ValueError(
-                f"n_estimators={n_estimators} is too small: this recipe has {self.n_scouts} "
-                f"scouts, and at least one booster follows. Set {self.n_scouts + 1} or more."
-            )
+        n_scouts = scouts_among(n_estimators, self.n_scouts)
+        n_others = n_estimators - n_scouts
         share = self.n_boosters / (self.n_boosters + (1 + sharp) * self.n_trees)
-        n_boosters = max(1, round(share * n_others))
+        n_boosters = min(n_others, max(1, round(share * n_others)))
         n_of_trees = n_others - n_boosters
         n_trees = -(-n_of_trees // (1 + sharp))
         return replace(
-            self, n_boosters=n_boosters, n_trees=n_trees, n_sharp_trees=n_of_trees - n_trees
+            self,
+            n_scouts=n_scouts,
+            n_boosters=n_boosters,
+            n_trees=n_trees,
+            n_sharp_trees=n_of_trees - n_trees,
         )
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
@@ -198,11 +201,12 @@ class Recipe:
         """Return what fits scouts."""
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        sizes = data.form.category_sizes
+        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, sizes)
         adapter: Any = members.of(0)
         adapter.doubles_after = self.doubles_after
-        many = {k: size for k, size in data.form.n_levels().items() if size > _MANY_LEVELS}
+        # Code 0 is none of the levels.
+        many = {k: size - 1 for k, size in sizes.items() if size - 1 > _MANY_LEVELS}
         if data.n_classes == 2 and len(many) >= _SHARE_OF_MANY_LEVELS * table.shape[1]:
             adapter.recode_in_turn(many)
         return adapter
@@ -257,6 +261,11 @@ RECIPES = {
         n_few=200,
     ),
 }
+
+
+def scouts_among(n_estimators: int, n_scouts: int) -> int:
+    """Return how many of a few members are scouts: all but one, and one that is alone."""
+    return max(1, min(n_scouts, n_estimators - 1))
 
 
 def _booster(**settings):
