@@ -372,8 +372,8 @@ def page() -> None:
             f"`inspect_columns` looked at all rows of {len(found)} tables "
             f"({sum(row['columns'] for row in found):,} columns, {seconds:.0f} s CPU in all). "
             "Findings other than dates, constant or empty columns and those of the next section: "
-            f"{said}. The highest average precision of one column of a table with two classes is {of_two:.2f}; a column "
-            "is named as a possible leak from .80.",
+            f"{said}. The highest average precision of one column of a table with two classes is "
+            f"{of_two:.2f}; a column is named as a possible leak from .80.",
             "",
             "| a copy of the target with 1% of the labels changed | average precision |",
             "|---|---|",
