@@ -21,9 +21,9 @@ from metasampler.ensemble._calibration import CALIBRATIONS, Blend
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
-from metasampler.ensemble._findings import find_in_rows
 from metasampler.ensemble._forward import fit_forward
 from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._look_at_rows import find_in_rows
 from metasampler.ensemble._one_class import against_the_rest, is_positive
 from metasampler.ensemble._other_names import explain_other_names, refuse_other_names
 from metasampler.ensemble._pool import Pool
