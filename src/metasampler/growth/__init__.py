@@ -66,6 +66,7 @@ from metasampler.growth._hold_out import (
 from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
+from metasampler.growth._member_trees import MemberTree, has_trees, trees_of
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._rules import (
     DEFAULT_SIGMA,
@@ -105,6 +106,7 @@ __all__ = [
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "MemberTree",
     "MemoryRows",
     "Policy",
     "PowerDraw",
@@ -138,6 +140,7 @@ __all__ = [
     "folds_of_rows",
     "group_keys",
     "hardest_rows",
+    "has_trees",
     "hold_out_size",
     "is_alone",
     "is_plain_tree",
@@ -159,6 +162,7 @@ __all__ = [
     "resolve_leaf_smoothing",
     "running_mean",
     "spread_action",
+    "trees_of",
     "unchanged_on_error",
     "unfitted_form",
     "warn_of_unweighted_members",
