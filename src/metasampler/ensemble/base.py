@@ -227,12 +227,17 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if without:
             names = ", ".join(sorted(without))
             raise AttributeError(f"The members of type {names} have no feature_importances_.")
-        importances = np.array([member.feature_importances_ for member in self.estimators_])
-        if len(kinds) > 1:
-            # Some count splits and some add up gains: the means would be those of the larger unit.
-            totals = importances.sum(axis=1, keepdims=True)
-            importances = importances / np.where(totals > 0, totals, 1)
-        return np.average(importances, axis=0, weights=self._vote_weights())
+        weights = self._vote_weights()
+        weights = np.ones(len(self.estimators_)) if weights is None else np.asarray(weights)
+        # One after the other: with many columns, memory has room for the numbers of a few members.
+        total = np.zeros(1)
+        for member, weight in zip(self.estimators_, weights, strict=True):
+            importances = np.asarray(member.feature_importances_, dtype=float)
+            if len(kinds) > 1 and importances.sum() > 0:
+                # Some count splits and some add up gains: their mean would be that of the larger.
+                importances = importances / importances.sum()
+            total = total + weight * importances
+        return total / weights.sum()
 
     def _vote_weights(self) -> np.ndarray | None:
         """Return the weight of each member's vote; None if all count the same."""

@@ -303,7 +303,9 @@ def _other_dtype(file, rng):
 
 def _another_array(file, rng):
     (node, form, _), (_, _, other) = _arrays(file, rng), _arrays(file, rng)
-    node[form] = other
+    # What only looks like an array may hold the node itself, and a tree has no such paths.
+    if isinstance(other, np.ndarray):
+        node[form] = other
 
 
 def _lying_array(file, rng):
