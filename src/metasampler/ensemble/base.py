@@ -5,7 +5,6 @@ Ensembles of other packages stand on it too: `metasampler_bench.ensemble` has fi
 
 from abc import ABCMeta
 from collections.abc import Iterator
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._sources import resolve_source
-from metasampler.growth import N_JOBS, copy_input_tags, make_adapters, running_mean
+from metasampler.growth import N_ESTIMATORS, N_JOBS, copy_input_tags, make_adapters, running_mean
 from metasampler.tables import TreeTable, as_table
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
@@ -53,7 +52,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     _parameter_constraints: dict = {
         "estimator": [None, object],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": N_ESTIMATORS,
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],

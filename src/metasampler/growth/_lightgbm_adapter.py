@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
-from metasampler.growth._adapters import Adapter
+from metasampler.growth._adapters import Adapter, naming_the_estimator
 
 __all__ = ["BoostedMember", "LightGBMAdapter"]
 
@@ -178,7 +178,8 @@ class LightGBMAdapter(Adapter):
         make_edges = partial(
             make_bin_edges, settings=settings, categorical_features=self.categorical_features
         )
-        self.edges = data.bin_edges(self._given["subsample_for_bin"], make_edges)
+        with naming_the_estimator(self.estimator):
+            self.edges = data.bin_edges(self._given["subsample_for_bin"], make_edges)
         self._seen = table
 
     @cached_property
@@ -193,7 +194,8 @@ class LightGBMAdapter(Adapter):
         """Bin the table."""
         settings = self._settings(X.shape[1])
         del settings["n_estimators"]
-        self._dataset(X, codes[: X.shape[0]], settings)
+        with naming_the_estimator(self.estimator):
+            self._dataset(X, codes[: X.shape[0]], settings)
 
     def _dataset(self, X, codes: np.ndarray, settings: dict):
         """Return the binned table; it is binned anew only if it is another one."""
@@ -238,6 +240,10 @@ class LightGBMAdapter(Adapter):
 
     def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
+        with naming_the_estimator(self.estimator):
+            return self._fit(X, codes, rows, seed, sample_weight, unseen, unseen_weight)
+
+    def _fit(self, X, codes, rows, seed, sample_weight, unseen, unseen_weight) -> BoostedMember:
         import lightgbm
 
         rows = np.arange(X.shape[0]) if rows is None else rows
