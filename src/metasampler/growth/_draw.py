@@ -94,8 +94,8 @@ def apply_rule(rule: Rule, candidates: Candidates, size: int) -> np.ndarray:
         name = getattr(rule, "__name__", type(rule).__name__)
         raise ValueError(
             f"The rule {name} must return the positions of {size:,} of the "
-            f"{len(candidates.rows):,} rows; it returned an array of shape {drawn.shape}. A key that "
-            "is NaN is never drawn: check that its weights are numbers for all errors in [0, 1]."
+            f"{len(candidates.rows):,} rows; it returned an array of shape {drawn.shape}. A key "
+            "that is NaN is never drawn: check that its weights are numbers for all errors."
         )
     return drawn
 
