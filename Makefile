@@ -6,7 +6,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One pip call per purpose, redone only when the metadata of a package changes.
 STAMP = $(VENV)/.installed
 
-.PHONY: demo fuzz test coverage test-dask test-versions test-rl test-web lint docs dist bench bench-smoke clean
+.PHONY: demo fuzz test coverage test-dask test-tools test-versions test-rl test-web lint docs dist bench bench-smoke clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -19,9 +19,9 @@ $(STAMP)-%: pyproject.toml bench/pyproject.toml | $(BIN)/python
 demo: $(STAMP)-plot  ## compare MESA with its rivals on data bundled with scikit-learn
 	$(BIN)/metasampler compare
 
-PLAIN = -n 2 --ignore tests/rl --ignore tests/explain --ignore tests/web --ignore tests/distributed --ignore bench/tests/deep tests bench/tests src bench/src
+PLAIN = -n 2 --ignore tests/rl --ignore tests/tools --ignore tests/web --ignore tests/distributed --ignore bench/tests/deep tests bench/tests src bench/src
 
-test: $(STAMP)-test  ## the whole suite, without PyTorch, shap, Chromium and Dask
+test: $(STAMP)-test  ## the whole suite, without PyTorch, Chromium, Dask and other people's tools
 	$(BIN)/python -m pytest $(PLAIN)
 
 coverage: $(STAMP)-test  ## the same, with the lines that no test reaches; two thirds more CPU before Python 3.12
@@ -32,8 +32,11 @@ $(VENV)/.torch: | $(BIN)/python
 	$(PIP) torch==2.13.0
 	@touch $@
 
-test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch, Stable-Baselines3 or shap
-	$(BIN)/python -m pytest tests/rl tests/explain bench/tests/deep
+test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch or Stable-Baselines3
+	$(BIN)/python -m pytest tests/rl bench/tests/deep
+
+test-tools: $(STAMP)-test-tools  ## a fit in other people's tools: shap
+	$(BIN)/python -m pytest tests/tools
 
 test-dask: $(STAMP)-test-dask  ## fits on a real cluster of processes, with lost workers and drivers
 	$(BIN)/python -m pytest tests/distributed

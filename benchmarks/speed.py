@@ -46,8 +46,8 @@ from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler._running import side_by_side
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
-from metasampler.ensemble._teams import Plan
-from metasampler.growth import Growth, _loop, _members
+from metasampler.ensemble._sources import TableSource
+from metasampler.growth import Growth, _adapters, _loop
 from metasampler.growth._lightgbm_adapter import LightGBMAdapter
 from metasampler_bench import ensemble as bench
 from metasampler_bench.datasets import REAL_NAMES, load, load_mesa_mammography
@@ -136,9 +136,9 @@ def meta_training(repeats):
 
 #: Functions that together make up meta-training: none of them calls another.
 STAGES = {
-    "tree fits": ("_pieces.py", "fit_on_rows"),
-    "scoring the new tree": ("_loop.py", "_add_member"),
-    "draws": ("_draw.py", "_smallest_of"),
+    "tree fits": ("_tree_adapter.py", "fit"),
+    "scoring the new tree": ("_memory.py", "add_scores"),
+    "draws": ("_draw.py", "draw_sample"),
     "validation and training scores": ("_loop.py", "score"),
     "states": ("_policies.py", "error_histogram"),
     "SAC updates": ("_sac.py", "update"),
@@ -459,7 +459,7 @@ def stages_of(model, X, y):
     stages = Stages()
     # Its own class keeps its place: `patch` restores what was there.
     replaced = {
-        (Plan, "make_data"): "checks and encoding",
+        (TableSource, "make_rows"): "checks and encoding",
         (LightGBMAdapter, "_dataset"): "binning",
         (Growth, "step"): team_of,
         (_under_sampling, "decide"): "calibration and threshold",
@@ -633,7 +633,7 @@ class LongestChain:
         start = time.process_time()
         with (
             patch.object(_loop, "side_by_side", self.side_by_side),
-            patch.object(_members, "side_by_side", self.side_by_side),
+            patch.object(_adapters, "side_by_side", self.side_by_side),
             patch.object(_under_sampling, "side_by_side", self.side_by_side),
         ):
             fit()
@@ -775,6 +775,48 @@ def foreign(repeats):
         report(f"Ten members of {name} on 5,000 rows", times, "ten bare fits", {})
 
 
+def serving(repeats):
+    """How long a service waits for one row and for a thousand, beside LightGBM, on one thread."""
+    from lightgbm import LGBMClassifier
+
+    for title, noise in (("labels with noise", 0.02), ("labels without noise", 0.0)):
+        X, y = make_classification(
+            20_000, 20, n_informative=8, weights=[0.95], flip_y=noise, random_state=0
+        )
+        models = {
+            "LightGBM": LGBMClassifier(n_jobs=1, verbosity=-1),
+            "MESA, default": MesaClassifier(random_state=0),
+            "MESA, fast": MesaClassifier(recipe="fast", random_state=0),
+        }
+        n_trees = {}
+        for name, model in models.items():
+            model.fit(X, y)
+            boosters = [model] if name == "LightGBM" else model.estimators_
+            # Their trees have up to 31 leaves; those of scikit-learn are other ones.
+            boosters = [member.booster_ for member in boosters if hasattr(member, "booster_")]
+            n_trees[name] = sum(booster.num_trees() for booster in boosters)
+        table = Table(title=f"predict_proba, 20 columns, {title}", title_justify="left")
+        table.add_column("")
+        for column in ("boosted trees", "rows", "p50, ms", "p99, ms", "ratio of p50", "goal"):
+            table.add_column(column, justify="right")
+        for n_rows, goals in ((1, {}), (1000, {"MESA, default": 2.5})):
+            waits = {name: [] for name in models}
+            for start in range(100 * repeats):
+                rows = X[start : start + n_rows]
+                for name, model in models.items():
+                    before = time.perf_counter()
+                    model.predict_proba(rows)
+                    waits[name].append(1000 * (time.perf_counter() - before))
+            for name, seen in waits.items():
+                ratio = median(seen) / median(waits["LightGBM"])
+                goal = goals.get(name)
+                mark = "" if goal is None else f"<= {goal}" + ("" if ratio <= goal else "  MISSED")
+                p50, p99 = np.percentile(seen, [50, 99])
+                cells = (f"{n_trees[name]}", f"{n_rows:,}", f"{p50:.2f}", f"{p99:.2f}")
+                table.add_row(name, *cells, f"{ratio:.2f}", mark)
+        console.print(table)
+
+
 def wide(repeats):
     """Compare on a wide and long table: 300,000 rows of 480 numbers and 20 categories."""
     from lightgbm import LGBMClassifier
@@ -797,6 +839,7 @@ PARTS = {
     "threads": threads,
     "walls": walls,
     "foreign": foreign,
+    "serving": serving,
     "wide": wide,
 }
 

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LIBRARY = ROOT / "src" / "metasampler"
 BENCH = ROOT / "bench" / "src" / "metasampler_bench"
+
+_WITH_BENCH = pytest.mark.skipif(not BENCH.is_dir(), reason="the bench is not there")
 
 #: Helpers of the root package, which every package may import.
 FREE = {"_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_writing"}
@@ -158,6 +161,16 @@ def test_a_layer_imports_only_what_is_below_it(library, package):
     assert shown(wrong) == []
 
 
+@pytest.mark.parametrize("root", [LIBRARY, pytest.param(BENCH, marks=_WITH_BENCH)])
+def test_no_file_name_exists_twice(root):
+    places = defaultdict(list)
+    for path in sorted(root.rglob("*.py")):
+        places[path.name].append(str(path.relative_to(root)))
+    assert len(places) > 50
+    del places["__init__.py"]
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_a_fit_in_memory_does_not_import_what_large_data_need():
     code = (
         "import sys; from sklearn.datasets import make_classification; import metasampler\n"
@@ -175,7 +188,7 @@ def test_the_library_does_not_know_its_bench(library):
     assert not any("import metasampler_bench" in path.read_text() for path in LIBRARY.rglob("*.py"))
 
 
-@pytest.mark.skipif(not BENCH.is_dir(), reason="the bench is not there")
+@_WITH_BENCH
 def test_the_bench_imports_public_names_only():
     found = [each for each in collect(BENCH) if each.parts[0] == "metasampler"]
     assert found

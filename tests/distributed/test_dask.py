@@ -17,7 +17,11 @@ import pytest
 from lightgbm import LGBMClassifier
 from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
 from sklearn.base import clone
-from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -118,6 +122,7 @@ KINDS = {
     "easy ensemble": ensemble.EasyEnsembleClassifier(AdaBoostClassifier(n_estimators=8), 3),
     "scikit-learn's boosting": ensemble.SelfPacedEnsembleClassifier(make_hist(), 3),
     "forests": MesaClassifier(RandomForestClassifier(5), 3),
+    "boosting, encoded": MesaClassifier(HistGradientBoostingClassifier(max_iter=5), 2),
 }
 
 
@@ -199,6 +204,19 @@ def test_arrays(client):
     proba = on_cluster.predict_proba(arrays[0])
     assert proba.chunks[0] == arrays[0].chunks[0]
     np.testing.assert_array_equal(proba.compute(), in_memory.predict_proba(X))
+
+
+def test_one_class_against_the_rest(client):
+    frame = make_frame(n_classes=3)
+    rare = frame["label"].value_counts().index[-1]
+    clf = MesaClassifier(recipe="fast", positive=rare, random_state=0)
+    ddf = partitioned(frame.drop(columns="weight"), 5, empty=True)
+    in_memory, on_cluster, X = fit_both(frame, clf, client, ddf)
+    assert on_cluster.classes_.tolist() == [False, True]
+    assert_same(in_memory, on_cluster, X, ddf)
+    clf.set_params(positive="nobody")
+    with pytest.raises(ValueError, match="no row of class positive='nobody'"):
+        DaskMesaClassifier(clf, client=client, label="label").fit(ddf)
 
 
 def test_arrays_of_whole_numbers(client):

@@ -69,7 +69,7 @@ def test_damage_is_a_clear_error_or_does_no_harm(seed, stored, rows, tmp_path):
 
 def test_no_other_file_is_opened(stored, tmp_path):
     code = (
-        "import sys, metasampler.persistence._kinds\n"
+        "import sys, metasampler.persistence._loaders\n"
         "opened = []\n"
         "sys.addaudithook(lambda name, args: opened.append(args[0]) if name == 'open' else None)\n"
         "from metasampler import load_model\n"

@@ -24,7 +24,6 @@ from metasampler.meta import MetaSampler
 from metasampler.policy import ConstantPolicy, Drawn
 from metasampler_bench._authors_trainer import AuthorsMesaClassifier
 from metasampler_bench._controls import SelectedMuClassifier
-from metasampler_bench._learners import make_sampler
 from metasampler_bench._method import (
     Method,
     all_rows,
@@ -32,6 +31,7 @@ from metasampler_bench._method import (
     rows_of_subsets,
     rows_recorded,
 )
+from metasampler_bench._named_trainers import make_sampler
 from metasampler_bench._weighting import WeightedClassifier
 from metasampler_bench.ensemble import (
     AdaC2Classifier,

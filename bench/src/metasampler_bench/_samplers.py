@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from metasampler import MetaSampler
 from metasampler_bench._authors_trainer import AuthorsTrainer, as_policy
-from metasampler_bench._learners import make_sampler
 from metasampler_bench._methods import METHODS
+from metasampler_bench._named_trainers import make_sampler
 from metasampler_bench._protocol import Parts, fit_seed, n_folds_of, take_parts
 from metasampler_bench._resampling import BASE_CLASSIFIERS
 from metasampler_bench._spec import AXES

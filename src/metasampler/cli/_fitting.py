@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 from metasampler import MesaClassifier
 from metasampler._running import progress_bar
 from metasampler.cli._comparison import at_the_top, describe
-from metasampler.cli._lightgbm import PlainLightGBM
 from metasampler.cli._per_day import Alarms, alarms_per_day
+from metasampler.cli._plain_lightgbm import PlainLightGBM
 from metasampler.cli._splits import how_split, make_splits
 from metasampler.cli._table_input import Task
 from metasampler.persistence import save_model

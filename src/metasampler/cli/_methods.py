@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.cli._lightgbm import PlainLightGBM
+from metasampler.cli._plain_lightgbm import PlainLightGBM
 from metasampler.datasets import near_matches
 from metasampler.ensemble import (
     MesaClassifier,

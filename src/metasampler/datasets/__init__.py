@@ -5,7 +5,7 @@ from typing import Any
 from metasampler.datasets._bundled import make_imbalanced_digits
 from metasampler.datasets._claims import make_claims
 from metasampler.datasets._files import TableFile, iterate_table
-from metasampler.datasets._tables import near_matches, read_table, split_target
+from metasampler.datasets._read_table import near_matches, read_table, split_target
 
 __all__ = [
     "ParquetRows",

@@ -4,8 +4,8 @@ A fitted ensemble describes its columns and scores by counts in a few bins. It k
 """
 
 from metasampler.drift._baseline import MOST_ROWS, Baseline, ColumnBins, some_rows
+from metasampler.drift._drift_report import ColumnDrift, DriftReport
 from metasampler.drift._monitor import DriftMonitor
-from metasampler.drift._report import ColumnDrift, DriftReport
 
 __all__ = [
     "MOST_ROWS",

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metasampler._docs import shared_docs
 from metasampler.drift._baseline import Baseline, ColumnBins
-from metasampler.drift._report import ColumnDrift, DriftReport
+from metasampler.drift._drift_report import ColumnDrift, DriftReport
 from metasampler.tables import as_table, is_frame, quiet_cells, unseen_levels
 
 # The probability of any finding on rows that come as those of the fit did.

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from metasampler._sklearn_compat import take_rows
+from metasampler.ensemble._one_class import against_the_rest
 from metasampler.growth import (
     check_labels,
     count_groups,
@@ -38,7 +39,10 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
         raise ValueError("time does not go with warm_start=True: set one of them only.")
     y = check_labels(y, X, owner=ensemble)
     seed = ensemble.random_state if isinstance(ensemble.random_state, Integral) else 0
-    pairs = forward_splits(time, y, groups, int(seed))
+    asked = y
+    if ensemble.positive is not None:
+        asked = against_the_rest(y, X, ensemble.positive, owner=ensemble)
+    pairs = forward_splits(time, asked, groups, int(seed))
 
     def some(values, rows):
         return None if values is None else take_rows(np.asarray(values), rows)

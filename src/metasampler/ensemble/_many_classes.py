@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._pool import largest_within
-from metasampler.ensemble._recipes import Recipe
+from metasampler.ensemble._recipes import Recipe, scouts_among
 from metasampler.ensemble._teams import Growing, Plan, Team
 from metasampler.growth import Growth, GrowthData, Policy, Stream
 
@@ -43,6 +43,7 @@ class ManyClassRecipe(Recipe):
     n_boosters: int = 0
     #: Half of them decision trees, half extra trees.
     n_trees: int = 100
+    max_scout_rounds: int = 80
     min_child_samples: int = 5
 
     def sized_for(self, counts: np.ndarray, n_estimators: int | None = None) -> "ManyClassRecipe":
@@ -51,11 +52,7 @@ class ManyClassRecipe(Recipe):
         n_scouts = min(self.n_scouts, _FEW_SCOUTS) if few else self.n_scouts
         if n_estimators is None:
             return replace(self, n_scouts=n_scouts)
-        if n_estimators <= n_scouts:
-            raise ValueError(
-                f"n_estimators={n_estimators} is too small: this recipe has {n_scouts} scouts, and "
-                f"at least one tree follows. Set {n_scouts + 1} or more."
-            )
+        n_scouts = scouts_among(n_estimators, n_scouts)
         return replace(self, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
 
     def smoothing(self, leaf_smoothing, plan: Plan, n_classes: int) -> float:

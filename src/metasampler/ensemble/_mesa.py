@@ -15,6 +15,7 @@ from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
+from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
@@ -39,6 +40,7 @@ _BLIND_MU = 0.9
 
 
 @shared_docs()
+@explain_other_names
 @dataclass(eq=False, repr=False)
 class MesaClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that chooses the rows of each member by the errors so far.
@@ -60,7 +62,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
         default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
         own. The teams of a
-        recipe are scaled to another number, but for the scouts.
+        recipe are scaled to another number. Scouts stay as many as they are, unless that leaves no
+        room for another member.
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
@@ -85,7 +88,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - a policy of :mod:`metasampler.policy`, for instance
           :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
           :class:`~metasampler.policy.Drawn`, which draws its actions;
-        - any other string, or a path: the name or the file of a sampler to load.
+        - any other string, or a path: the name or the file of a sampler to load;
+        - a function of your own, ``policy(growth)``, called once per member. It returns a mu in
+          [0, 1], a rule such as :class:`~metasampler.growth.GaussianDraw` or
+          :class:`~metasampler.growth.PowerDraw`, or None for a uniform draw.
 
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class. Boosters of
@@ -172,6 +178,16 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         own errors. You cannot combine a refit with `warm_start`. ``"auto"`` refits if the
         validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
         are not trained on. Not part of the paper.
+
+    positive : str, number or None, default=None
+        The class to find, where there are more than two: this class against the rest. The ensemble
+        is the one that a fit to ``y == positive`` gives. So `classes_` are False and True, the
+        second column of `predict_proba` is the probability of this class, `predict` returns whether
+        a row is of it, and `threshold` is one for two classes. The class must have fewer rows than
+        all others together. `fit`, `score`, `recalibrate` and
+        :func:`~metasampler.report.make_report` take the labels as they are; for scorers and
+        searches of scikit-learn, which compare predictions with y, leave it out and pass
+        ``y == label``. None tells all classes apart.
 
     {n_jobs_teams}
 
@@ -289,7 +305,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     _resume_parameters = (
         *BaseUnderSamplingEnsemble._resume_parameters,
-        *("recipe", "meta_sampler", "max_rows"),
+        *("recipe", "meta_sampler", "max_rows", "positive"),
     )
 
     n_estimators: Any = None
@@ -300,6 +316,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     max_rows: Any = 1_000_000
     leaf_smoothing: Any = "auto"
     refit: Any = "auto"
+    positive: Any = None
     warm_start: Any = False
 
     @classmethod

@@ -7,6 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from metasampler.ensemble._one_class import (
+    against_the_rest,
+    check_rarer,
+    count_against_the_rest,
+)
 from metasampler.growth import GrowthData, make_growth_data
 
 __all__ = ["TableSource", "opened_source", "resolve_source"]
@@ -45,13 +50,23 @@ class TableSource(NamedTuple):
 
 
 @contextmanager
-def opened_source(X, y=None, sample_weight=None) -> Iterator[Any]:
-    """Yield what makes the rows of a fit; what it has written goes, however the fit ends."""
+def opened_source(X, y=None, sample_weight=None, positive=None, *, owner=None) -> Iterator[Any]:
+    """Yield what makes the rows of a fit; what it has written goes, however the fit ends.
+
+    With ``positive`` the labels are whether a row is of this class.
+    """
     source = resolve_source(X, y, sample_weight)
     if source is None:
-        yield TableSource(X, y, sample_weight)
+        if positive is not None:
+            y = against_the_rest(y, X, positive, owner=owner)
+        rows = TableSource(X, y, sample_weight)
+        if positive is not None:
+            check_rarer(rows.class_counts, positive)
+        yield rows
     else:
         with source.opened() as opened:
+            if positive is not None:
+                opened.find_only(positive, count_against_the_rest)
             yield opened
 
 

@@ -111,6 +111,8 @@ def summarise(ensemble, steps, teams) -> FitSummary:
                 row[f"error of {label}"] = None if errors is None else float(errors[k])
         rows.append(row)
     title, promise = f"{type(ensemble).__name__}, {len(rows)} members", _promise(ensemble)
+    if ensemble.positive is not None:
+        title += f": class {ensemble.positive!r:.80} against the rest"
     by_team = _by_team(ensemble, steps, teams) if has_teams else []
     notes = list(_notes(ensemble, promise))
     return FitSummary(title, rows, notes, promise, by_team, _by_class(ensemble))
@@ -216,7 +218,8 @@ def _promise(ensemble) -> str:
         return _promise_of_classes(ensemble)
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
     reach = f"if its probability is {ensemble.threshold_:.4f} or more"
-    text = f"predict returns {label!r} {reach}."
+    which = "" if ensemble.positive is None else f", class {ensemble.positive!r:.80},"
+    text = f"predict returns {label!r}{which} {reach}."
     expected = [
         f"{_share(name, value)} ({low:.0%} to {high:.0%})"
         for name, value, interval in (

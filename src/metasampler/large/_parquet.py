@@ -82,8 +82,18 @@ def _opened_parquet(path: str) -> Iterator[Any]:
         raise ValueError(f"{path} cannot be read as a Parquet file: {reason}") from error
 
 
-def open_block(block, label=None, weight=None, group=None) -> Opened:
-    """Return the rows of a block; a frame is split into table, labels, weights and groups."""
+def open_block(block, label=None, weight=None, group=None, positive=None) -> Opened:
+    """Return the rows of a block; a frame is split into table, labels, weights and groups.
+
+    With ``positive`` the labels are whether a row is of this class.
+    """
+    opened = _split_block(block, label, weight, group)
+    if positive is None or opened.y is None:
+        return opened
+    return opened._replace(y=np.asarray(opened.y == positive, dtype=bool))
+
+
+def _split_block(block, label, weight, group) -> Opened:
     if isinstance(block, ArrayBlock):
         weights = None if block.weights is None else np.asarray(block.weights, dtype=float)
         groups = None if block.groups is None else group_keys(np.asarray(block.groups))

@@ -42,7 +42,7 @@ __all__ = ["make_partitioned_rows"]
 
 
 def _make_partition(
-    blocks, start, passed, sizes, path, label, weight, group, form, classes, least
+    blocks, start, passed, sizes, path, label, weight, group, positive, form, classes, least
 ) -> Partition:
     """Return blocks as one partition: its table as members take it, classes, weights and groups.
 
@@ -54,7 +54,7 @@ def _make_partition(
         # One after the other: where they are written to a file, only one is in memory.
         first = passed
         for block, size in zip(blocks, sizes, strict=True):
-            X, y, weights, groups = open_block(block, label, weight, group)
+            X, y, weights, groups = open_block(block, label, weight, group, positive)
             assert y is not None
             if len(y) != size:
                 raise ValueError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -27,9 +28,9 @@ class OpenedSource:
     def __init__(self, source, backend):
         self.source = source
         self.backend = backend
-        self.columns = (source.label, source.weight, source.group)
+        self._columns = (source.label, source.weight, source.group)
         self.blocks, labels_only = source.make_blocks(), source.make_blocks(labels_only=True)
-        self.facts = self.backend.ask(_look_at_block, labels_only, args=self.columns[:2])
+        self.facts = self.backend.ask(_look_at_block, labels_only, args=self._columns[:2])
         labels = np.concatenate([each["labels"] for each in self.facts if each["n_rows"]] or [[]])
         if not len(labels):
             raise ValueError(f"{source!r} has no rows, or none with a weight.")
@@ -44,8 +45,25 @@ class OpenedSource:
             if each["n_rows"]:
                 self.class_counts[np.searchsorted(self.classes, each["labels"])] += each["counts"]
         with_rows = [number for number, each in enumerate(self.facts) if each["n_rows"]]
+        #: The class to find, if the labels are whether a row is of it.
+        self.positive: Any = None
         #: Blocks that hold rows.
         self.kept = [self.blocks[number] for number in with_rows]
+
+    @property
+    def columns(self) -> tuple:
+        """What `open_block` takes besides a block."""
+        return (*self._columns, self.positive)
+
+    def find_only(self, positive, counted: Callable) -> None:
+        """Turn the labels into whether a row is of one class.
+
+        ``counted(classes, counts, positive)`` returns the rows of all other classes and of this
+        one, or refuses it.
+        """
+        self.class_counts = counted(self.classes, self.class_counts, positive)
+        self.classes = np.array([False, True])
+        self.positive = positive
 
     @cached_property
     def example(self):
@@ -104,9 +122,9 @@ def _look_at_block(block, label, weight) -> dict:
     return facts
 
 
-def _first_row(block, label, weight, group):
+def _first_row(block, *columns):
     # A copy: a view would keep the whole block.
-    return open_block(block, label, weight, group).X[:1].copy()
+    return open_block(block, *columns).X[:1].copy()
 
 
 def _lacks(y: np.ndarray) -> bool:
@@ -115,9 +133,9 @@ def _lacks(y: np.ndarray) -> bool:
     return any(each is None or type(each).__name__ in absent or each != each for each in y)
 
 
-def _ask_frame(block, label, weight, group, question, args, labelled=False):
+def _ask_frame(block, label, weight, group, positive, question, args, labelled=False):
     """Answer a question about the table of a block, without rows that have no weight."""
-    X, y, weights, _ = open_block(block, label, weight, group)
+    X, y, weights, _ = open_block(block, label, weight, group, positive)
     if weights is not None:
         X, y = X[weights > 0], None if y is None else y[weights > 0]
     return question(X, y, *args) if labelled else question(X, *args)

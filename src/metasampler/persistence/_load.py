@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from metasampler._json import parse_json, to_json
-from metasampler.persistence._parts import FACTS, MODEL, NUMBERS, read_part
 from metasampler.persistence._values import Reader, is_plain
 from metasampler.persistence._versions import differences
+from metasampler.persistence._zip_entries import FACTS, MODEL, NUMBERS, read_part
 
 #: The number of the format, raised when an older reader could misread a file.
 FORMAT = 2
@@ -100,7 +100,7 @@ def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[
 def model_of(text: bytes | bytearray, numbers: bytearray, what: str) -> Any:
     """Return the model of a text and the bytes of its arrays, all of it checked."""
     # Here, because the loaders import LightGBM.
-    from metasampler.persistence._kinds import kind_named
+    from metasampler.persistence._loaders import kind_named
 
     document = parse_json(text, what)
     if not isinstance(document, dict) or "type" not in document:

@@ -12,9 +12,9 @@ from metasampler._json import to_json
 from metasampler._pipelines import unwrap
 from metasampler._writing import written_beside
 from metasampler.persistence._load import FORMAT, model_of
-from metasampler.persistence._parts import write_parts
 from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
+from metasampler.persistence._zip_entries import write_parts
 
 
 def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dict[str, Any]:
@@ -78,9 +78,12 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
 def _encoded(model: Any) -> tuple[bytes, bytes]:
     """Return a model as a text and the bytes of its arrays, if `load_model` would read them."""
     # Here, because the loaders import LightGBM.
-    from metasampler.persistence._kinds import kind_of
+    from metasampler.persistence._loaders import kind_of
 
-    advice = "`joblib.dump` writes it, but only those you trust may give you such a file."
+    advice = (
+        "`joblib.dump` writes it, unless it holds a lambda, but only those you trust may give you "
+        "such a file."
+    )
     writer = Writer(kind_of)
     try:
         text = to_json(writer.encode(model, type(model).__name__), type(model).__name__)

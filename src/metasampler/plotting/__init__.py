@@ -10,7 +10,7 @@ from metasampler.plotting._fit_summary import FitSummaryDisplay
 from metasampler.plotting._meta_training import MetaTrainingDisplay
 from metasampler.plotting._policy import PolicyDisplay
 from metasampler.plotting._policy_trace import PolicyTraceDisplay
-from metasampler.plotting._threshold import ThresholdDisplay
+from metasampler.plotting._threshold_display import ThresholdDisplay
 
 __all__ = [
     "ErrorHistogramDisplay",

@@ -10,6 +10,6 @@ scripts do not run (``python benchmarks/report_weight.py`` prints the weights). 
 our own moves marks and numbers.
 """
 
-from metasampler.report._report import Report, make_report
+from metasampler.report._make_report import Report, make_report
 
 __all__ = ["Report", "make_report"]

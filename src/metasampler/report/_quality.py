@@ -14,8 +14,8 @@ from metasampler.report._findings import (
     percent,
     significant,
 )
+from metasampler.report._html_tables import folded, table
 from metasampler.report._markup import Markup, element, join, name, shorten
-from metasampler.report._tables import folded, table
 
 #: Classes of a confusion matrix, at most.
 MOST_CLASSES = 12

@@ -16,11 +16,11 @@ from metasampler.report._findings import (
     percent,
     significant,
 )
+from metasampler.report._html_tables import folded, pairs, table
 from metasampler.report._markup import Markup, element, join, name, shorten
 from metasampler.report._measures import Measure
 from metasampler.report._quality import quality
 from metasampler.report._since_fit import since_fit
-from metasampler.report._tables import folded, pairs, table
 
 #: Columns, bars and members that are shown.
 MOST_COLUMNS, MOST_BARS, MOST_POINTS = 100, 15, 200

@@ -7,9 +7,9 @@ from typing import Any
 from metasampler._pipelines import unwrap
 from metasampler.drift import DriftReport
 from metasampler.report._findings import Findings, interval, percent
+from metasampler.report._html_tables import table
 from metasampler.report._markup import Markup, element, name
 from metasampler.report._model import innermost
-from metasampler.report._tables import table
 
 # Columns that are listed.
 _MOST_COLUMNS = 30

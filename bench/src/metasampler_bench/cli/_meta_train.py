@@ -155,7 +155,7 @@ def meta_train(
     if splits:
         learner_options.setdefault("score_on", "test")
 
-    from metasampler_bench._learners import make_sampler
+    from metasampler_bench._named_trainers import make_sampler
     from metasampler_bench._tasks import load_tasks
     from metasampler_bench._unseen import UnseenTasks
     from metasampler_bench.cli._meta_watch import Watch
@@ -214,7 +214,7 @@ def meta_train(
 
 def _parse_options(texts: list[str], learner: Learner) -> tuple[dict[str, Any], dict[str, Any]]:
     """Tell the parameters of the meta-sampler from those of its learner, and read their values."""
-    from metasampler_bench._learners import LEARNERS
+    from metasampler_bench._named_trainers import LEARNERS
 
     of_learner = list(LEARNERS[learner.value]().get_params())
     settings: dict[str, Any] = {}

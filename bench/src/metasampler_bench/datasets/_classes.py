@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from metasampler.datasets import read_table, split_target
+from metasampler_bench.datasets._bundled import BUNDLED, load_bundled
 from metasampler_bench.datasets._local import read_npz, resolve_data_home
 from metasampler_bench.datasets._real import TARGET
 
@@ -57,9 +58,13 @@ def find_classes(folder: Path) -> dict[str, Path]:
 
 
 def load_classes(name: str, data_home: str | os.PathLike[str] | None = None) -> tuple[Any, Any]:
-    """Return the columns of a table with their own types, and its labels as texts."""
-    import pandas as pd
+    """Return the columns of a table with their own types, and its labels as texts.
 
+    The sets that scikit-learn ships need no folder.
+    """
+    if name in BUNDLED:
+        data, labels = load_bundled(name)
+        return _numbered(data), np.asarray(labels).astype(str)
     folder = resolve_data_home(data_home)
     kind, suffix = ("classes", "parquet") if name in CLASS_TABLES else ("extra", "npz")
     path = folder / kind / f"{name}.{suffix}"
@@ -67,7 +72,13 @@ def load_classes(name: str, data_home: str | os.PathLike[str] | None = None) -> 
         raise FileNotFoundError(f"There is no file {os.fspath(path)!r} with the table {name!r}.")
     if suffix == "npz":
         data, labels = read_npz(path)
-        X = pd.DataFrame(data, columns=[f"x{number}" for number in range(data.shape[1])])
-        return X, np.asarray(labels).astype(str)
+        return _numbered(data), np.asarray(labels).astype(str)
     X, y = split_target(read_table(path), TARGET, path.name)
     return X, np.asarray(y).astype(str)
+
+
+def _numbered(data: Any) -> Any:
+    """Return an array as a frame whose columns have numbers for names."""
+    import pandas as pd
+
+    return pd.DataFrame(data, columns=[f"x{number}" for number in range(data.shape[1])])

@@ -4,6 +4,6 @@ PyTorch is imported when a network is fitted, not before; it comes with the extr
 """
 
 from metasampler_bench.deep._classifier import WEIGHTINGS, NetworkClassifier
-from metasampler_bench.deep._methods import deep_methods
+from metasampler_bench.deep._deep_methods import deep_methods
 
 __all__ = ["WEIGHTINGS", "NetworkClassifier", "deep_methods"]

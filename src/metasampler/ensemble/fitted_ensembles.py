@@ -10,6 +10,7 @@ from metasampler.ensemble._calibration import (
 from metasampler.ensemble._checks import check_threshold
 from metasampler.ensemble._class_decision import ClassEvidence
 from metasampler.ensemble._cut_points import CutPoints
+from metasampler.ensemble._one_class import is_positive
 from metasampler.ensemble._pool import Pool, SoftmaxCalibration
 from metasampler.ensemble._self_paced import _SelfPacedDraw as SelfPacedDraw
 from metasampler.ensemble._training_boosters import Boosters
@@ -31,4 +32,5 @@ __all__ = [
     "SigmoidCalibration",
     "SoftmaxCalibration",
     "check_threshold",
+    "is_positive",
 ]

@@ -11,7 +11,8 @@ import numpy as np
 
 from metasampler._running import progress_bar
 from metasampler._writing import written_beside
-from metasampler.report._columns import column_facts, column_names
+from metasampler.ensemble.fitted_ensembles import is_positive
+from metasampler.report._column_facts import column_facts, column_names
 from metasampler.report._cuts import make_cuts
 from metasampler.report._explorer import headline, script_data
 from metasampler.report._figures import logit_scale
@@ -190,6 +191,11 @@ def make_report(
     )
     X = X if hasattr(X, "shape") else np.asarray(X)
     labels = np.asarray(classifier.classes_)
+    one_class = getattr(innermost(classifier), "positive", None)
+    if one_class is not None:
+        # The classifier tells this class from the rest; the labels have all classes.
+        y = None if y is None else is_positive(y, one_class)
+        target = str(one_class) if target is None else target
     codes, weights = check_rows(X, y, sample_weight, labels)
     rivals = dict(rivals or {})
     for rival in rivals.values():

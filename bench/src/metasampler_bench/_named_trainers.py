@@ -33,7 +33,7 @@ def make_sampler(
 
     Examples
     --------
-    >>> from metasampler_bench._learners import make_sampler
+    >>> from metasampler_bench._named_trainers import make_sampler
     >>> make_sampler("sac", {"n_updates": 50}, n_estimators=5).n_estimators
     5
     """

@@ -17,7 +17,7 @@ from metasampler.tables import (
     TableForm,
     TreeTable,
 )
-from metasampler.tables.fitted import (
+from metasampler.tables.fitted_encoders import (
     DATE_FORMATS,
     N_TEXT_FOLDS,
     NUMBER_FORMATS,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from metasampler._sklearn_compat import check_parameters
-from metasampler.ensemble.fitted import Boosters, SelfPacedDraw
+from metasampler.ensemble.fitted_ensembles import Boosters, SelfPacedDraw
 from metasampler.growth import GaussianDraw, PowerDraw
 from metasampler.meta import FitToConstants, MetaSampler, SoftActorCritic
 from metasampler.persistence._estimators import build_parameters, export_estimator, take_columns

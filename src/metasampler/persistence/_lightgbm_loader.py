@@ -6,7 +6,7 @@ import numpy as np
 from lightgbm import Booster, LGBMClassifier
 from sklearn.preprocessing import LabelEncoder
 
-from metasampler.persistence._boosters import BoosterText
+from metasampler.persistence._booster_loaders import BoosterText
 from metasampler.persistence._estimators import MOST_JOBS, build_parameters, take_classes
 from metasampler.persistence._values import Kind, State, is_number, is_plain, is_whole
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from metasampler.persistence._boosters import BOOSTERS
+from metasampler.persistence._booster_loaders import BOOSTERS
 from metasampler.persistence._ensembles import ENSEMBLES
-from metasampler.persistence._lightgbm import LIGHTGBM
-from metasampler.persistence._policies import POLICIES
+from metasampler.persistence._lightgbm_loader import LIGHTGBM
+from metasampler.persistence._policy_loaders import POLICIES
 from metasampler.persistence._sklearn import (
     SKLEARN,
     build_dtype,
@@ -17,7 +17,7 @@ from metasampler.persistence._sklearn import (
     sklearn_kind,
     sklearn_names,
 )
-from metasampler.persistence._tables import TABLES
+from metasampler.persistence._table_loaders import TABLES
 from metasampler.persistence._values import Kind
 
 __all__ = ["kind_named", "kind_of"]

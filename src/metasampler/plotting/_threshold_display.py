@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve
 
 from metasampler._docs import shared_docs
+from metasampler.ensemble.fitted_ensembles import is_positive
 from metasampler.plotting.style import COLORS, fitted_with, make_axes, tidy
 
 
@@ -68,6 +69,8 @@ class ThresholdDisplay:
         final = fitted_with("threshold_", estimator, whose)
         rare = final.minority_class_
         score = estimator.predict_proba(X)[:, list(final.classes_).index(rare)]
+        if getattr(final, "positive", None) is not None:
+            y = is_positive(y, final.positive)
         precision, recall, thresholds = precision_recall_curve(y, score, pos_label=rare)
         display = cls(
             # The last point, recall 0, belongs to no threshold.

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
-shap = pytest.importorskip("shap", reason="shap, a large download, is not installed: make test-rl")
+shap = pytest.importorskip("shap", reason="shap is not installed: make test-tools")
 
 TREES = {
     "plain trees": DecisionTreeClassifier(),
