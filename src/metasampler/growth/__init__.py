@@ -15,6 +15,7 @@ from metasampler.growth._base_estimators import (
     unfitted_form,
 )
 from metasampler.growth._check import (
+    N_ESTIMATORS,
     N_JOBS,
     SAMPLING_RATIO,
     check_labels,
@@ -38,6 +39,7 @@ from metasampler.growth._data import (
 from metasampler.growth._draw import (
     Candidates,
     Rule,
+    apply_rule,
     draw_rows,
     draw_sample,
     race_keys,
@@ -77,7 +79,7 @@ from metasampler.growth._rules import (
     make_draw,
     spread_action,
 )
-from metasampler.growth._scores import running_mean
+from metasampler.growth._scores import check_scoring, running_mean
 from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import (
     MANY_ROWS,
@@ -94,6 +96,7 @@ __all__ = [
     "MANY_ROWS",
     "MAX_DEALT",
     "MAX_EVALUATION_ROWS",
+    "N_ESTIMATORS",
     "N_JOBS",
     "ROLES",
     "SAMPLING_RATIO",
@@ -117,10 +120,12 @@ __all__ = [
     "SampleFacts",
     "Stream",
     "Sums",
+    "apply_rule",
     "assign_folds",
     "can_hold_out",
     "check_groups",
     "check_labels",
+    "check_scoring",
     "check_spread",
     "check_validation_rows",
     "check_weights",
