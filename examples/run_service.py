@@ -2,12 +2,12 @@
 A service that scores rows
 ==========================
 
-A model file, FastAPI and thirty lines. `Put a model to work <../guide/production.html>`__ makes the
+A model file and FastAPI. `Put a model to work <../guide/production.html>`__ makes the
 file ``claims.mesa``. This site does not run the service; ``make test-tools`` does::
 
     pip install fastapi uvicorn
     MODEL=claims.mesa uvicorn run_service:app --app-dir examples
-    curl localhost:8000/score --json '[{"amount": 9000.0, "cover": "full", "hour": 3}]'
+    curl "localhost:8000/score?reasons=2" --json '[{"amount": 9000.0, "cover": "full", "hour": 3}]'
 """
 
 import os
@@ -18,6 +18,7 @@ from fastapi import FastAPI, HTTPException
 
 from metasampler import load_facts, load_model
 from metasampler.drift import DriftMonitor
+from metasampler.explain import explain_rows
 
 path = os.environ["MODEL"]
 model, facts = load_model(path), load_facts(path)
@@ -27,8 +28,8 @@ app = FastAPI(title=facts["model"])
 
 
 @app.post("/score")
-def score(rows: list[dict]) -> list[dict]:
-    """Return the probability of the rare class for each row, and whether it raises an alarm."""
+def score(rows: list[dict], reasons: int = 0) -> list[dict]:
+    """Return the probability of the rare class for each row, and the reasons of its alarms."""
     if not rows:
         return []
     # A key that a row lacks is a missing value; columns come in the order of the fit.
@@ -43,10 +44,15 @@ def score(rows: list[dict]) -> list[dict]:
         monitor.add(frame, proba)
     rare = list(classifier.classes_).index(classifier.minority_class_)
     alarms = classifier.decide(proba) == classifier.minority_class_
-    return [
+    answers: list[dict] = [
         {"probability": float(p), "alarm": bool(alarm)}
         for p, alarm in zip(proba[:, rare], alarms, strict=True)
     ]
+    if reasons > 0 and alarms.any():
+        texts = explain_rows(classifier, frame[alarms]).texts(reasons)
+        for place, text in zip(alarms.nonzero()[0], texts, strict=True):
+            answers[place]["reasons"] = text
+    return answers
 
 
 @app.get("/drift")

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from metasampler import MesaClassifier, save_model
 from metasampler.datasets import make_claims
+from metasampler.explain import explain_rows
 from metasampler.tables import TableCleaner
 
 testclient = pytest.importorskip("fastapi.testclient", reason="no FastAPI: make test-tools")
@@ -61,6 +62,25 @@ def test_answers_are_those_of_the_model(served):
     np.testing.assert_array_equal(
         [row["alarm"] for row in answer.json()], model.predict(X[:50]) == "yes"
     )
+
+
+def test_alarms_have_their_reasons(served):
+    model, X, client = served
+    answers = client.post("/score", params={"reasons": 2}, json=as_json(X[:40])).json()
+    assert any(row["alarm"] for row in answers)
+    for row in answers:
+        assert len(row.get("reasons", [])) == 2 * row["alarm"]
+    alarms = X[:40][[row["alarm"] for row in answers]]
+    told = [row["reasons"] for row in answers if row["alarm"]]
+    # The columns are those of the caller.
+    for reasons in told:
+        for reason in reasons:
+            assert reason.partition("=")[0] in X.columns
+    of_model = explain_rows(model, alarms).order(2)
+    columns = explain_rows(model, alarms).columns
+    assert [[r.partition("=")[0] for r in reasons] for reasons in told] == [
+        [columns[k] for k in row] for row in of_model
+    ]
 
 
 def test_one_row_a_row_of_gaps_and_no_row(served):
