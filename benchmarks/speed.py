@@ -44,8 +44,9 @@ from threadpoolctl import threadpool_limits
 
 from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler._running import side_by_side
-from metasampler.ensemble import _sources, _under_sampling
+from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
+from metasampler.ensemble._sources import TableSource
 from metasampler.growth import Growth, _adapters, _loop
 from metasampler.growth._lightgbm_adapter import LightGBMAdapter
 from metasampler_bench import ensemble as bench
@@ -135,9 +136,9 @@ def meta_training(repeats):
 
 #: Functions that together make up meta-training: none of them calls another.
 STAGES = {
-    "tree fits": ("_memory.py", "fit_member"),
+    "tree fits": ("_tree_adapter.py", "fit"),
     "scoring the new tree": ("_memory.py", "add_scores"),
-    "draws": ("_memory.py", "draw"),
+    "draws": ("_draw.py", "draw_sample"),
     "validation and training scores": ("_loop.py", "score"),
     "states": ("_policies.py", "error_histogram"),
     "SAC updates": ("_sac.py", "update"),
@@ -458,7 +459,7 @@ def stages_of(model, X, y):
     stages = Stages()
     # Its own class keeps its place: `patch` restores what was there.
     replaced = {
-        (_sources, "make_growth_data"): "checks and encoding",
+        (TableSource, "make_rows"): "checks and encoding",
         (LightGBMAdapter, "_dataset"): "binning",
         (Growth, "step"): team_of,
         (_under_sampling, "decide"): "calibration and threshold",

@@ -15,10 +15,11 @@ from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
+from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import resolve_estimators, resolve_leaf_smoothing
+from metasampler.growth import N_ESTIMATORS, resolve_estimators, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
@@ -39,6 +40,7 @@ _BLIND_MU = 0.9
 
 
 @shared_docs()
+@explain_other_names
 @dataclass(eq=False, repr=False)
 class MesaClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that chooses the rows of each member by the errors so far.
@@ -86,7 +88,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - a policy of :mod:`metasampler.policy`, for instance
           :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
           :class:`~metasampler.policy.Drawn`, which draws its actions;
-        - any other string, or a path: the name or the file of a sampler to load.
+        - any other string, or a path: the name or the file of a sampler to load;
+        - a function of your own, ``policy(growth)``, called once per member. It returns a mu in
+          [0, 1], a rule such as :class:`~metasampler.growth.GaussianDraw` or
+          :class:`~metasampler.growth.PowerDraw`, or None for a uniform draw.
 
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class. Boosters of
@@ -290,7 +295,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     _parameter_constraints = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
-        "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [None, *N_ESTIMATORS],
         "validation_fraction": [None, StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
         "recipe": [StrOptions(set(RECIPES))],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],

@@ -24,7 +24,7 @@ from metasampler.ensemble.fitted_ensembles import (
     SoftmaxCalibration,
     check_threshold,
 )
-from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw
+from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw, Recoding
 from metasampler.persistence._booster_loaders import BoosterText
 from metasampler.persistence._estimators import (
     build_parameters,
@@ -54,6 +54,7 @@ def _export_member(member: BoostedMember) -> dict[str, Any]:
     return {
         "n_classes": state["n_classes"],
         "n_rounds_": state["n_rounds_"],
+        "recoding": state["recoding"],
         "booster_": BoosterText(state["model"]),
     }
 
@@ -66,9 +67,28 @@ def _build_member(state: State) -> BoostedMember:
         raise state.refuse("n_classes", n_classes)
     if n_rounds > booster.current_iteration():
         raise state.refuse("n_rounds_", n_rounds)
+    recoding = state.made("recoding", Recoding, none=True)
+    if recoding is not None and max(recoding.shares) >= booster.num_feature():
+        raise state.refuse("recoding", max(recoding.shares))
     member = BoostedMember.__new__(BoostedMember)
     member.n_classes, member.n_rounds_, member.booster_ = n_classes, n_rounds, booster
+    member.recoding = recoding
     return member
+
+
+def _build_recoding(state: State) -> Recoding:
+    shares = state.any("shares")
+    good = isinstance(shares, dict) and bool(shares)
+    if not good or not all(_is_recoded(*each) for each in shares.items()):
+        raise state.refuse("shares", shares)
+    return Recoding(shares)
+
+
+def _is_recoded(column: Any, shares: Any) -> bool:
+    good = isinstance(shares, np.ndarray) and shares.dtype == np.float32 and shares.ndim == 1
+    # Levels 0 and 1, and a missing value.
+    good = good and len(shares) >= 3 and bool(np.all((shares >= 0) & (shares <= 1)))
+    return good and is_whole(column, 0, 10**6)
 
 
 # ---------------------------------------------------------------------- answers
@@ -309,10 +329,13 @@ def _build_fitted(ensemble: Any, state: State) -> None:
         ensemble._cuts = evidence = state.made("_cuts", ClassEvidence, none=True)
         if evidence is not None and evidence.proba.shape[1] != n_classes:
             raise state.refuse("_cuts", evidence.proba)
+    ensemble.findings_ = state.list("findings_", lambda each: isinstance(each, str))
     ensemble._baseline = baseline = state.made("_baseline", Baseline, none=True)
     if baseline is not None and baseline.positions.max(initial=0) >= width:
         raise state.refuse("_baseline", baseline.positions)
     _take_growth(ensemble, state, n_classes)
+    # What it says of itself fits together if it can be said.
+    ensemble.summary()
 
 
 def _is_label(label: Any, minority: Any) -> bool:
@@ -353,8 +376,10 @@ def _take_growth(ensemble: Any, state: State, n_classes: int) -> None:
     """Set what a fit says of itself."""
     steps = state.list("_steps", lambda each: isinstance(each, GrowthStep))
     names = state.list("_team_names", lambda each: isinstance(each, str))
-    if len(steps) != len(names) or len(steps) != len(ensemble.estimators_):
+    if not len(steps) == len(names) == len(ensemble.estimators_):
         raise state.refuse("_steps", len(steps))
+    if len(set(names)) > _MOST_TEAMS:
+        raise state.refuse("_team_names", names)
     for step in steps:
         arrays = [step.class_errors, *(step.totals or ())]
         if any(each is not None and len(each) != n_classes for each in arrays):
@@ -402,6 +427,7 @@ _CLASSIFIERS = [
 #: The kinds of this module.
 ENSEMBLES = [
     Kind("BoostedMember", BoostedMember, _export_member, _build_member),
+    Kind("Recoding", Recoding, attributes, _build_recoding),
     Kind("Blend", Blend, attributes, _build_blend),
     Kind(
         "NoCalibration",
