@@ -153,4 +153,4 @@ def test_the_way_through_a_fit_names_files_that_are_there():
     assert len(rows) > 10
     for file, lines in rows:
         real = len((ROOT / "src" / "metasampler" / file).read_text().splitlines())
-        assert abs(int(lines) - real) <= 0.2 * real, f"{file} has {real} lines"
+        assert abs(int(lines) - real) <= 0.3 * real, f"{file} has {real} lines"
