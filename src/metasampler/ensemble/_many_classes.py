@@ -31,6 +31,9 @@ _MOST_ROWS_OF_A_TREE = 50_000
 # take most of the time.
 _MANY_ROWS, _MANY_CLASSES, _FEW_SCOUTS = 30_000, 100, 3
 
+# With fewer rows than this a tree takes more time than its rows are worth; half of the trees do.
+_FEW_ROWS = 500
+
 # The most bytes of what trees say in their leaves, which have a number for each class.
 _MOST_BYTES = 1 << 30
 
@@ -50,7 +53,8 @@ class ManyClassRecipe(Recipe):
         few = counts.sum() > _MANY_ROWS or len(counts) > _MANY_CLASSES
         n_scouts = min(self.n_scouts, _FEW_SCOUTS) if few else self.n_scouts
         if n_estimators is None:
-            return replace(self, n_scouts=n_scouts)
+            n_trees = self.n_trees // 2 if counts.sum() < _FEW_ROWS else self.n_trees
+            return replace(self, n_scouts=n_scouts, n_trees=n_trees)
         if n_estimators <= n_scouts:
             raise ValueError(
                 f"n_estimators={n_estimators} is too small: this recipe has {n_scouts} scouts, and "

@@ -59,8 +59,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     n_estimators : int, default=None
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
         default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
-        own. The teams of a
-        recipe are scaled to another number, but for the scouts.
+        own. The teams of a recipe are scaled to another number, but for the scouts.
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
@@ -244,14 +243,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     chooses their rows. Some rows are held out, and a `refit` uses them at the end.
     ``"fast"`` has 12 trees. It holds out rows only if a setting needs them; otherwise mu is 0.9.
 
-    **Many classes.** With more than two classes no sample is drawn down to the smallest class. All
-    members learn from all rows but a fifth (trees from 50,000 at most), and a class counts by the
-    square root of its frequency. There are five scouts (``"fast"``: three, ``"best"``: ten; at most
-    three with more than 30,000 rows or 100 classes) and 100 trees (``"fast"``: 40, ``"best"``:
-    300), half of them extra trees. The logarithms of the teams' probabilities are added up. Their
-    weights lie half-way between equal ones and those that are best on the held-out rows. If you set
-    `meta_sampler`, trees learn from balanced samples that it draws. A class with a single row stays
-    with all members.
+    **Many classes.** With more than two classes no sample is drawn down to the smallest class.
+    All members learn from all rows but a fifth (trees from 50,000 at most), and a class counts
+    by the square root of its frequency. There are five scouts (``"fast"``: three, ``"best"``:
+    ten; at most three with more than 30,000 rows or 100 classes) and 100 trees (``"fast"``: 40,
+    ``"best"``: 300; half as many with fewer than 500 rows), half of them extra trees. The
+    logarithms of the teams' probabilities are added up. Their weights lie half-way between
+    equal ones and those that are best on the held-out rows. If you set `meta_sampler`, trees
+    learn from balanced samples that it draws. A class with a single row stays with all members.
 
     **What members of your own cost.** Ten members take 38 fits: 18 for two rivals, and 10 for the
     `refit`. With few positives they take 60: there are no rivals, but the calibration takes four
