@@ -14,7 +14,12 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
-from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
+from metasampler.ensemble._many_classes import (
+    HELD_OUT,
+    MANY_CLASS_RECIPES,
+    SAMPLE_GROWTH,
+    many_class_trees,
+)
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
@@ -88,7 +93,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class. Boosters of
-        a recipe get three times as many.
+        a recipe get three times as many. With more than two classes, a class that is n times as
+        large as the smallest gives the square root of n times as many rows.
 
     validation_fraction : float or "auto", default="auto"
         Part of each class that is held out if `fit` gets no validation rows. Held-out rows serve
@@ -387,6 +393,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         # Read before the work: a sampler that is not there is found now.
         policies = {"boosters": load_policy("boosters")} if universal else {}
         return Plan(estimators, recipe.n_members, fraction, recipe, universal, policies)
+
+    def _settings_of_rows(self, plan, resumes):
+        return super()._settings_of_rows(plan, resumes) | {"sample_growth": SAMPLE_GROWTH}
 
     def _check_no_recipe(self) -> None:
         """Refuse an estimator beside a recipe, or a recipe in its place."""
