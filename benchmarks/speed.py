@@ -46,8 +46,8 @@ from metasampler import MesaClassifier, MetaSampler, ensemble
 from metasampler._running import side_by_side
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
-from metasampler.ensemble._teams import Plan
-from metasampler.growth import Growth, _loop, _members
+from metasampler.ensemble._sources import TableSource
+from metasampler.growth import Growth, _adapters, _loop
 from metasampler.growth._lightgbm_adapter import LightGBMAdapter
 from metasampler_bench import ensemble as bench
 from metasampler_bench.datasets import REAL_NAMES, load, load_mesa_mammography
@@ -136,9 +136,9 @@ def meta_training(repeats):
 
 #: Functions that together make up meta-training: none of them calls another.
 STAGES = {
-    "tree fits": ("_pieces.py", "fit_on_rows"),
-    "scoring the new tree": ("_loop.py", "_add_member"),
-    "draws": ("_draw.py", "_smallest_of"),
+    "tree fits": ("_tree_adapter.py", "fit"),
+    "scoring the new tree": ("_memory.py", "add_scores"),
+    "draws": ("_draw.py", "draw_sample"),
     "validation and training scores": ("_loop.py", "score"),
     "states": ("_policies.py", "error_histogram"),
     "SAC updates": ("_sac.py", "update"),
@@ -459,7 +459,7 @@ def stages_of(model, X, y):
     stages = Stages()
     # Its own class keeps its place: `patch` restores what was there.
     replaced = {
-        (Plan, "make_data"): "checks and encoding",
+        (TableSource, "make_rows"): "checks and encoding",
         (LightGBMAdapter, "_dataset"): "binning",
         (Growth, "step"): team_of,
         (_under_sampling, "decide"): "calibration and threshold",
@@ -633,7 +633,7 @@ class LongestChain:
         start = time.process_time()
         with (
             patch.object(_loop, "side_by_side", self.side_by_side),
-            patch.object(_members, "side_by_side", self.side_by_side),
+            patch.object(_adapters, "side_by_side", self.side_by_side),
             patch.object(_under_sampling, "side_by_side", self.side_by_side),
         ):
             fit()

@@ -98,10 +98,7 @@ def test_members_by_default_and_by_number(run, monkeypatch):
     assert usual[1] != few[1]
 
 
-def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
-    # Meta-training on each fold belongs to the tests of the meta-sampler.
-    quick = dataclasses.replace(METHODS["mesa-fit"], build=METHODS["mesa"].build)
-    monkeypatch.setitem(METHODS, "mesa-fit", quick)
+def test_bundled_digits_with_the_default_methods(run, tmp_path):
     text = run("compare", "--folds", "2", "--n-estimators", "3")
     assert "1,677 rows, 64 columns, minority '8': 54 rows, ratio 30.1:1" in text
     assert "failed" not in text
@@ -109,8 +106,28 @@ def test_bundled_digits_with_the_default_methods(run, tmp_path, monkeypatch):
     assert set(rows) == {KNOWN[name].title for name in DEFAULT_METHODS}
     precisions = [float(row[0]) for row in rows.values()]
     assert precisions == sorted(precisions, reverse=True)
+    # What was left out is named, with the reason.
+    assert "Not run: MESA, meta-trained (learns a sampler in each fold" in text
+    assert "MESA, best (takes three to four times as long" in text
+    assert "--also mesa-fit adds one" in text
     assert "metasampler-compare.png" in text
     assert (tmp_path / "metasampler-compare.png").read_bytes().startswith(PNG)
+
+
+def test_a_method_beside_others(run, monkeypatch):
+    # Meta-training on each fold belongs to the tests of the meta-sampler.
+    quick = dataclasses.replace(METHODS["mesa-fit"], build=METHODS["mesa"].build)
+    monkeypatch.setitem(METHODS, "mesa-fit", quick)
+    few = ("--folds", "2", "--n-estimators", "3")
+    text = run("compare", *few, "--method", "tree", "--also", "mesa-fit")
+    assert set(rows_of(text)) == {"decision tree", "MESA, meta-trained"}
+    assert "Not run" not in text  # whoever names methods knows what is not among them
+    monkeypatch.setattr("metasampler.cli._compare.DEFAULT_METHODS", ("tree", "not-installed"))
+    text = run("compare", *few, "--also", "mesa-fit")
+    assert set(rows_of(text)) == {"decision tree", "MESA, meta-trained"}
+    assert "RUSBoost (need the package metasampler-bench)" in text
+    assert "MESA, meta-trained (learns" not in text
+    assert "unknown method 'nothing'" in run("compare", "--also", "nothing", code=2)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet"])

@@ -17,7 +17,11 @@ import pytest
 from lightgbm import LGBMClassifier
 from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
 from sklearn.base import clone
-from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -118,6 +122,7 @@ KINDS = {
     "easy ensemble": ensemble.EasyEnsembleClassifier(AdaBoostClassifier(n_estimators=8), 3),
     "scikit-learn's boosting": ensemble.SelfPacedEnsembleClassifier(make_hist(), 3),
     "forests": MesaClassifier(RandomForestClassifier(5), 3),
+    "boosting, encoded": MesaClassifier(HistGradientBoostingClassifier(max_iter=5), 2),
 }
 
 

@@ -280,11 +280,40 @@ def test_the_number_of_members_is_that_of_all_teams(name, n_smallest):
         before = teams
 
 
-@pytest.mark.parametrize(("name", "least"), [("default", 3), ("fast", 2), ("best", 5)])
-def test_too_few_members_for_a_recipe_are_refused(for_teams, name, least):
-    with pytest.raises(ValueError, match=rf"n_estimators={least - 1} .* Set {least} or more"):
-        mesa(least - 1, recipe=name).fit(*for_teams)
-    assert len(mesa(least, recipe=name).fit(*for_teams).estimators_) == least
+@pytest.mark.parametrize("n_estimators", [1, 2, 3, 5])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("name", RECIPES)
+def test_any_number_of_members(name, n_classes, n_estimators):
+    shares = [0.4, *[0.6 / (n_classes - 1)] * (n_classes - 1)]
+    X, y = make_classification(
+        400, n_informative=6, n_classes=n_classes, weights=shares, random_state=0
+    )
+    clf = mesa(n_estimators, recipe=name).fit(X, y)
+    assert len(clf.estimators_) == n_estimators
+    # Scouts leave room for another member, and a single member is a scout.
+    teams = [row.get("team", "scouts") for row in clf.summary().rows]
+    assert 1 <= teams.count("scouts") <= max(1, n_estimators - 1)
+    assert np.all(np.isfinite(clf.predict_proba(X)))
+    assert clf.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("n_smallest", [25, 200])
+@pytest.mark.parametrize("name", RECIPES)
+def test_scouts_leave_room(name, n_smallest):
+    recipe = RECIPES[name]
+    sizes = [recipe.sized(n_smallest, n) for n in range(1, recipe.n_scouts + 3)]
+    assert [each.n_members for each in sizes] == list(range(1, recipe.n_scouts + 3))
+    scouts = [each.n_scouts for each in sizes]
+    assert scouts == [1, *range(1, recipe.n_scouts), recipe.n_scouts, recipe.n_scouts]
+    assert [each.n_boosters for each in sizes][:2] == [0, 1]
+
+
+def test_a_warm_start_cannot_add_scouts(for_teams):
+    clf = mesa(2, warm_start=True).fit(*for_teams)
+    before = clf.estimators_
+    with pytest.raises(ValueError, match=r"takes 2 scouts, but there are 1.*n_estimators=3 or"):
+        clf.set_params(n_estimators=5).fit(*for_teams)
+    assert clf.estimators_ is before
 
 
 def test_few_rows_grow_any_number_of_trees(imbalanced):

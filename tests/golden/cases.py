@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import lightgbm
 import numpy as np
-from parted import make_frame, make_hist, write_parquet
+from parted import make_frame, make_hist, make_towns, write_parquet
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -159,10 +159,14 @@ class Rows(NamedTuple):
     n_classes: int = 2
     rare: float = 0.12
     weighted: bool = False
+    n_towns: int = 0
 
     def frames(self):
         """Return the frame of training rows, and the columns of the rows to predict."""
         frame = make_frame(self.n_rows + 250, self.n_classes, self.rare)
+        if self.n_towns:
+            # In the place of a number: at least an eighth of the columns have many levels.
+            frame["x5"] = make_towns(frame["label"], self.n_towns)
         test = frame.iloc[self.n_rows :].drop(columns=["label", "weight"])
         return frame.iloc[: self.n_rows].reset_index(drop=True), test
 
@@ -247,6 +251,8 @@ TEAMS: dict[str, TeamCase] = {
     "teams": TeamCase(preset, Rows()),
     "teams, weights": TeamCase(preset, Rows(weighted=True)),
     "teams, sharp trees": TeamCase(lambda: preset(n_estimators=21), Rows(1500, rare=0.06)),
+    "teams, many levels": TeamCase(preset, Rows(n_towns=120)),
+    "teams, fast, many levels": TeamCase(lambda: preset("fast"), Rows(n_towns=120, weighted=True)),
     "teams, few positives": TeamCase(lambda: preset(n_estimators=6), Rows(600, rare=0.03)),
     "teams, three classes": TeamCase(lambda: preset(n_estimators=16), Rows(n_classes=3)),
     "teams, three classes, weights": TeamCase(
@@ -300,6 +306,8 @@ IN_FILES = [
     "teams, three classes",
     "teams, three classes, weights",
     "teams, fast",
+    "teams, many levels",
+    "teams, fast, many levels",
     "teams, fast, few positives",
     "teams, rows a member",
     "teams, no hold-out",
@@ -308,7 +316,12 @@ IN_FILES = [
     "self-paced, mixed columns",
     "cascade, mixed columns",
 ]
-ON_CLUSTER = ["teams, fast", "teams, three classes, weights", "self-paced, mixed columns"]
+ON_CLUSTER = [
+    "teams, fast",
+    "teams, many levels",
+    "teams, three classes, weights",
+    "self-paced, mixed columns",
+]
 
 
 def nine():

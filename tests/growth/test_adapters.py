@@ -134,5 +134,5 @@ def test_a_member_that_lost_a_class_is_reported():
     X, codes = np.arange(10.0).reshape(-1, 1), np.repeat([0, 1], 5)
     adapter = Adapter(Forgetful(), 2)
     member = adapter.fit(X, codes, np.arange(10), 0)
-    with pytest.raises(ValueError, match="gives 1 probabilities a row; the data has 2 classes"):
+    with pytest.raises(ValueError, match="gives 1 probabilities per row; the data has 2 classes"):
         adapter.probabilities(member, X)

@@ -36,6 +36,16 @@ def make_frame(n_rows=2600, n_classes=2, rare=0.1, seed=0):
     return frame
 
 
+def make_towns(labels, n_towns, seed=0):
+    """Return a category of many levels, some missing, of which some are frequent in one class."""
+    rng = np.random.default_rng(seed)
+    towns = rng.integers(n_towns, size=len(labels))
+    in_some = rng.random(len(labels)) < 0.4
+    towns[in_some & (labels == "yes").to_numpy()] //= 3
+    names = pd.Series([f"town {number}" for number in towns], index=labels.index)
+    return names.mask(rng.random(len(labels)) < 0.03)
+
+
 def make_linear():
     """Return members that read columns of a frame by name, and lack nothing."""
     numbers = make_pipeline(SimpleImputer(), StandardScaler())

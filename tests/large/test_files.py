@@ -11,8 +11,10 @@ from parted import (
     make_linear,
     write_parquet,
 )
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.datasets import ParquetRows
@@ -36,6 +38,13 @@ CASES = {
     ),
     "easy ensemble, encoded": (ensemble.EasyEnsembleClassifier(n_estimators=2), {}, "weight"),
     "forests": (MesaClassifier(RandomForestClassifier(10), 3), {}, None),
+    "scikit-learn's boosting, encoded": (
+        MesaClassifier(HistGradientBoostingClassifier(max_iter=5), 2),
+        {"n_classes": 3},
+        None,
+    ),
+    "XGBoost, encoded": (MesaClassifier(XGBClassifier(n_estimators=5), 2), {}, None),
+    "neighbours, encoded": (MesaClassifier(KNeighborsClassifier(), 2), {}, None),
     "a pipeline": (MesaClassifier(make_linear(), 3), {}, "weight"),
     "scikit-learn's boosting": (MesaClassifier(make_hist(), 3), {"n_classes": 3}, None),
     "kinds in turn": (

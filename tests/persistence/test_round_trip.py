@@ -392,6 +392,13 @@ def test_what_cannot_be_read_is_not_written(make, where, numbers, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_function_is_code_which_a_file_does_not_hold(numbers, tmp_path):
+    X, y = numbers
+    clf = MesaClassifier(DecisionTreeClassifier(), 2, meta_sampler=lambda growth: 0.7).fit(X, y)
+    with pytest.raises(TypeError, match=r"meta_sampler is the function '<lambda>'.*no code"):
+        save_model(clf, tmp_path / "model.mesa")
+
+
 def logistic(y, score):
     p = 1 / (1 + np.exp(-score))
     return p - y, p * (1 - p)

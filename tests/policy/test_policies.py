@@ -338,3 +338,26 @@ def test_a_growth_of_other_make():
     """A policy asks a growth for no more than it needs."""
     growth = SimpleNamespace(data=SimpleNamespace(has_validation=False))
     assert ConstantPolicy(0.3)(growth) == GaussianDraw(0.3, 0.2, None)
+
+
+def test_a_function_may_return_mu_itself():
+    X, y = make_classification(600, weights=[0.8], random_state=0)
+    tree = DecisionTreeClassifier()
+
+    def fit(policy):
+        return MesaClassifier(tree, 3, meta_sampler=policy, random_state=0).fit(X, y)
+
+    number, rule = fit(lambda growth: np.float64(0.7)), fit(lambda growth: GaussianDraw(0.7))
+    np.testing.assert_array_equal(number.actions_, [0.7, 0.7])
+    np.testing.assert_array_equal(number.predict_proba(X), rule.predict_proba(X))
+    np.testing.assert_array_equal(fit(lambda growth: None).actions_, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("returned", "error"), [(1.5, ValueError), (-0.1, ValueError), ("0.7", TypeError)]
+)
+def test_what_a_function_must_not_return(returned, error):
+    X, y = make_classification(600, weights=[0.8], random_state=0)
+    clf = MesaClassifier(DecisionTreeClassifier(), 3, meta_sampler=lambda growth: returned)
+    with pytest.raises(error, match=r"must return a mu in \[0, 1\], GaussianDraw"):
+        clf.fit(X, y)

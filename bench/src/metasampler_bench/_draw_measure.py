@@ -115,7 +115,7 @@ def measure_draws(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     start = time.process_time()
     adapter: Any = make_adapters(
         recipe.scout(data.tables[0].shape[1]), data.tables, 2, 1, 0.0,
-        data.form.categorical_features,
+        data.form.category_sizes,
     ).of(0)  # fmt: skip
     adapter.doubles_after = recipe.doubles_after
     scouts = Growth(data.for_team(np.inf), adapter, streams.child(Stream.TEAM, 0))

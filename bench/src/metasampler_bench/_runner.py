@@ -23,6 +23,7 @@ from metasampler_bench._samplers import SamplerCache
 from metasampler_bench._spec import Job, Spec
 from metasampler_bench._stand_in import STAND_IN, replace_absent
 from metasampler_bench._store import ResultStore, cell_key, row_key
+from metasampler_bench.datasets import load
 
 __all__ = ["Runner", "TimeLimitError", "source_commit"]
 
@@ -146,6 +147,7 @@ class Runner:
             done |= {row_key(row) for row in copied}
             added += len(copied)
             pending = [job for job in jobs if any(cell_key(c) not in done for c in job.cells)]
+            _check_some_data(pending, self.data_home)
             trainings = self._trainings(pending, cache)
             total = len(pending) + len(trainings)
             finished = 0
@@ -213,6 +215,23 @@ class Runner:
             if needs_sampler(job) and not cache.has(job.cell)
         }
         return sorted(cells.values(), key=lambda cell: cache.key(cell)["dataset"])
+
+
+def _check_some_data(jobs: list[Job], data_home: str | None) -> None:
+    """Raise a FileNotFoundError that says what to set, if no cell has its data.
+
+    A set that is missing loses its own cells only, but a run without any data would fill a file
+    with the same error. If the first set can be downloaded, it is.
+    """
+    names = list(dict.fromkeys(job.cell["dataset"] for job in jobs if "dataset" in job.cell))
+    for name in names:
+        try:
+            load(name, data_home=data_home, download=False)
+        except (FileNotFoundError, ValueError):  # sets that only a folder has are unknown without
+            continue
+        return
+    if names:
+        load(names[0], data_home=data_home)
 
 
 def _check_names(spec: Spec, quick: bool, **wanted: tuple[str, ...]) -> None:

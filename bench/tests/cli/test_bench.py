@@ -189,3 +189,14 @@ def test_a_full_disk_is_said_without_a_traceback(run, tmp_path):
 def test_a_name_that_the_benchmark_lacks(run):
     options = ("under-sampling", "--quick", "--method", "under-bagging", "--method", "smote")
     assert "'under-sampling' with --quick has no method 'smote'" in run(*options, code=2)
+
+
+@pytest.mark.parametrize("name", ["tables", "leaderboard"])
+def test_without_any_data_it_says_at_once_what_to_set(run, tmp_path, monkeypatch, name):
+    def fails(*args, **kwargs):
+        raise OSError("there is no network")
+
+    monkeypatch.setattr("imblearn.datasets._zenodo.urlopen", fails)
+    text = run(name, code=2)
+    assert "METASAMPLER_DATA_HOME" in text
+    assert not (tmp_path / "metasampler-results" / f"{name}.jsonl").read_text()

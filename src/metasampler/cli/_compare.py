@@ -28,10 +28,17 @@ from metasampler.cli._file_options import (
     warnings_as_notes,
 )
 
+#: What is left out without --method, and why.
+_LEFT_OUT = {
+    "mesa-fit": "learns a sampler in each fold, which takes longer than all others together",
+    "mesa-best": "takes three to four times as long as the default",
+    "mesa-fast": "is less exact than the default",
+}
+
 #: What is run without --method, as far as it is there: metasampler-bench adds the balanced forest
 #: and RUSBoost.
 DEFAULT_METHODS = (
-    *("mesa", "mesa-fit", "under-bagging", "balanced-forest", "rusboost"),
+    *("mesa", "under-bagging", "balanced-forest", "rusboost"),
     *("spe", "tree", "random-forest", "lightgbm"),
 )
 
@@ -72,6 +79,14 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Run this method beside the default ones, for instance mesa-fit; may be given "
+            "again.",
+            show_default=False,
+        ),
+    ] = None,
     top: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +108,7 @@ def compare(
 
     Example: metasampler compare claims.csv --target fraud --drop claim_id --top 200
     """
-    chosen = _choose_methods(method)
+    chosen = _choose_methods(method, also)
     check_output(output, [".png", ".pdf", ".svg"])
     check_jobs(jobs)
     check_choice(dates, ("auto", "day-first", "month-first"), "--dates")
@@ -143,6 +158,8 @@ def compare(
         _comparison.table(task, results, folds=folds, n_estimators=n_estimators, top=share)
     )
 
+    if not method and (left_out := _what_is_left_out(chosen)):
+        console.print(left_out, markup=False, soft_wrap=True)
     if all(result.failure for result in results):
         raise typer.Exit(code=1)
     if importlib.util.find_spec("matplotlib") is None:
@@ -154,14 +171,27 @@ def compare(
     console.print(f"Precision-recall curves: {output}", markup=False, soft_wrap=True)
 
 
-def _choose_methods(wanted: list[str] | None) -> dict[str, Any]:
+def _choose_methods(wanted: list[str] | None, also: list[str] | None) -> dict[str, Any]:
     """Return the methods to run by name, in the order in which all are listed."""
     # Here, not at the top: `metasampler --help` should be quick.
     from metasampler.cli._methods import find_method, known_methods
 
     methods = known_methods()
-    if not wanted:
-        return {name: methods[name] for name in DEFAULT_METHODS if name in methods}
-    with blaming("--method", ValueError):
-        chosen = {find_method(name, methods) for name in wanted}
+    chosen = set() if wanted else {name for name in DEFAULT_METHODS if name in methods}
+    for option, names in (("--method", wanted), ("--also", also)):
+        with blaming(option, ValueError):
+            chosen |= {find_method(name, methods) for name in names or ()}
     return {name: method for name, method in methods.items() if name in chosen}
+
+
+def _what_is_left_out(chosen: dict[str, Any]) -> str:
+    """Name the methods that a comparison without --method leaves out, with the reasons."""
+    from metasampler.cli._methods import known_methods
+
+    methods = known_methods()
+    left_out = {methods[name].title: why for name, why in _LEFT_OUT.items() if name not in chosen}
+    reasons = [f"{title} ({why})" for title, why in left_out.items()]
+    if any(name not in methods for name in DEFAULT_METHODS):
+        reasons.append("balanced random forest and RUSBoost (need the package metasampler-bench)")
+    more = f"; --also {next(iter(_LEFT_OUT))} adds one" if left_out else ""
+    return f"Not run: {'; '.join(reasons)}{more}." if reasons else ""

@@ -40,10 +40,14 @@ class ClassDecision(NamedTuple):
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Return the position of each row's class."""
+        return np.argmax(self.scores(proba), axis=1)
+
+    def scores(self, proba: np.ndarray) -> np.ndarray:
+        """Return what decides: the class with the largest score wins."""
         if self.costs is None:
-            return np.argmax(proba / self.thresholds, axis=1)
+            return proba / self.thresholds
         # Not by BLAS, which rounds otherwise with another number of threads.
-        return np.argmin(np.einsum("ij,jk->ik", proba, self.costs), axis=1)
+        return -np.einsum("ij,jk->ik", proba, self.costs)
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from metasampler.ensemble._pool import largest_within
-from metasampler.ensemble._recipes import Recipe
+from metasampler.ensemble._recipes import Recipe, scouts_among
 from metasampler.ensemble._teams import Growing, Plan, Team
 from metasampler.growth import Growth, GrowthData, Policy, Stream
 
@@ -54,6 +54,7 @@ class ManyClassRecipe(Recipe):
     n_boosters: int = 0
     #: Half of them decision trees, half extra trees.
     n_trees: int = 100
+    max_scout_rounds: int = 80
     min_child_samples: int = 5
 
     def sized_for(self, counts: np.ndarray, n_estimators: int | None = None) -> "ManyClassRecipe":
@@ -67,12 +68,8 @@ class ManyClassRecipe(Recipe):
         if n_estimators is None:
             n_trees = self.n_trees // 2 if counts.sum() < _FEW_ROWS else self.n_trees
             return replace(sized, n_trees=n_trees)
-        if n_estimators <= n_scouts:
-            raise ValueError(
-                f"n_estimators={n_estimators} is too small: this recipe has {n_scouts} scouts, and "
-                f"at least one tree follows. Set {n_scouts + 1} or more."
-            )
-        return replace(sized, n_trees=n_estimators - n_scouts)
+        n_scouts = scouts_among(n_estimators, n_scouts)
+        return replace(sized, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
 
     def smoothing(self, leaf_smoothing, plan: Plan, n_classes: int) -> float:
         """Return by how much leaves of trees are smoothed."""

@@ -20,6 +20,7 @@ from metasampler.ensemble._many_classes import (
     SAMPLE_GROWTH,
     many_class_trees,
 )
+from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
@@ -44,6 +45,7 @@ _BLIND_MU = 0.9
 
 
 @shared_docs()
+@explain_other_names
 @dataclass(eq=False, repr=False)
 class MesaClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that chooses the rows of each member by the errors so far.
@@ -64,7 +66,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     n_estimators : int, default=None
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
         default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
-        own. The teams of a recipe are scaled to another number, but for the scouts.
+        own. The teams of a recipe are scaled to another number. Scouts stay as many as they are,
+        unless that leaves no room for another member.
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
@@ -89,7 +92,10 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - a policy of :mod:`metasampler.policy`, for instance
           :class:`~metasampler.policy.ConstantPolicy` with another width of the Gaussian, or
           :class:`~metasampler.policy.Drawn`, which draws its actions;
-        - any other string, or a path: the name or the file of a sampler to load.
+        - any other string, or a path: the name or the file of a sampler to load;
+        - a function of your own, ``policy(growth)``, called once per member. It returns a mu in
+          [0, 1], a rule such as :class:`~metasampler.growth.GaussianDraw` or
+          :class:`~metasampler.growth.PowerDraw`, or None for a uniform draw.
 
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class. Boosters of

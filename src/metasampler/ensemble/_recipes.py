@@ -23,7 +23,7 @@ from metasampler.growth import (
 )
 from metasampler.policy import ConstantPolicy
 
-__all__ = ["ENOUGH_ROWS", "RECIPES", "Recipe"]
+__all__ = ["ENOUGH_ROWS", "RECIPES", "Recipe", "scouts_among"]
 
 # With fewer rows of the smallest class trees take the place of teams. 25 is the smallest number
 # that was measured, and there teams are ahead (`metasampler study few-positives`).
@@ -39,6 +39,10 @@ _UNKNOWN_SIGNAL = 60.0
 
 # With at least this many columns scouts look at a share of them per tree.
 _MANY_COLUMNS = 20
+
+# Where at least this share of the columns are categories with more than so many levels, every
+# second scout and booster reads them as numbers.
+_MANY_LEVELS, _SHARE_OF_MANY_LEVELS = 100, 1 / 8
 
 # Below this signal hard rows are noise.
 _NOISY = 45.0
@@ -66,7 +70,7 @@ class Recipe:
     learning_rate: float = 0.2
     doubles_after: int = 40
     #: When a scout stops at the latest, and after how many rounds without gain.
-    max_scout_rounds: int = 80
+    max_scout_rounds: int = 160
     patience: int = 10
     #: The most rounds of a booster.
     max_rounds: int = 75
@@ -107,6 +111,8 @@ class Recipe:
         self, plan: Plan, scouts: Team, data: GrowthData, policies: dict, growing: Growing
     ) -> list[Team]:
         """Return boosters and trees; the signal that scouts have found sets them."""
+        if not self.n_boosters:
+            return []
         signal, streams = self.signal(scouts.growth), data.streams
         rows = data.for_team(_ROWS_OF_BOOSTERS * growing.sampling_ratio)
         scout_adapter: Any = scouts.growth.adapters
@@ -143,23 +149,24 @@ class Recipe:
     def sized(self, n_smallest: float, n_estimators: int | None = None) -> "Recipe":
         """Return the recipe for a table, with ``n_estimators`` members in all.
 
-        ``n_smallest`` is the number of rows of the smallest class. Scouts stay as many as they are.
+        ``n_smallest`` is the number of rows of the smallest class. The number of scouts stays the
+        same, unless that would leave no room for a booster.
         """
         sharp = _SHARP_TREES if n_smallest < _ENOUGH_FOR_SIGNAL else 0
         if n_estimators is None:
             return replace(self, n_sharp_trees=sharp * self.n_trees)
-        n_others = n_estimators - self.n_scouts
-        if n_others < 1:
-            raise ValueError(
-                f"n_estimators={n_estimators} is too small: this recipe has {self.n_scouts} "
-                f"scouts, and at least one booster follows. Set {self.n_scouts + 1} or more."
-            )
+        n_scouts = scouts_among(n_estimators, self.n_scouts)
+        n_others = n_estimators - n_scouts
         share = self.n_boosters / (self.n_boosters + (1 + sharp) * self.n_trees)
-        n_boosters = max(1, round(share * n_others))
+        n_boosters = min(n_others, max(1, round(share * n_others)))
         n_of_trees = n_others - n_boosters
         n_trees = -(-n_of_trees // (1 + sharp))
         return replace(
-            self, n_boosters=n_boosters, n_trees=n_trees, n_sharp_trees=n_of_trees - n_trees
+            self,
+            n_scouts=n_scouts,
+            n_boosters=n_boosters,
+            n_trees=n_trees,
+            n_sharp_trees=n_of_trees - n_trees,
         )
 
     def scout(self, n_columns: int, *, can_stop: bool = True):
@@ -194,10 +201,14 @@ class Recipe:
         """Return what fits scouts."""
         table = data.tables[0]
         scout = self.scout(table.shape[1], can_stop=data.has_validation)
-        categories = data.form.categorical_features
-        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, categories)
+        sizes = data.form.category_sizes
+        members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, sizes)
         adapter: Any = members.of(0)
         adapter.doubles_after = self.doubles_after
+        # Code 0 is none of the levels.
+        many = {k: size - 1 for k, size in sizes.items() if size - 1 > _MANY_LEVELS}
+        if data.n_classes == 2 and len(many) >= _SHARE_OF_MANY_LEVELS * table.shape[1]:
+            adapter.recode_in_turn(many)
         return adapter
 
     def booster(self, signal: float, share: float = 1.0):
@@ -230,6 +241,7 @@ RECIPES = {
         n_trees=0,
         patience=8,
         doubles_after=80,
+        max_scout_rounds=80,
         max_rounds=40,
         # A scout takes up to 72 of the 100 passes that LightGBM takes; two boosters get the rest.
         max_passes=12.5,
@@ -249,6 +261,11 @@ RECIPES = {
         n_few=200,
     ),
 }
+
+
+def scouts_among(n_estimators: int, n_scouts: int) -> int:
+    """Return how many of a few members are scouts: all but one, and one that is alone."""
+    return max(1, min(n_scouts, n_estimators - 1))
 
 
 def _booster(**settings):

@@ -10,6 +10,7 @@ import numpy as np
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
+from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 from metasampler.growth import Candidates, draw_rows
 
@@ -24,6 +25,7 @@ _HARDNESS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 @shared_docs()
+@explain_other_names
 @dataclass(eq=False, repr=False)
 class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data that shifts from easy majority rows to hard ones.

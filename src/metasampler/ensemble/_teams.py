@@ -64,14 +64,14 @@ class Growing(NamedTuple):
     smoothing: float
     sampling_ratio: float
 
-    def adapters(self, estimators, rows: GrowthData, categories=()) -> Adapters:
+    def adapters(self, estimators, rows: GrowthData, category_sizes=None) -> Adapters:
         """Return the adapters of members on some rows."""
         return make_adapters(
-            estimators, rows.tables, rows.n_classes, self.n_jobs, self.smoothing, categories
+            estimators, rows.tables, rows.n_classes, self.n_jobs, self.smoothing, category_sizes
         )
 
 
 def make_own_team(plan: Plan, data: GrowthData, policy: Policy | None, growing: Growing) -> Team:
     """Return the one team of an ensemble without a recipe."""
-    adapters = growing.adapters(plan.estimators, data, data.form.categorical_features)
+    adapters = growing.adapters(plan.estimators, data, data.form.category_sizes)
     return Team("members", Growth(data, adapters, data.streams), policy, plan.n_members)

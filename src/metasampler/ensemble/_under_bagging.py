@@ -4,10 +4,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from metasampler._docs import shared_docs
+from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
 
 
 @shared_docs()
+@explain_other_names
 @dataclass(eq=False, repr=False)
 class UnderBaggingClassifier(BaseUnderSamplingEnsemble):
     """Ensemble for imbalanced data whose members train on uniformly drawn balanced subsets.

@@ -13,6 +13,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from metasampler._docs import shared_docs
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, some_rows
@@ -23,6 +24,7 @@ from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._forward import fit_forward
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._one_class import against_the_rest, is_positive
+from metasampler.ensemble._other_names import explain_other_names, refuse_other_names
 from metasampler.ensemble._pool import Pool
 from metasampler.ensemble._repr import fit_html
 from metasampler.ensemble._sources import opened_source
@@ -48,6 +50,9 @@ from metasampler.tables import as_table
 # default, these are five folds.
 _N_PARTS = 4
 
+# Keeps logarithms of probabilities finite.
+_TINY = np.finfo(float).tiny
+
 # The attributes that a threshold sets, in the order of `Threshold`.
 _OF_A_THRESHOLD = (
     *("threshold_", "expected_precision_", "expected_recall_"),
@@ -55,6 +60,8 @@ _OF_A_THRESHOLD = (
 )
 
 
+@shared_docs()
+@explain_other_names
 @dataclass(eq=False, repr=False)
 class BaseUnderSamplingEnsemble(BaseEnsemble):
     """Base of the ensembles whose members are trained on balanced subsets.
@@ -267,6 +274,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 raise ValueError(
                     f"n_estimators={self.n_estimators} makes {team.n_members} {team.name}, but "
                     f"there are {len(its)} of them already: warm_start=True needs at least as many."
+                )
+            if team.name == "scouts" and its and team.n_members > len(its):
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} takes {team.n_members} scouts, but there "
+                    f"are {len(its)}: what they find sets all other members, so warm_start=True "
+                    f"cannot add any. Begin with n_estimators={team.n_members + 1} or more."
                 )
             grown: tuple[list, ...] = (self.estimators_, self.estimators_samples_, self._steps)
             team.growth.resume(*([of_all[number] for number in its] for of_all in grown))
@@ -561,6 +574,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self : object
             The same ensemble.
         """
+        refuse_other_names(type(self).__name__, params)
         super().set_params(**params)
         if "threshold" in params and hasattr(self, "estimators_"):
             try:
@@ -598,6 +612,44 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """
         y = y if self.positive is None else is_positive(y, self.positive)
         return super().score(X, y, sample_weight)
+
+    def decision_function(self, X):
+        """Return the scores of the classes by which `predict` decides.
+
+        With two classes it is the distance of the log-odds of ``classes_[1]`` from those of the
+        threshold: `predict` returns ``classes_[1]`` where it is above 0. With more classes
+        `predict` returns the class with the largest score.
+
+        Parameters
+        ----------
+        {rows}
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, rows are ordered as by their probabilities.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from metasampler import MesaClassifier
+        >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+        >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
+        >>> bool(((clf.decision_function(X) > 0) == (clf.predict(X) == 1)).all())
+        True
+        """
+        proba = self.predict_proba(X)
+        if len(self.classes_) > 2:
+            return ClassDecision(self.class_thresholds_, self.class_costs_).scores(proba)
+        level = 0.5 if self._rule is None else min(self.threshold_, 1.0)
+        at_threshold = np.array([1 - level, level])
+        if self._minority == 0:
+            at_threshold = at_threshold[::-1]
+        of_rows, of_threshold = (np.log(np.maximum(p, _TINY)) for p in (proba, at_threshold))
+        margins = of_rows[:, 1] - of_rows[:, 0] - (of_threshold[1] - of_threshold[0])
+        # Rows at the threshold: `predict` calls the smallest class there.
+        called = self._decided(proba) == 1
+        return np.where(called, np.maximum(margins, _TINY), np.minimum(margins, 0.0))
 
     def top_rows(self, X, n=None, *, per=None):
         """Return the rows that are most probably of the smallest class, the most probable first.

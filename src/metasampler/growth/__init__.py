@@ -68,6 +68,7 @@ from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
+from metasampler.growth._recoding import Recoding
 from metasampler.growth._rules import (
     DEFAULT_SIGMA,
     GaussianDraw,
@@ -110,6 +111,7 @@ __all__ = [
     "Policy",
     "PowerDraw",
     "RandomStreams",
+    "Recoding",
     "Rule",
     "SampleFacts",
     "Stream",

@@ -1,5 +1,6 @@
-"""Adapters: how they are fitted and scored, each kind by a adapter of its own."""
+"""Adapters: how members are fitted and scored, those of each type by an adapter of its own."""
 
+from collections.abc import Mapping
 from copy import copy
 from functools import cached_property, partial
 
@@ -16,8 +17,10 @@ from metasampler._sklearn_compat import take_rows
 from metasampler.growth._base_estimators import (
     estimators_of,
     has_leaves,
+    is_catboost,
     is_plain_booster,
     is_plain_tree,
+    knows_categories,
 )
 
 # Rows scored at once: a chunk and the leaves of a tree stay in the processor's cache, and the
@@ -83,6 +86,10 @@ class Adapter:
         self.leaf_smoothing = leaf_smoothing
         #: Columns whose numbers are codes, for kinds that know categories.
         self.categorical_features = list(categorical_features)
+        #: Parameters that every member gets besides those of the base estimator.
+        self.member_parameters: dict = {}
+        #: What the fit of every member gets besides rows, labels and weights.
+        self.fit_options: dict = {}
         #: Whether members stop by rows that they are not trained on.
         self.stops_early = any(getattr(estimator, name, None) for name in self.patience_parameters)
         # scikit-learn's trees sum up numbers to see that they are finite, which was seen before;
@@ -103,6 +110,10 @@ class Adapter:
     def own_copy(self):
         """Return a copy for another thread, which shares nothing that a fit changes."""
         return copy(self)
+
+    def as_taken(self, member, X):
+        """Return rows as the member's own methods take them."""
+        return X
 
     def prepare(self, X, codes: np.ndarray) -> None:
         """Do what members on rows of X share, before copies fit them side by side."""
@@ -127,10 +138,11 @@ class Adapter:
         by them, with their weights.
         """
         member = clone(self.estimator)
-        parameters = _seed_parameters(member, seed) | _thread_parameters(member)
+        parameters = self.member_parameters | _seed_parameters(member, seed)
+        parameters |= _thread_parameters(member)
         if parameters:
             member.set_params(**parameters)
-        options: dict = {}
+        options = dict(self.fit_options)
         if sample_weight is not None and self.weight_argument is not None:
             options[self.weight_argument] = sample_weight
             if isinstance(member, Pipeline) and self.weight_argument == "sample_weight":
@@ -138,15 +150,15 @@ class Adapter:
         if rows is not None:
             X, codes = take_rows(X, rows), codes[rows]
         with np.errstate(**self._quiet):
-            return member.fit(X, codes.astype(np.intp), **options)
+            return member.fit(self.as_taken(member, X), codes.astype(np.intp), **options)
 
     def probabilities(self, member, X) -> np.ndarray:
         """Return the probabilities of some rows: of class 1 only, if there are two classes."""
         with np.errstate(**self._quiet):
-            proba = member.predict_proba(X)
+            proba = member.predict_proba(self.as_taken(member, X))
         if proba.shape[1] != self.n_classes:
             raise ValueError(
-                f"The member {member!r} gives {proba.shape[1]} probabilities a row; the data has "
+                f"The member {member!r} gives {proba.shape[1]} probabilities per row; the data has "
                 f"{self.n_classes} classes."
             )
         # Written so that a NaN fails it too; float32 adapters round beyond the limits.
@@ -249,18 +261,19 @@ def make_adapters(
     n_classes: int,
     n_jobs=None,
     leaf_smoothing: float = 0.0,
-    categorical_features=(),
+    category_sizes: Mapping[int, int] | None = None,
 ) -> Adapters:
     """Return the quickest adapters that the tables allow, one for each base estimator.
 
-    ``tables`` are all that members will be fitted on or scored with; ``categorical_features`` are
-    the columns whose numbers are codes, for the kinds that know categories.
+    ``tables`` are all that members will be fitted on or scored with. ``category_sizes`` has the
+    number of codes for each column whose numbers are codes; it counts for the fit alone.
     """
     # Imported here: they build on this module's adapter.
+    from metasampler.growth._category_adapters import CatBoostAdapter, CategoryAdapter
     from metasampler.growth._lightgbm_adapter import LightGBMAdapter
     from metasampler.growth._tree_adapter import LeafAdapter, TreeAdapter
 
-    kinds = estimators_of(estimator)
+    kinds, sizes = estimators_of(estimator), category_sizes or {}
     # Only where all are trees the rows were checked and converted for them.
     fast = all(map(is_plain_tree, kinds))
     fast = fast and all(
@@ -271,7 +284,14 @@ def make_adapters(
     adapters: list[Adapter] = []
     for kind in kinds:
         if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            adapters.append(LightGBMAdapter(kind, n_classes, n_jobs, 0.0, categorical_features))
+            adapters.append(LightGBMAdapter(kind, n_classes, n_jobs, 0.0, sizes))
+            continue
+        told: dict = {"category_sizes": sizes, "n_columns": tables[0].shape[1]}
+        if is_catboost(kind):
+            adapters.append(CatBoostAdapter(kind, n_classes, n_jobs, **told))
+            continue
+        if sizes and knows_categories(kind):
+            adapters.append(CategoryAdapter(kind, n_classes, n_jobs, **told))
             continue
         smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
         make = TreeAdapter if fast else LeafAdapter if smoothing else Adapter

@@ -15,6 +15,27 @@ from metasampler.tables import TableForm
 _PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 
+# Classifiers that can be told which columns are categories: their packages and names.
+_WITH_CATEGORIES = (
+    ("catboost", "CatBoostClassifier"),
+    ("lightgbm", "LGBMClassifier"),
+    ("sklearn", "HistGradientBoostingClassifier"),
+    ("xgboost", "XGBClassifier"),
+)
+
+# Parameters by which users name columns themselves: these must then be the columns of the frame.
+_NAMES_OF_COLUMNS = (
+    "cat_features",
+    "categorical_features",
+    "embedding_features",
+    "feature_types",
+    "interaction_constraints",
+    "interaction_cst",
+    "monotone_constraints",
+    "monotonic_cst",
+    "text_features",
+)
+
 #: Laplace's rule: what "auto" means for members with leaves.
 _LAPLACE = 1.0
 
@@ -120,9 +141,10 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
 def unfitted_form(estimator, X=None) -> TableForm:
     """Return the form in which members take tables like X, before it learns from them.
 
-    scikit-learn's trees take float32 arrays, LightGBM's members numbers, and any other classifier
-    what the user passed, but for forests, whose frames are encoded if need be. Where several kinds
-    alternate, one table serves all: the trees convert its rows themselves, to the same trees.
+    scikit-learn's trees take float32 arrays and LightGBM's members numbers. A classifier that
+    fails on texts gets a frame encoded if it holds texts, categories or dates. Any other classifier
+    gets what the user passed. Where several base estimators alternate, one table serves all: the
+    trees convert its rows themselves, to the same trees.
     """
     kinds = estimators_of(estimator)
     if all(map(is_plain_tree, kinds)):
@@ -132,13 +154,55 @@ def unfitted_form(estimator, X=None) -> TableForm:
         return TableForm("numbers")
     if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
         return TableForm("numbers")
-    if all(map(_is_forest, kinds)):
-        return TableForm("numbers", fill_missing=True)
+    if all(map(_fails_on_texts, kinds)):
+        return TableForm("encoded", fill_missing=not all(map(_takes_missing_values, kinds)))
     return TableForm("as it is")
 
 
-def _is_forest(estimator) -> bool:
-    """Return whether members are scikit-learn's own ensembles of trees, which know numbers only."""
-    if type(estimator) is AdaBoostClassifier:
-        return estimator.estimator is None or is_plain_tree(estimator.estimator)
-    return type(estimator) in _FORESTS
+def knows_categories(estimator) -> bool:
+    """Return whether members can be told which columns are categories."""
+    return any(_is_of(estimator, *each) for each in _WITH_CATEGORIES)
+
+
+def is_catboost(estimator) -> bool:
+    """Return whether members are CatBoost's own."""
+    return _is_of(estimator, "catboost", "CatBoostClassifier")
+
+
+def _is_of(estimator, package: str, name: str) -> bool:
+    # By name: most of these packages need not be there. A subclass may take tables otherwise.
+    kind = type(estimator)
+    return kind.__name__ == name and kind.__module__.partition(".")[0] == package
+
+
+def _fails_on_texts(estimator) -> bool:
+    """Return whether members know numbers only, and leave it open what the columns hold.
+
+    Pipelines have encoders of their own, and a class of the user's may have.
+    """
+    module = type(estimator).__module__
+    package = module.partition(".")[0]
+    if package != "sklearn" and not knows_categories(estimator):
+        return False
+    if module.startswith(("sklearn.pipeline", "sklearn.compose", "sklearn.frozen")):
+        return False
+    settings = estimator.get_params(deep=False)
+    if any(settings.get(name) not in (None, "from_dtype") for name in _NAMES_OF_COLUMNS):
+        return False
+    nested = [each for value in settings.values() for each in _estimators_in(value)]
+    return all(map(_fails_on_texts, nested))
+
+
+def _estimators_in(value) -> list:
+    """Return the estimators that a parameter holds: one, or a list of them with their names."""
+    if isinstance(value, (list, tuple)):
+        return [each for entry in value for each in _estimators_in(entry)]
+    return [value] if hasattr(value, "fit") and not isinstance(value, type) else []
+
+
+def _takes_missing_values(estimator) -> bool:
+    # Forests always had them filled; the tags of a forest depend on its criterion.
+    is_forest = type(estimator) in (*_FORESTS, AdaBoostClassifier)
+    return not is_forest and (
+        knows_categories(estimator) or get_tags(estimator).input_tags.allow_nan
+    )

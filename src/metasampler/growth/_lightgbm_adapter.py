@@ -11,7 +11,9 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
+from metasampler._sklearn_compat import take_rows
 from metasampler.growth._adapters import Adapter
+from metasampler.growth._recoding import RecodedRows, Recoding, learn_recoding
 
 __all__ = ["BoostedMember", "LightGBMAdapter"]
 
@@ -67,6 +69,8 @@ class BoostedMember:
         The trees.
     n_classes : int
         The labels are 0, ..., n_classes - 1.
+    recoding : Recoding, default=None
+        What the trees read in the place of the codes of some categories.
 
     Attributes
     ----------
@@ -76,8 +80,9 @@ class BoostedMember:
         Rounds of boosting that count: those up to the best one, if training stopped early.
     """
 
-    def __init__(self, booster, n_classes: int):
+    def __init__(self, booster, n_classes: int, recoding: Recoding | None = None):
         self.n_classes = n_classes
+        self.recoding = recoding
         stopped = booster.best_iteration > 0
         self.n_rounds_ = booster.best_iteration if stopped else booster.current_iteration()
         self.booster_ = booster
@@ -85,12 +90,18 @@ class BoostedMember:
     def __getstate__(self):
         # LightGBM's objects live outside of Python; the text of the model is all there is to keep.
         text = self.booster_.model_to_string(num_iteration=self.n_rounds_)
-        return {"n_classes": self.n_classes, "n_rounds_": self.n_rounds_, "model": text}
+        return {
+            "n_classes": self.n_classes,
+            "n_rounds_": self.n_rounds_,
+            "recoding": self.recoding,
+            "model": text,
+        }
 
     def __setstate__(self, state):
         import lightgbm
 
         self.n_classes, self.n_rounds_ = state["n_classes"], state["n_rounds_"]
+        self.recoding = state["recoding"]
         self.booster_ = lightgbm.Booster(model_str=state["model"])
 
     def predict_proba(self, X) -> np.ndarray:
@@ -105,8 +116,9 @@ class BoostedMember:
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
+        table = _known_table(X) if self.recoding is None else self.recoding(X)
         raw = self.booster_.predict(
-            _known_table(X), num_iteration=self.n_rounds_, raw_score=True, num_threads=1
+            table, num_iteration=self.n_rounds_, raw_score=True, num_threads=1
         )
         if self.n_classes > 2:
             return softmax(raw, axis=1)
@@ -139,6 +151,13 @@ class LightGBMAdapter(Adapter):
     #: The round after which the learning rate doubles; None leaves it as it is.
     doubles_after: int | None = None
 
+    #: Columns of codes that every second member reads as numbers, see `Recoding`, and how many
+    #: levels each has.
+    n_levels: dict[int, int] = {}
+
+    #: What fits and scores every second member, if it is another adapter.
+    _second: "LightGBMAdapter | None" = None
+
     #: The edges of the bins, see `make_bin_edges`; None: the table itself has them.
     edges: bytes | None = None
 
@@ -153,13 +172,24 @@ class LightGBMAdapter(Adapter):
         twin.__dict__.update(self.__dict__)
         return twin
 
-    def alike(self, estimator) -> "LightGBMAdapter":
-        """Return a adapter of other members that shares the binned table."""
+    def alike(self, estimator, doubles_after: int | None = None) -> "LightGBMAdapter":
+        """Return an adapter of other members that shares the binned table."""
         twin = copy(self)
         twin.__dict__.pop("_given", None)
-        twin.estimator, twin.doubles_after = estimator, None
+        twin.estimator, twin.doubles_after = estimator, doubles_after
+        if self._second is not None:
+            twin._second = self._second.alike(estimator, doubles_after)
         twin.stops_early = twin._patience() is not None
         return twin
+
+    def recode_in_turn(self, n_levels: dict[int, int]) -> None:
+        """Let every second member read some categories as numbers; `n_levels` has the columns."""
+        self._second = copy(self)
+        self._second.n_levels = n_levels
+
+    def of(self, number: int) -> Adapter:
+        """Return the adapter of the member with this number."""
+        return self if self._second is None or number % 2 == 0 else self._second
 
     def __getstate__(self):
         # The binned table lives outside of Python; another process bins it again.
@@ -226,6 +256,41 @@ class LightGBMAdapter(Adapter):
         # These rows are here for one member: they are binned as they are read, once.
         return self._bin(X.for_lightgbm(rows), codes[rows], settings)
 
+    def _binned_anew(self, X, codes: np.ndarray, rows: np.ndarray, settings: dict, values):
+        """Return rows in bins of their own, with ``values`` in the columns that are recoded."""
+        columns = list(self.n_levels)
+
+        def recode(table, which):
+            table = np.array(table)
+            table[:, columns] = values[which]
+            return table
+
+        most = self._given["subsample_for_bin"]
+        if len(rows) <= most:
+            return self._recoded_rows(X, codes, rows, settings, recode)
+        some = np.linspace(0, len(rows) - 1, most).astype(np.intp)
+        edges = self._recoded_rows(
+            X, codes, rows[some], settings, lambda table, which: recode(table, some[which])
+        )
+        return self._recoded_rows(X, codes, rows, settings, recode, edges)
+
+    def _recoded_rows(self, X, codes, rows: np.ndarray, settings: dict, recode, reference=None):
+        """Return recoded rows in bins: their own bins, or those of another binned table."""
+        import lightgbm
+
+        if reference is None or len(rows) <= self._given["subsample_for_bin"]:
+            table = recode(take_rows(X, rows), slice(None))
+        else:
+            lightgbm.Sequence.register(RecodedRows)
+            table = RecodedRows(X, rows, recode)
+        return lightgbm.Dataset(
+            table,
+            codes[rows].astype(np.float32),
+            categorical_feature=[k for k in self.categorical_features if k not in self.n_levels],
+            params={**settings, "num_threads": 1},
+            reference=reference,
+        ).construct()
+
     def _edges_of_bins(self, settings: dict):
         """Return a small binned table with the edges that all others take over."""
         if self.edges is None:
@@ -243,7 +308,14 @@ class LightGBMAdapter(Adapter):
         rows = np.arange(X.shape[0]) if rows is None else rows
         settings = self._settings(X.shape[1])
         n_rounds = settings.pop("n_estimators")
-        training = self._binned_rows(X, codes, rows, settings)
+        recoding: Recoding | None = None
+        if self.n_levels:
+            recoding, values = learn_recoding(
+                self.n_levels, X, rows, codes[rows], sample_weight, seed
+            )
+            training = self._binned_anew(X, codes, rows, settings, values)
+        else:
+            training = self._binned_rows(X, codes, rows, settings)
         if sample_weight is not None:
             training.set_weight(sample_weight)
         options: dict = {"callbacks": []}
@@ -252,7 +324,12 @@ class LightGBMAdapter(Adapter):
             options["callbacks"].append(lightgbm.reset_parameter(learning_rate=rates))
         patience = self._patience()
         if patience is not None and unseen is not None and len(unseen):
-            judging = self._binned_rows(X, codes, unseen, settings)
+            if recoding is None:
+                judging = self._binned_rows(X, codes, unseen, settings)
+            else:
+                judging = self._recoded_rows(
+                    X, codes, unseen, settings, lambda table, _: recoding(table), training
+                )
             if unseen_weight is not None:
                 judging.set_weight(unseen_weight)
             options["valid_sets"] = [judging]
@@ -262,7 +339,7 @@ class LightGBMAdapter(Adapter):
         booster = lightgbm.train(
             settings, training, n_rounds, keep_training_booster=True, **options
         )
-        return BoostedMember(booster.free_dataset(), self.n_classes)
+        return BoostedMember(booster.free_dataset(), self.n_classes, recoding)
 
     def _rates(self, learning_rate: float):
         return lambda number: learning_rate * (1 if number < self.doubles_after else 2)

@@ -16,6 +16,7 @@ from metasampler._running import side_by_side
 from metasampler.growth._adapters import Adapter, Adapters
 from metasampler.growth._data import GrowthData, SampleFacts
 from metasampler.growth._draw import Rule
+from metasampler.growth._rules import as_rule
 from metasampler.growth._scores import running_mean
 from metasampler.growth._streams import RandomStreams, Stream
 
@@ -116,7 +117,7 @@ class Growth:
             n_before, rule = self.n_members, None
             if policy is not None and n_before:
                 self._n_wanted = n_members
-                rule = policy(self)
+                rule = as_rule(policy(self), policy)
                 self._n_wanted = None
             # A policy that tries several beginnings has grown the ensemble itself.
             if self.n_members < n_members:

@@ -4,7 +4,8 @@ A rule is what a policy returns. It is called once for every larger class, with 
 number of rows to draw, and returns the positions of the drawn ones.
 """
 
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ __all__ = [
     "DEFAULT_SIGMA",
     "GaussianDraw",
     "PowerDraw",
+    "as_rule",
     "gaussian_log_weights",
     "hardest_rows",
     "make_draw",
@@ -34,7 +36,20 @@ _FLOOR = 0.1
 
 
 class GaussianDraw(NamedTuple):
-    """Draw rows of the larger classes whose error is close to mu (Eq. 3)."""
+    """Draw rows of the larger classes whose error is close to mu (Eq. 3).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.growth import GaussianDraw
+    >>> def policy(growth):
+    ...     return GaussianDraw(mu=0.7, sigma=0.1)  # a narrow Gaussian
+    >>> X, y = make_classification(1000, weights=[0.9], random_state=0)
+    >>> clf = MesaClassifier(recipe="fast", meta_sampler=policy, random_state=0).fit(X, y)
+    >>> float(clf.actions_[0])
+    0.7
+    """
 
     #: The error that the draw favours, in [0, 1], and the width of the Gaussian.
     mu: float
@@ -80,6 +95,18 @@ class PowerDraw(NamedTuple):
     One number says how hard a draw is. At 0 it is uniform; at 1 rows count by the size of their
     gradient in boosting, as far as they are not easy anyway; at 6 nearly all rows that are drawn
     are the hardest ones.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.growth import PowerDraw
+    >>> def harder_and_harder(growth):
+    ...     return PowerDraw(power=0.5 * growth.n_members)
+    >>> X, y = make_classification(1000, weights=[0.9], random_state=0)
+    >>> clf = MesaClassifier(meta_sampler=harder_and_harder, random_state=0).fit(X, y)
+    >>> [float(power) for power in clf.actions_[:3]]
+    [0.5, 1.0, 1.5]
     """
 
     power: float
@@ -109,6 +136,18 @@ def make_draw(
     if kind == "mu":
         return GaussianDraw(value, sigma, state)
     return PowerDraw(value, state) if value >= _LEAST_POWER else None
+
+
+def as_rule(chosen: Any, policy: Any) -> Any:
+    """Return the rule that a policy chose; a number in [0, 1] is the mu of a `GaussianDraw`."""
+    if chosen is None or callable(chosen):
+        return chosen
+    allowed = "a mu in [0, 1], GaussianDraw(mu), PowerDraw(power) or None for a uniform draw"
+    if not isinstance(chosen, Real) or isinstance(chosen, bool):
+        raise TypeError(f"The policy {policy!r} must return {allowed}; got {chosen!r}.")
+    if not 0 <= float(chosen) <= 1:
+        raise ValueError(f"The policy {policy!r} must return {allowed}; got {chosen!r}.")
+    return GaussianDraw(float(chosen))
 
 
 def hardest_rows(errors: np.ndarray, ties: np.ndarray, size: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from metasampler._sklearn_compat import check_parameters
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
+    Adapters,
     GaussianDraw,
     Growth,
     GrowthData,
@@ -290,7 +291,7 @@ class MetaSampler(BaseEstimator):
         self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
         kinds = resolve_estimators(self.estimator)
-        members = [make_adapters(kinds, task.tables, task.n_classes) for task in data]
+        members = [_adapters_of(kinds, task) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
@@ -340,7 +341,7 @@ class MetaSampler(BaseEstimator):
         if hasattr(kinds, "prepare_task"):
             return kinds.prepare_task(*rows, **options)
         data = make_growth_data(*rows, estimator=kinds, **options)
-        return data, make_adapters(kinds, data.tables, data.n_classes)
+        return data, _adapters_of(kinds, data)
 
     def _train(
         self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10
@@ -647,3 +648,10 @@ def _plain_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
         with suppress(AttributeError, TypeError):
             plain[name] = json.loads(json.dumps(value, default=lambda other: other.tolist()))
     return plain
+
+
+def _adapters_of(kinds, data: GrowthData) -> Adapters:
+    """Return the adapters of members on the rows of a task."""
+    return make_adapters(
+        kinds, data.tables, data.n_classes, category_sizes=data.form.category_sizes
+    )

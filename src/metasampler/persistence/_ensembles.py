@@ -24,7 +24,7 @@ from metasampler.ensemble.fitted_ensembles import (
     SoftmaxCalibration,
     check_threshold,
 )
-from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw
+from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw, Recoding
 from metasampler.persistence._booster_loaders import BoosterText
 from metasampler.persistence._estimators import (
     build_parameters,
@@ -54,6 +54,7 @@ def _export_member(member: BoostedMember) -> dict[str, Any]:
     return {
         "n_classes": state["n_classes"],
         "n_rounds_": state["n_rounds_"],
+        "recoding": state["recoding"],
         "booster_": BoosterText(state["model"]),
     }
 
@@ -66,9 +67,28 @@ def _build_member(state: State) -> BoostedMember:
         raise state.refuse("n_classes", n_classes)
     if n_rounds > booster.current_iteration():
         raise state.refuse("n_rounds_", n_rounds)
+    recoding = state.made("recoding", Recoding, none=True)
+    if recoding is not None and max(recoding.shares) >= booster.num_feature():
+        raise state.refuse("recoding", max(recoding.shares))
     member = BoostedMember.__new__(BoostedMember)
     member.n_classes, member.n_rounds_, member.booster_ = n_classes, n_rounds, booster
+    member.recoding = recoding
     return member
+
+
+def _build_recoding(state: State) -> Recoding:
+    shares = state.any("shares")
+    good = isinstance(shares, dict) and bool(shares)
+    if not good or not all(_is_recoded(*each) for each in shares.items()):
+        raise state.refuse("shares", shares)
+    return Recoding(shares)
+
+
+def _is_recoded(column: Any, shares: Any) -> bool:
+    good = isinstance(shares, np.ndarray) and shares.dtype == np.float32 and shares.ndim == 1
+    # Levels 0 and 1, and a missing value.
+    good = good and len(shares) >= 3 and bool(np.all((shares >= 0) & (shares <= 1)))
+    return good and is_whole(column, 0, 10**6)
 
 
 # ---------------------------------------------------------------------- answers
@@ -402,6 +422,7 @@ _CLASSIFIERS = [
 #: The kinds of this module.
 ENSEMBLES = [
     Kind("BoostedMember", BoostedMember, _export_member, _build_member),
+    Kind("Recoding", Recoding, attributes, _build_recoding),
     Kind("Blend", Blend, attributes, _build_blend),
     Kind(
         "NoCalibration",

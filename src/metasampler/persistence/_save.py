@@ -80,7 +80,10 @@ def _encoded(model: Any) -> tuple[bytes, bytes]:
     # Here, because the loaders import LightGBM.
     from metasampler.persistence._loaders import kind_of
 
-    advice = "`joblib.dump` writes it, but only those you trust may give you such a file."
+    advice = (
+        "`joblib.dump` writes it, unless it holds a lambda, but only those you trust may give you "
+        "such a file."
+    )
     writer = Writer(kind_of)
     try:
         text = to_json(writer.encode(model, type(model).__name__), type(model).__name__)

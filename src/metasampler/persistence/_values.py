@@ -16,6 +16,7 @@ the loader that asked for it.
 import math
 import re
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,11 @@ class Writer:
         if kind is np.ndarray or isinstance(value, np.generic):
             return self._array(value, where, depth)
         found = self._kind_of(value)
+        if found is None and isinstance(value, FunctionType):
+            raise TypeError(
+                f"{where} is the function {value.__name__!r}, and a model file holds no code. Set "
+                f"it to what this package or scikit-learn has, and fit again."
+            )
         if found is None:
             raise TypeError(f"{where} is {_described(value)}, which a model file cannot hold.")
         state = {

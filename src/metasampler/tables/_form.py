@@ -51,9 +51,10 @@ class TableForm:
 
     They want ``"float32"``, which scikit-learn's trees take, ``"numbers"``, which LightGBM takes,
     both dense or sparse, or ``"as it is"``: then members decide what a table may hold. For the
-    first two, columns of a data frame that hold no plain numbers are encoded by `encoder`.
-    ``allow_nan`` says whether numbers may be missing, and ``fill_missing`` whether missing values
-    of an encoded frame become numbers below all others.
+    first two, columns of a data frame that do not hold plain numbers are encoded by `encoder`.
+    ``"encoded"`` becomes ``"numbers"`` for a frame with such a column, and ``"as it is"`` for any
+    other table. ``allow_nan`` says whether numbers may be missing, and ``fill_missing`` whether
+    missing values of an encoded frame become numbers below all others.
     """
 
     def __init__(self, wants: str, *, allow_nan: bool = True, fill_missing: bool = False):
@@ -84,9 +85,23 @@ class TableForm:
         """Learn the columns from a frame like the training table."""
         self.names = list(X.columns)
 
+    @property
+    def category_sizes(self) -> dict[int, int]:
+        """The number of codes of each column whose numbers are codes.
+
+        Empty if missing values are filled: what stands for them is not a code.
+        """
+        if self.encoder is None or self.fill_missing:
+            return {}
+        sizes = [len(levels) + 1 for levels in self.encoder.levels_.values()]
+        return dict(zip(self.categorical_features, sizes, strict=True))
+
     def settled(self) -> "TableForm":
-        """Return the form, once it has learned: forests take tables of numbers as they are."""
-        if not self.fill_missing or self.encoder is not None:
+        """Return the form, once it has learned whether the table must be encoded."""
+        if self.wants != "encoded":
+            return self
+        if self.encoder is not None:
+            self.wants = "numbers"
             return self
         form = TableForm("as it is")
         form.names = self.names

@@ -10,7 +10,9 @@ __all__ = ["TargetStatistics", "count_classes"]
 _SMOOTHING = 20.0
 
 
-def count_classes(codes, y, folds, n_levels: int, n_classes: int, n_folds: int) -> np.ndarray:
+def count_classes(
+    codes, y, folds, n_levels: int, n_classes: int, n_folds: int, weights=None
+) -> np.ndarray:
     """Count the rows of each level, fold and class; counts of parts of the rows add up.
 
     Parameters
@@ -24,15 +26,17 @@ def count_classes(codes, y, folds, n_levels: int, n_classes: int, n_folds: int) 
         The fold of each row.
     n_levels, n_classes, n_folds : int
         How many there are.
+    weights : ndarray of float, default=None
+        How many rows each row counts as.
 
     Returns
     -------
-    counts : ndarray of int of shape (n_levels + 2, n_folds, n_classes)
-        Missing values are the last level.
+    counts : ndarray of shape (n_levels + 2, n_folds, n_classes)
+        Missing values are the last level. Without weights the counts are integers.
     """
     places = (_rows_of(codes, n_levels) * n_folds + folds) * n_classes + y
     size = (n_levels + 2) * n_folds * n_classes
-    return np.bincount(places, minlength=size).reshape(n_levels + 2, n_folds, n_classes)
+    return np.bincount(places, weights, minlength=size).reshape(n_levels + 2, n_folds, n_classes)
 
 
 def _rows_of(codes, n_levels: int) -> np.ndarray:
@@ -48,7 +52,7 @@ class TargetStatistics:
 
     Parameters
     ----------
-    counts : ndarray of int of shape (n_levels + 2, n_folds, n_classes)
+    counts : ndarray of shape (n_levels + 2, n_folds, n_classes)
         What `count_classes` gives, added up over all parts of the rows.
     smoothing : float, default=20
         How many rows like all others are added to those of a level.
@@ -72,7 +76,7 @@ class TargetStatistics:
         shares : ndarray of shape (n_rows, n_classes)
         """
         of_all = self.counts.sum(axis=1, keepdims=True)
-        # Integers: the same whatever the order in which parts were added.
+        # Integers, without weights: the same whatever the order in which parts were added.
         others = of_all if folds is None else of_all - self.counts
         total = others.sum(axis=0, keepdims=True)
         prior = total / np.maximum(total.sum(axis=2, keepdims=True), 1)

@@ -127,7 +127,7 @@ class BaseBoosting(BaseEnsemble):
             owner=self,
         )
         self._check_features(X, reset=True)
-        categories = data.form.categorical_features
+        categories = data.form.category_sizes
         adapter = make_adapters(
             estimator, data.tables, data.n_classes, self.n_jobs, 0.0, categories
         ).of(0)

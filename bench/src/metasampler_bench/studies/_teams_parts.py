@@ -87,9 +87,7 @@ class Pieces:
         )
         self.table = self.data.tables[0]
         self.X_test = self.data.form(X_test)
-        scout = _RECIPE.scout(self.table.shape[1])
-        categories = self.data.form.categorical_features
-        self.adapter: Any = make_adapters(scout, [self.table], 2, None, 0.0, categories).of(0)
+        self.adapter: Any = _RECIPE.scout_adapter(self.data, None)
         # Binned once for all teams, as in a fit.
         self.adapter.prepare(self.table, self.data.codes)
 
@@ -98,8 +96,7 @@ class Pieces:
         scout = recipe.scout(self.table.shape[1])
         if n_rounds is not None:
             scout.set_params(n_estimators=n_rounds)
-        adapter = self.adapter.alike(scout)
-        adapter.doubles_after = recipe.doubles_after
+        adapter = self.adapter.alike(scout, recipe.doubles_after)
         return self._grow(0, self.data.for_team(np.inf), adapter, None, recipe.n_scouts)
 
     def boosters(
