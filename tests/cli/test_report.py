@@ -9,7 +9,7 @@ from full_disk import full_disk
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from metasampler import MesaClassifier, save_model
+from metasampler import MesaClassifier, load_model, save_model
 from metasampler.cli import app
 from metasampler.datasets import make_claims
 from metasampler.report import make_report
@@ -147,6 +147,21 @@ def test_boxes_rows_and_weights_are_as_asked_for(run):
     assert "by weight" in html
 
 
+def test_listed_rows_are_named_by_a_column_as_it_is_written(run, folder):
+    claims = pd.read_csv(folder / "labelled.csv")
+    claims.insert(0, "claim", [f"{row:07}" for row in range(len(claims))])
+    claims.loc[::50, "fraud"] = None  # rows without a class are left out, with their names
+    claims.to_csv(folder / "named.csv", index=False)
+    html, _ = run("named.csv", "--top", "3", "--id", "claim", *QUICK)
+    listed = re.findall(r"<bdi>(\d{7})</bdi>", html)
+    assert len(listed) == 3
+    known = claims.dropna(subset=["fraud"])
+    scores = load_model(folder / "model.mesa").predict_proba(known[claims.columns[1:-1]])[:, 1]
+    assert listed == known["claim"].iloc[np.argsort(-scores, kind="stable")[:3]].tolist()
+    # A column that the model reads serves as well.
+    assert "hour" in run("named.csv", "--top", "3", "--id", "hour", *QUICK)[0]
+
+
 def test_a_label_may_be_written_as_text_or_number(run, folder):
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.2).astype(int)
@@ -169,6 +184,8 @@ def test_a_label_may_be_written_as_text_or_number(run, folder):
         (["labelled.csv", "--cost", "5"], "'5' must be two amounts, such as 50:1"),
         (["labelled.csv", "--cost", "5:-1"], "'5:-1' must be two amounts"),
         (["labelled.csv", "--top", "5000"], "top_rows must be at most 1000"),
+        (["labelled.csv", "--id", "hour"], "set --top"),
+        (["labelled.csv", "--top", "3", "--id", "hours"], "Did you mean 'hour'?"),
         (["nothing.csv"], "There is no file"),
         (["labelled.csv", "--output", "report.pdf"], "'report.pdf' must end in .html, .htm."),
         (["labelled.csv", "--output", "no/where.html"], "no directory 'no'"),

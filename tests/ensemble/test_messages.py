@@ -7,11 +7,21 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lightgbm import LGBMClassifier
 from scipy.sparse import csr_matrix
+from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
 from metasampler import MesaClassifier
-from metasampler.ensemble import BalanceCascadeClassifier, UnderBaggingClassifier
+from metasampler.ensemble import (
+    BalanceCascadeClassifier,
+    EasyEnsembleClassifier,
+    UnderBaggingClassifier,
+)
+from metasampler.growth import draw_rows
 
 
 def texts(y):
@@ -180,3 +190,87 @@ def test_weights_that_are_no_numbers_are_named(imbalanced, weights):
     X, y = imbalanced
     with pytest.raises(ValueError, match="sample_weight must "):
         UnderBaggingClassifier().fit(X, y, sample_weight=weights(len(y)))
+
+
+@pytest.fixture(params=["memory", "a file"])
+def fit(request, imbalanced, tmp_path):
+    """Return what fits a classifier, on rows in memory or in a file."""
+    X, y = imbalanced
+
+    def of_a_file(classifier):
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+        frame.assign(y=y).to_parquet(tmp_path / "rows.parquet", index=False)
+        return classifier.fit(tmp_path / "rows.parquet", "y")
+
+    return of_a_file if request.param == "a file" else lambda clf: clf.fit(X, y)
+
+
+@pytest.mark.parametrize("fraction", [None, 0.2])
+def test_a_scoring_that_there_is_not_is_refused_also_if_nothing_is_scored(fit, fraction):
+    trees = MesaClassifier(
+        DecisionTreeClassifier(), 2, scoring="nonsense", validation_fraction=fraction
+    )
+    with pytest.raises(ValueError, match="scoring='nonsense' is no scorer"):
+        fit(trees)
+
+
+@pytest.mark.parametrize("Ensemble", [MesaClassifier, tree_mesa, UnderBaggingClassifier])
+def test_a_fit_without_an_end_is_refused(fit, Ensemble):
+    with pytest.raises(
+        ValueError, match=r"'n_estimators' parameter .* in the range \[1, 1000000\]"
+    ):
+        fit(Ensemble(n_estimators=10**30))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "its_name"),
+    [
+        ("num_leaves", 1, "num_leaves"),
+        ("min_child_samples", 2.5, "min_data_in_leaf"),
+        ("max_bin", 1, "max_bin"),
+        ("reg_alpha", -1.0, "lambda_l1"),
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_what_lightgbm_refuses_names_estimator_and_parameter(fit, name, value, its_name, own):
+    booster = LGBMClassifier(n_estimators=3, verbose=-1, **{name: value})
+    if not own:
+        booster = make_pipeline(StandardScaler(), booster)
+    with pytest.raises(ValueError, match=rf"(?s){name}={value}.* cannot be fitted\. .*{its_name}"):
+        fit(MesaClassifier(booster, 2))
+
+
+@pytest.mark.parametrize("in_a_file", [False, True])
+def test_an_ensemble_that_cannot_tell_classes_apart_says_so(in_a_file, tmp_path):
+    frame = pd.DataFrame({"a": np.zeros(60), "y": np.repeat([0, 1], [40, 20])})
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    rows = (tmp_path / "rows.parquet", "y") if in_a_file else (frame[["a"]], frame["y"])
+    with pytest.raises(ValueError, match="its first member is no better than chance"):
+        EasyEnsembleClassifier(random_state=0).fit(*rows)
+
+
+def test_a_scorer_that_needs_a_decision_function_is_told_what_there_is(fit):
+    scorer = make_scorer(roc_auc_score, response_method="decision_function")
+    with pytest.raises(ValueError, match="asks for more than `predict_proba`") as caught:
+        fit(MesaClassifier(DecisionTreeClassifier(), 2, scoring=scorer, validation_fraction=0.2))
+    assert "_Given" not in str(caught.value)
+
+
+class DrawsNothing(UnderBaggingClassifier):
+    """An ensemble whose own rule has weights that are not numbers."""
+
+    def _make_policy(self, plan, data):
+        return lambda growth: NothingRule()
+
+
+class NothingRule:
+    """Keys divided by zero."""
+
+    def __call__(self, candidates, size):
+        with np.errstate(all="ignore"):
+            return draw_rows(candidates.keys / 0 * 0, size)
+
+
+def test_a_rule_that_draws_nothing_is_named(fit):
+    with pytest.raises(ValueError, match=r"rule NothingRule must return .* it returned .* \(0,\)"):
+        fit(DrawsNothing(n_estimators=3))

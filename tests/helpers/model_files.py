@@ -72,7 +72,7 @@ class ModelFile:
 
 def write_zip(path, parts, compression=zipfile.ZIP_DEFLATED):
     """Write parts as a zip file."""
-    with zipfile.ZipFile(path, "w", compression) as file:
+    with zipfile.ZipFile(path, "w", compression, compresslevel=1) as file:
         for name, content in parts.items():
             file.writestr(name, content)
     return Path(path)

@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
+from math import floor
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from metasampler.report import make_report
+from metasampler.report._findings import out_of, percent
 
 EVIL = '<script>alert("x")</script>'
 QUICK = {"n_repeats": 0, "n_resamples": 50}
@@ -50,8 +52,9 @@ def test_the_headline_says_what_the_model_does(numbers):
     clf, X, y = numbers
     report = make_report(clf, X, y, target="fraud", **QUICK)
     called = clf.predict(X) == 1
-    right = round(100 * y[called].mean())
-    found = round(100 * called[y == 1].mean())
+    # Rounded as the script of the page rounds.
+    right = floor(100 * y[called].mean() + 0.5)
+    found = floor(100 * called[y == 1].mean() + 0.5)
     wanted = f"Of 100 alarms {right} are right; {found} of 100 rows with fraud = 1 are found."
     assert report.headline == wanted
     assert wanted in Page(report.html).text
@@ -278,3 +281,70 @@ def test_the_same_seed_gives_the_same_page(numbers):
         return re.sub(r"\d+-\d+-\d+ \d+:\d+ UTC", "", html)
 
     assert page() == page()
+
+
+@pytest.mark.parametrize("part", [0.0052, 0.0149, 0.05, 0.115, 0.372, 0.5, 0.946, 0.996, 1.0])
+def test_so_many_of_so_many_is_close_to_the_truth(part):
+    n, of = (int(words.replace(",", "")) for words in out_of(part))
+    assert n / of == pytest.approx(part, rel=0.05)
+    assert (n == of) == (part == 1)
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """A model of a rare class: all its precision lies far below 100%."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    y = (rng.random(20_000) < 0.01 * np.exp(0.4 * X[:, 0])).astype(int)
+    # The last column is one that it does not read.
+    clf = LogisticRegression().fit(X[:, :2], y)
+    clf.coef_, clf.n_features_in_ = np.column_stack([clf.coef_, [0.0]]), 3
+    return clf, X, y
+
+
+def test_the_axis_of_precision_ends_where_the_curve_does(numbers, rare):
+    tops = []
+    for clf, X, y in (numbers, rare):
+        page = Page(make_report(clf, X, y, **QUICK).html)
+        drawn = [
+            svg for svg in page.all("svg") if svg.get("aria-labelledby", "").startswith("prec")
+        ]
+        tops.append(float(drawn[0]["data-top"]))
+        assert ("The axis ends below 100%" in page.text) == (tops[-1] < 1)
+    assert tops[0] == 1
+    assert tops[1] < 0.2
+
+
+def test_columns_that_the_model_does_not_read_are_named_apart(rare):
+    clf, X, y = rare
+    frame = pd.DataFrame(X, columns=["much", "little", "nothing"])
+    clf.feature_names_in_ = frame.columns.to_numpy()
+    text = Page(make_report(clf, frame, y, n_repeats=2, n_resamples=50).html).text
+    assert "Shuffled, these columns change no score here: nothing." in text
+    assert "+0.0000" not in text
+
+
+def test_listed_rows_have_the_names_that_they_are_given(numbers):
+    clf, X, y = numbers
+    ids = pd.Series([f"claim {row:05}" for row in range(len(y))], name="claim_id")
+    page = Page(make_report(clf, X, y, top_rows=2, ids=ids, **QUICK).html)
+    best = np.argsort(-clf.predict_proba(X)[:, 1], kind="stable")
+    assert "claim_id" in page.text
+    assert all(ids[row] in page.text for row in best[:2])
+    assert ids[best[2]] not in page.text
+    assert "holds names, numbers and scores of 2 rows" in page.text
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        make_report(clf, X, y, top_rows=2, ids=ids[1:], **QUICK)
+
+
+def test_shares_stand_beside_counts(numbers):
+    clf, X, y = numbers
+    called = clf.predict(X) == 1
+    text = Page(make_report(clf, X, y, **QUICK).html).text
+    for words, part in (
+        ("found", called[y == 1].mean()),
+        ("missed", 1 - called[y == 1].mean()),
+        ("false alarms", called[y == 0].mean()),
+        ("left alone", 1 - called[y == 0].mean()),
+    ):
+        assert f"{words}: {percent(part)}" in text

@@ -106,6 +106,8 @@ def test_the_numbers_of_every_place_of_the_slider_are_those_of_scikit_learn(page
             ("rest", "false-alarms", "misses", "hits"), counts.ravel(), strict=True
         ):
             assert number(page, key) == wanted
+            of_class = positive.sum() if key in ("hits", "misses") else (~positive).sum()
+            assert number(page, f"{key}-share") == pytest.approx(wanted / of_class, abs=0.00051)
         assert number(page, "recall") == pytest.approx(recall_score(positive, called), abs=0.00051)
         if called.any():
             precision = precision_score(positive, called)
@@ -196,6 +198,8 @@ def test_the_buttons_find_the_cheapest_and_the_best(page, judged):
 def test_marks_follow_the_slider(page, judged):
     numbers = judged[0].numbers
     curve = page.find_element(By.CSS_SELECTOR, "circle[data-mark='precision-recall']")
+    # The axis of precision ends where the curve does.
+    top = float(page.find_element(By.CSS_SELECTOR, "svg[data-top]").get_attribute("data-top"))
     gains = page.find_element(By.CSS_SELECTOR, "circle[data-mark='gains']")
     upright = page.find_element(By.CSS_SELECTOR, "line[data-mark='scores']")
     places = []
@@ -206,7 +210,9 @@ def test_marks_follow_the_slider(page, judged):
         share = numbers["alarms"][place] / numbers["rows"]
         # The frame of every figure: from 52 to 346, and from 218 up to 12.
         assert float(curve.get_attribute("cx")) == pytest.approx(52 + 294 * recall, abs=0.06)
-        assert float(curve.get_attribute("cy")) == pytest.approx(218 - 206 * precision, abs=0.06)
+        assert float(curve.get_attribute("cy")) == pytest.approx(
+            218 - 206 * precision / top, abs=0.06
+        )
         assert float(gains.get_attribute("cx")) == pytest.approx(52 + 294 * share, abs=0.06)
         places.append(float(upright.get_attribute("x1")))
     assert places[0] < places[1]
@@ -440,3 +446,15 @@ def test_without_labels_alarms_move_and_nothing_else_is_said(browser, judged, tm
         assert number(browser, "alarms-a-day") == pytest.approx(called, abs=0.51)
     assert not browser.find_elements(By.CSS_SELECTOR, "[data-out='precision']")
     assert complaints(browser) == []
+
+
+def test_a_table_that_goes_on_shows_so(browser, judged, tmp_path):
+    look_like(browser, PHONE)
+    page = open_page(browser, judged[0].html, tmp_path)
+    scrolls = "return [...document.querySelectorAll('.scroll')]"
+    assert page.execute_script(f"{scrolls}.some(box => box.scrollWidth > box.clientWidth)")
+    # The shadow stays at the edge, the paper that covers it moves with the table.
+    layers = page.execute_script(
+        f"{scrolls}.map(box => getComputedStyle(box).backgroundAttachment)"
+    )
+    assert set(layers) == {"local, local, scroll, scroll"}

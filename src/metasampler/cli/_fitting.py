@@ -215,7 +215,7 @@ def _judge(
                 "ROC AUC": float(roc_auc_score(found, score)),
                 "precision": precision,
                 "recall": recall,
-                "called": n_called / len(test),
+                "alarms": n_called / len(test),
             }
         )
 
@@ -226,20 +226,20 @@ def _table(task: Task, results: dict[str, list[dict[str, float]]], folds: int) -
     if len(task.labels) == 2:
         caption += (
             " Precision and recall are at the threshold. LightGBM has its default settings, and "
-            "calls the same number of rows, its most probable ones."
+            "raises as many alarms, for its most probable rows."
         )
     drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
     drawn.add_column("cross-validated")
     names = list(results["MESA"][0])
     for name in names:
-        title = "rows called" if name == "called" else name
+        title = "alarms, of all rows" if name == "alarms" else name
         drawn.add_column(title, justify="right", no_wrap=True)
     for method, each in results.items():
         cells = []
         for name in names:
             values = np.array([fold[name] for fold in each])
             known = values[~np.isnan(values)]
-            form = ".1%" if name == "called" else ".3f"
+            form = ".1%" if name == "alarms" else ".3f"
             mean = f"{known.mean():{form}}" if len(known) else "-"
             first = name == names[0]
             cells.append(f"{mean} ± {known.std():.3f}" if first else mean)

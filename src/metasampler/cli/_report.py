@@ -76,9 +76,19 @@ def report(
         int,
         typer.Option(
             min=0,
-            help="Rows to list by number, score and label, best first. None is listed by default.",
+            help="Rows to list by number, score and label, best first; --id names them. None is "
+            "listed by default.",
         ),
     ] = 0,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Column of FILE that names the rows of --top.",
+            show_default=False,
+        ),
+    ] = None,
     repeats: Annotated[
         int,
         typer.Option(
@@ -100,15 +110,23 @@ def report(
     Example: metasampler report model.mesa claims-march.csv --target fraud --output report.html
     """
     check_output(output, (".html", ".htm"))
+    if id_column is not None and not top:
+        raise typer.BadParameter("names the rows that --top lists; set --top.", param_hint="--id")
     costs = _parse_costs(cost)
 
     fitted, known = open_model(model)
     needed, texts = columns_of_model(known)
     with warnings_as_notes():
-        frame = _read(file, texts, encoding)
+        # Identifiers stay as they are written, unless the model reads them as numbers.
+        as_texts = [] if id_column is None or id_column in (needed or ()) else [id_column]
+        frame = _read(file, [*texts, *as_texts], encoding)
     absent = missing_columns(needed or (), list(frame.columns), file.name, missing)
     frame = frame.assign(**dict.fromkeys(absent, float("nan")))
     n_rows = len(frame)
+    ids = None
+    if id_column is not None:
+        # The model may use the column, so it stays.
+        ids = _split(frame, id_column, file, "--id")[1]
     weights = None
     if weight is not None:
         frame, weights = _split(frame, weight, file, "--weight")
@@ -119,6 +137,7 @@ def report(
         with warnings_as_notes():
             with_class = rows_with_class(_split(frame, target, file, "--target")[1], target)
         frame, weights = frame[with_class], None if weights is None else weights[with_class]
+        ids = None if ids is None else ids[with_class]
         frame, labels = _split(frame, target, file, "--target")
         labels = _as_classes(labels, fitted.classes_, target)
     from metasampler.report import make_report
@@ -136,6 +155,7 @@ def report(
             miss_cost=costs[0],
             alarm_cost=costs[1],
             top_rows=top,
+            ids=ids,
             comparison=known.get("cross_validation"),
             source=_source(model, file, known),
             cautions=_cautions(file, known, n_rows),

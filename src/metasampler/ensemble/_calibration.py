@@ -149,6 +149,11 @@ def _vector(proba: np.ndarray) -> np.ndarray:
     return proba[:, 1]
 
 
+def _logs(proba: np.ndarray) -> np.ndarray:
+    """Return logarithms of probabilities, also of zeros."""
+    return np.log(np.maximum(proba, _LEAST))
+
+
 def _log_odds(proba: np.ndarray) -> np.ndarray:
     """Return log-odds of class 1."""
     logs = np.log(np.maximum(proba, _LEAST_OF_TEAM))
@@ -168,6 +173,10 @@ class NoCalibration:
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         return proba
 
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities are the softmax of."""
+        return _logs(proba)
+
 
 @dataclass(eq=False)
 class PriorCalibration:
@@ -184,6 +193,10 @@ class PriorCalibration:
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         return _normalise(proba * (self.prior / self.drawn))
+
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities are the softmax of."""
+        return _logs(proba) + np.log(self.prior / self.drawn)
 
 
 class Sigmoid(NamedTuple):
@@ -216,13 +229,18 @@ class SigmoidCalibration:
         self.functions = [fit_sigmoid(scores[:, k], codes == k, weights, added) for k in columns]
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
-        scores = self._scores(proba).T[-len(self.functions) :]
-        columns = [
-            function(column) for function, column in zip(self.functions, scores, strict=True)
-        ]
+        columns = self._columns(proba)
         if len(columns) == 1:
             return np.column_stack([1 - columns[0], columns[0]])
         return _normalise(np.column_stack(columns))
+
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities of many classes are the softmax of."""
+        return _logs(np.column_stack(self._columns(proba)))
+
+    def _columns(self, proba: np.ndarray) -> list[np.ndarray]:
+        scores = self._scores(proba).T[-len(self.functions) :]
+        return [function(column) for function, column in zip(self.functions, scores, strict=True)]
 
     def shifted(self, prior, proba, codes, weights=None) -> "SigmoidCalibration":
         """Return the same for two classes with the level of some rows, and the slope as it is."""

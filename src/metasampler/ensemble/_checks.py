@@ -10,7 +10,7 @@ import numpy as np
 from metasampler._sklearn_compat import check_sample_weight, take_rows
 from metasampler.ensemble._class_decision import check_class_goal
 from metasampler.ensemble._teams import Plan
-from metasampler.growth import GrowthData, check_labels, fingerprint, join_tables
+from metasampler.growth import GrowthData, check_labels, check_scoring, fingerprint, join_tables
 
 # With fewer rows of a class nothing that is learned from held-out ones can be trusted: of nine, two
 # are held out.
@@ -58,6 +58,8 @@ def check_fit(ensemble, plan: Plan, data: GrowthData) -> tuple[bool, dict[str, A
 def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
     """Refuse, before any work, what the rows or other parameters make impossible."""
     check_threshold(ensemble.threshold, data.classes, held_out=data.has_validation)
+    # Also where no rows are held out to be scored.
+    check_scoring(ensemble.scoring, data.n_classes)
     if not data.has_validation:
         needs = None
         if ensemble.calibration == "sigmoid":

@@ -24,7 +24,7 @@ from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
 from metasampler.ensemble._under_sampling import BaseUnderSamplingEnsemble
-from metasampler.growth import resolve_estimators, resolve_leaf_smoothing
+from metasampler.growth import N_ESTIMATORS, resolve_estimators, resolve_leaf_smoothing
 from metasampler.policy import (
     ConstantPolicy,
     Drawn,
@@ -300,7 +300,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     _parameter_constraints = {
         **BaseUnderSamplingEnsemble._parameter_constraints,
-        "n_estimators": [None, Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [None, *N_ESTIMATORS],
         "validation_fraction": [None, StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
         "recipe": [StrOptions(set(RECIPES))],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],

@@ -99,6 +99,10 @@ class Pool:
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
+        return softmax(self.logits(answers), axis=1)
+
+    def logits(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
+        """Return what the joint probabilities are the softmax of."""
         known = np.array([answer is not None for answer in answers])
         # The others stand in for a team that has no members yet.
         scale = self.weights.sum() / self.weights[known].sum()
@@ -107,7 +111,7 @@ class Pool:
             if answer is not None:
                 odds = smoothed_logs(answer, share) - np.log(share)
                 total = total + weight * scale * odds
-        return softmax(total, axis=1)
+        return total
 
 
 class SoftmaxCalibration:
@@ -140,8 +144,12 @@ class SoftmaxCalibration:
         return smoothed_logs(proba, self.drawn, self.floor) - np.log(self.drawn)
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
+        return softmax(self.logits(proba), axis=1)
+
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities are the softmax of."""
         intercepts = np.log(self.prior) + self.intercepts
-        return softmax(self.slope * self._odds(proba) + intercepts, axis=1)
+        return self.slope * self._odds(proba) + intercepts
 
 
 def thin_out(codes: np.ndarray, n_classes: int, most: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,9 @@ import numpy as np
 # A screen has 24 lines; title, head and notes take the rest.
 _MOST_ROWS = 12
 
+# Of more classes, members' errors would be a table too wide to read; `classes` has a line for each.
+_MOST_CLASSES = 30
+
 
 @dataclass(repr=False, eq=False)
 class FitSummary:
@@ -102,7 +105,8 @@ def summarise(ensemble, steps, teams) -> FitSummary:
         if len(ensemble.scores_):
             # Members of a team are judged without the other teams.
             row["team score" if has_teams else "score"] = step.score
-            for k, label in enumerate(ensemble.classes_.tolist()):
+            labels = ensemble.classes_.tolist()
+            for k, label in enumerate(labels if len(labels) <= _MOST_CLASSES else []):
                 errors = step.class_errors
                 row[f"error of {label}"] = None if errors is None else float(errors[k])
         rows.append(row)

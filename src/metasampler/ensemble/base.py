@@ -5,7 +5,6 @@ Ensembles of other packages stand on it too: `metasampler_bench.ensemble` has fi
 
 from abc import ABCMeta
 from collections.abc import Iterator
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._sources import resolve_source
-from metasampler.growth import N_JOBS, copy_input_tags, make_adapters, running_mean
+from metasampler.growth import N_ESTIMATORS, N_JOBS, copy_input_tags, make_adapters, running_mean
 from metasampler.tables import TreeTable, as_table
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
@@ -53,7 +52,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     _parameter_constraints: dict = {
         "estimator": [None, object],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": N_ESTIMATORS,
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -227,12 +226,17 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if without:
             names = ", ".join(sorted(without))
             raise AttributeError(f"The members of type {names} have no feature_importances_.")
-        importances = np.array([member.feature_importances_ for member in self.estimators_])
-        if len(kinds) > 1:
-            # Some count splits and some add up gains: the means would be those of the larger unit.
-            totals = importances.sum(axis=1, keepdims=True)
-            importances = importances / np.where(totals > 0, totals, 1)
-        return np.average(importances, axis=0, weights=self._vote_weights())
+        weights = self._vote_weights()
+        weights = np.ones(len(self.estimators_)) if weights is None else np.asarray(weights)
+        # One after the other: with many columns, memory has room for the numbers of a few members.
+        total = np.zeros(1)
+        for member, weight in zip(self.estimators_, weights, strict=True):
+            importances = np.asarray(member.feature_importances_, dtype=float)
+            if len(kinds) > 1 and importances.sum() > 0:
+                # Some count splits and some add up gains: their mean would be that of the larger.
+                importances = importances / importances.sum()
+            total = total + weight * importances
+        return total / weights.sum()
 
     def _vote_weights(self) -> np.ndarray | None:
         """Return the weight of each member's vote; None if all count the same."""

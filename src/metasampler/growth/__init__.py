@@ -15,6 +15,7 @@ from metasampler.growth._base_estimators import (
     unfitted_form,
 )
 from metasampler.growth._check import (
+    N_ESTIMATORS,
     N_JOBS,
     SAMPLING_RATIO,
     check_labels,
@@ -38,6 +39,7 @@ from metasampler.growth._data import (
 from metasampler.growth._draw import (
     Candidates,
     Rule,
+    apply_rule,
     draw_rows,
     draw_sample,
     race_keys,
@@ -67,6 +69,7 @@ from metasampler.growth._hold_out import (
 from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
+from metasampler.growth._member_trees import MemberTree, has_trees, trees_of
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._recoding import Recoding
 from metasampler.growth._rules import (
@@ -77,7 +80,7 @@ from metasampler.growth._rules import (
     make_draw,
     spread_action,
 )
-from metasampler.growth._scores import running_mean
+from metasampler.growth._scores import check_scoring, running_mean
 from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import (
     MANY_ROWS,
@@ -94,6 +97,7 @@ __all__ = [
     "MANY_ROWS",
     "MAX_DEALT",
     "MAX_EVALUATION_ROWS",
+    "N_ESTIMATORS",
     "N_JOBS",
     "ROLES",
     "SAMPLING_RATIO",
@@ -107,6 +111,7 @@ __all__ = [
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "MemberTree",
     "MemoryRows",
     "Policy",
     "PowerDraw",
@@ -116,10 +121,12 @@ __all__ = [
     "SampleFacts",
     "Stream",
     "Sums",
+    "apply_rule",
     "assign_folds",
     "can_hold_out",
     "check_groups",
     "check_labels",
+    "check_scoring",
     "check_spread",
     "check_validation_rows",
     "check_weights",
@@ -141,6 +148,7 @@ __all__ = [
     "folds_of_rows",
     "group_keys",
     "hardest_rows",
+    "has_trees",
     "hold_out_size",
     "is_alone",
     "is_plain_tree",
@@ -163,6 +171,7 @@ __all__ = [
     "resolve_leaf_smoothing",
     "running_mean",
     "spread_action",
+    "trees_of",
     "unchanged_on_error",
     "unfitted_form",
     "warn_of_unweighted_members",

@@ -1,6 +1,7 @@
 """Adapters: how members are fitted and scored, those of each type by an adapter of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from functools import cached_property, partial
 
@@ -56,6 +57,23 @@ def _request_weights(pipeline: Pipeline) -> None:
             _request_weights(step)
         elif hasattr(step, "set_fit_request") and _weight_request(step) is None:
             step.set_fit_request(sample_weight=position == len(pipeline.steps) - 1)
+
+
+@contextmanager
+def naming_the_estimator(estimator) -> Iterator[None]:
+    """Say in which base estimator the reason lies that LightGBM or AdaBoost refuse to be fitted."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ == "LightGBMError":
+            raise ValueError(f"{estimator!r:.300} cannot be fitted. LightGBM: {error}") from error
+        if "worse than random" in str(error):
+            raise ValueError(
+                f"{estimator!r:.300} cannot be fitted: its first member is no better than chance "
+                "on the rows it is trained on. Check that equal rows have equal labels, or take "
+                "another base estimator."
+            ) from error
+        raise
 
 
 class Adapter:
@@ -149,7 +167,7 @@ class Adapter:
                 _request_weights(member)
         if rows is not None:
             X, codes = take_rows(X, rows), codes[rows]
-        with np.errstate(**self._quiet):
+        with np.errstate(**self._quiet), naming_the_estimator(self.estimator):
             return member.fit(self.as_taken(member, X), codes.astype(np.intp), **options)
 
     def probabilities(self, member, X) -> np.ndarray:

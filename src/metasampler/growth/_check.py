@@ -37,6 +37,9 @@ N_JOBS: list = [
     Interval(Integral, None, -1, closed="right"),
 ]
 
+#: More members than fit in memory, but no endless fit.
+N_ESTIMATORS: list = [Interval(Integral, 1, 1_000_000, closed="both")]
+
 #: More rows than anybody has; from here on products with numbers of rows may leave all types.
 SAMPLING_RATIO: list = [Interval(Real, 0, 1e12, closed="right")]
 

@@ -8,6 +8,7 @@ import numpy as np
 __all__ = [
     "Candidates",
     "Rule",
+    "apply_rule",
     "draw_rows",
     "draw_sample",
     "race_keys",
@@ -79,11 +80,24 @@ def draw_sample(
             sample.append(rows[draw_rows(keys[rows], size)])
         else:
             errors = None if class_errors is None else class_errors(k, rows)
-            sample.append(rows[rule(Candidates(k, rows, keys[rows], errors), size)])
+            sample.append(rows[apply_rule(rule, Candidates(k, rows, keys[rows], errors), size)])
     joined = np.concatenate(sample)
     # The rows of each class ascend: a stable sort finds such runs, and only merges them.
     joined.sort(kind="stable")
     return joined
+
+
+def apply_rule(rule: Rule, candidates: Candidates, size: int) -> np.ndarray:
+    """Return the positions that a rule draws, which may be a user's own."""
+    drawn = np.asarray(rule(candidates, size))
+    if drawn.shape != (size,):
+        name = getattr(rule, "__name__", type(rule).__name__)
+        raise ValueError(
+            f"The rule {name} must return the positions of {size:,} of the "
+            f"{len(candidates.rows):,} rows; it returned an array of shape {drawn.shape}. A key "
+            "that is NaN is never drawn: check that its weights are numbers for all errors."
+        )
+    return drawn
 
 
 def sample_sizes(

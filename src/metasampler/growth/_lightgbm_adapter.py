@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix, issparse
 from scipy.special import expit, softmax
 
 from metasampler._sklearn_compat import take_rows
-from metasampler.growth._adapters import Adapter
+from metasampler.growth._adapters import Adapter, naming_the_estimator
 from metasampler.growth._recoding import RecodedRows, Recoding, learn_recoding
 
 __all__ = ["BoostedMember", "LightGBMAdapter"]
@@ -208,7 +208,8 @@ class LightGBMAdapter(Adapter):
         make_edges = partial(
             make_bin_edges, settings=settings, categorical_features=self.categorical_features
         )
-        self.edges = data.bin_edges(self._given["subsample_for_bin"], make_edges)
+        with naming_the_estimator(self.estimator):
+            self.edges = data.bin_edges(self._given["subsample_for_bin"], make_edges)
         self._seen = table
 
     @cached_property
@@ -223,7 +224,8 @@ class LightGBMAdapter(Adapter):
         """Bin the table."""
         settings = self._settings(X.shape[1])
         del settings["n_estimators"]
-        self._dataset(X, codes[: X.shape[0]], settings)
+        with naming_the_estimator(self.estimator):
+            self._dataset(X, codes[: X.shape[0]], settings)
 
     def _dataset(self, X, codes: np.ndarray, settings: dict):
         """Return the binned table; it is binned anew only if it is another one."""
@@ -303,6 +305,10 @@ class LightGBMAdapter(Adapter):
 
     def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
+        with naming_the_estimator(self.estimator):
+            return self._fit(X, codes, rows, seed, sample_weight, unseen, unseen_weight)
+
+    def _fit(self, X, codes, rows, seed, sample_weight, unseen, unseen_weight) -> BoostedMember:
         import lightgbm
 
         rows = np.arange(X.shape[0]) if rows is None else rows

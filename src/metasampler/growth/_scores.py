@@ -79,6 +79,13 @@ def _bind_average_precision(codes, n_classes, minority, weights):
     return lambda proba: float(np.mean([score(proba[:, k]) for k, score in one_by_one.items()]))
 
 
+def check_scoring(scoring, n_classes: int) -> None:
+    """Refuse a scoring that no scorer is named by, or that probabilities do not suffice for."""
+    rows = np.arange(n_classes)
+    if isinstance(scoring, str):
+        bind_scorer(scoring, rows, rows, minority=1)
+
+
 def bind_scorer(scoring, codes, classes, minority, weights=None):
     """Return the score function of probabilities, for given true classes and weights of rows.
 
@@ -114,6 +121,19 @@ def bind_scorer(scoring, codes, classes, minority, weights=None):
     def score(proba):
         if n_classes == 2:
             proba = np.column_stack([1 - proba, proba])[:, order]
-        return float(scorer(given, proba, y_true, **known))
+        return float(_call(scorer, scoring, given, proba, y_true, **known))
 
     return score
+
+
+def _call(scorer, scoring, given, proba, y_true, **options):
+    """Return a score; an ensemble has probabilities and nothing else to be scored by."""
+    try:
+        return scorer(given, proba, y_true, **options)
+    except AttributeError as error:
+        if type(given).__name__ not in str(error):
+            raise
+        raise ValueError(
+            f"scoring={scoring!r:.200} asks for more than `predict_proba` and `predict`, such as "
+            "`decision_function`: choose a scorer of probabilities or of labels."
+        ) from error

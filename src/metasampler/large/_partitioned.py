@@ -22,6 +22,7 @@ from metasampler.growth import (
     RandomStreams,
     SampleFacts,
     Stream,
+    apply_rule,
     evaluation_scales,
     folds_by_rank,
     folds_of_groups,
@@ -168,7 +169,7 @@ class PartitionedRows(GrowthData):
             options = {"known": known, "sums": of_sums, "adjust": rule.keys, "args": args}
             return self._smallest(which, size, count, **options)
         candidates = self._gathered(which, count, so_far)
-        drawn = candidates.rows[rule(candidates, size)]
+        drawn = candidates.rows[apply_rule(rule, candidates, size)]
         return FoundBy(functions.numbered_rows, None, (np.sort(drawn),))
 
     def _smallest(self, which: WhichRows, size: int, count: int, **options) -> FoundBy:

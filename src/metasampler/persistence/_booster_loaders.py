@@ -141,7 +141,7 @@ def _build(state: State) -> lightgbm.Booster:
 def booster_text(state: State) -> str:
     """Return the text of a model, written anew from checked numbers."""
     n_features = state.whole("n_features", 1, MOST_COLUMNS)
-    state.reader.count_names(n_features)
+    state.reader.count("columns of boosters", n_features)
     objective = state.text("objective", *_OBJECTIVES)
     sigmoid = state.number("sigmoid", 1e-6, 1e6)
     n_a_round = state.whole("n_trees_a_round", 1, MOST_CLASSES)

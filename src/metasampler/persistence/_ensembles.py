@@ -333,6 +333,8 @@ def _build_fitted(ensemble: Any, state: State) -> None:
     if baseline is not None and baseline.positions.max(initial=0) >= width:
         raise state.refuse("_baseline", baseline.positions)
     _take_growth(ensemble, state, n_classes)
+    # What it says of itself fits together if it can be said.
+    ensemble.summary()
 
 
 def _is_label(label: Any, minority: Any) -> bool:
@@ -373,8 +375,10 @@ def _take_growth(ensemble: Any, state: State, n_classes: int) -> None:
     """Set what a fit says of itself."""
     steps = state.list("_steps", lambda each: isinstance(each, GrowthStep))
     names = state.list("_team_names", lambda each: isinstance(each, str))
-    if len(steps) != len(names) or len(steps) != len(ensemble.estimators_):
+    if not len(steps) == len(names) == len(ensemble.estimators_):
         raise state.refuse("_steps", len(steps))
+    if len(set(names)) > _MOST_TEAMS:
+        raise state.refuse("_team_names", names)
     for step in steps:
         arrays = [step.class_errors, *(step.totals or ())]
         if any(each is not None and len(each) != n_classes for each in arrays):

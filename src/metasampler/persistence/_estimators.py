@@ -1,6 +1,7 @@
 """What the files say of any estimator: its parameters, its columns and its classes."""
 
 import os
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from metasampler.persistence._trees import MOST_CLASSES, MOST_COLUMNS
 from metasampler.persistence._values import State, is_plain, is_whole
 
 __all__ = [
+    "MOST_JOBS",
     "build_parameters",
     "check_columns",
     "export_estimator",
@@ -17,8 +19,9 @@ __all__ = [
     "take_columns",
 ]
 
-# Threads and processes that a stranger may ask for.
-_MOST_JOBS = 512
+# Threads and processes that a stranger may ask for; no more are started than there are processors.
+MOST_JOBS = 512
+_DISPATCH = re.compile(r"all|n_jobs|\d{1,2} ?\* ?n_jobs")
 
 # Parameters that are files or folders: they are of the computer that fitted.
 _PLACES = ("memory",)
@@ -50,10 +53,18 @@ def build_parameters(state: State, kind: type) -> Any:
     """Return an estimator that is not fitted, with the parameters of a state."""
     names = kind._get_param_names()  # type: ignore[attr-defined]
     parameters = {name: state.any(name) for name in names if name in state}
+    state.reader.count("values in settings", sum(map(_n_inside, parameters.values())))
     for name, value in parameters.items():
-        jobs = name in ("n_jobs", "pre_dispatch") and isinstance(value, (int, np.integer))
-        if jobs and not is_whole(value, -_MOST_JOBS, _MOST_JOBS):
-            raise state.refuse(name, value)
+        if name == "pre_dispatch" and isinstance(value, str):
+            # joblib computes it.
+            if not _DISPATCH.fullmatch(value):
+                raise state.refuse(name, value)
+        elif name in ("n_jobs", "pre_dispatch") and value is not None:
+            if not is_whole(value, -MOST_JOBS, MOST_JOBS):
+                raise state.refuse(name, value)
+            if name == "n_jobs":
+                # Some estimators start a process for each.
+                parameters[name] = min(value, max(1, os.cpu_count() or 1))
         if name in _PLACES and value is not None:
             raise state.refuse(name, value)
     estimator = kind(**parameters)
@@ -63,6 +74,15 @@ def build_parameters(state: State, kind: type) -> Any:
         )
         estimator._sklearn_output_config = config
     return estimator
+
+
+def _n_inside(value: Any) -> int:
+    """Return the number of values in lists, tuples and dicts."""
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if not isinstance(value, (list, tuple)):
+        return 0
+    return len(value) + sum(map(_n_inside, value))
 
 
 def take_columns(state: State) -> dict[str, Any]:

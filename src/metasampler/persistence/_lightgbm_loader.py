@@ -7,8 +7,8 @@ from lightgbm import Booster, LGBMClassifier
 from sklearn.preprocessing import LabelEncoder
 
 from metasampler.persistence._booster_loaders import BoosterText
-from metasampler.persistence._estimators import build_parameters, take_classes
-from metasampler.persistence._values import Kind, State, is_number, is_plain
+from metasampler.persistence._estimators import MOST_JOBS, build_parameters, take_classes
+from metasampler.persistence._values import Kind, State, is_number, is_plain, is_whole
 
 __all__ = ["LIGHTGBM"]
 
@@ -16,22 +16,32 @@ __all__ = ["LIGHTGBM"]
 # are names of files, of machines, and one that leaves checks out. Those here say how trees grow.
 _NUMBERS = frozenset(
     """
-    learning_rate max_depth min_child_samples min_child_weight min_split_gain n_estimators n_jobs
-    num_leaves random_state reg_alpha reg_lambda subsample subsample_for_bin subsample_freq
-    colsample_bytree bagging_fraction bagging_freq bagging_seed boost_from_average cat_l2
-    cat_smooth data_random_seed deterministic drop_rate drop_seed early_stopping_min_delta
-    early_stopping_round early_stopping_rounds enable_bundle extra_seed extra_trees
-    feature_fraction feature_fraction_bynode feature_fraction_seed first_metric_only
-    force_col_wise force_row_wise is_unbalance lambda_l1 lambda_l2 linear_lambda linear_tree
-    max_bin max_cat_threshold max_cat_to_onehot max_delta_step max_drop min_data_in_bin
-    min_data_in_leaf min_data_per_group min_gain_to_split min_sum_hessian_in_leaf
-    monotone_penalty n_iter_no_change neg_bagging_fraction num_grad_quant_bins num_iterations
-    num_threads objective_seed other_rate path_smooth pos_bagging_fraction quant_train_renew_leaf
-    refit_decay_rate scale_pos_weight seed sigmoid skip_drop stochastic_rounding top_rate
-    uniform_drop use_missing use_quantized_grad verbose verbosity xgboost_dart_mode
-    zero_as_missing feature_pre_filter
+    learning_rate min_child_weight min_split_gain reg_alpha reg_lambda subsample colsample_bytree
+    bagging_fraction cat_l2 cat_smooth drop_rate early_stopping_min_delta feature_fraction
+    feature_fraction_bynode lambda_l1 lambda_l2 linear_lambda max_delta_step min_gain_to_split
+    min_sum_hessian_in_leaf monotone_penalty neg_bagging_fraction other_rate path_smooth
+    pos_bagging_fraction refit_decay_rate scale_pos_weight sigmoid skip_drop top_rate
     """.split()  # noqa: SIM905
 )
+_WHOLE = frozenset(
+    """
+    max_depth min_child_samples n_estimators n_jobs num_leaves random_state subsample_for_bin
+    subsample_freq bagging_freq bagging_seed data_random_seed drop_seed early_stopping_round
+    early_stopping_rounds extra_seed feature_fraction_seed max_bin max_cat_threshold
+    max_cat_to_onehot max_drop min_data_in_bin min_data_in_leaf min_data_per_group
+    n_iter_no_change num_grad_quant_bins num_iterations num_threads objective_seed seed verbose
+    verbosity
+    """.split()  # noqa: SIM905
+)
+_FLAGS = frozenset(
+    """
+    boost_from_average deterministic enable_bundle extra_trees first_metric_only force_col_wise
+    force_row_wise is_unbalance linear_tree quant_train_renew_leaf stochastic_rounding uniform_drop
+    use_missing use_quantized_grad xgboost_dart_mode zero_as_missing feature_pre_filter
+    """.split()  # noqa: SIM905
+)
+_LISTS = ("monotone_constraints", "categorical_feature")
+_THREADS = ("n_jobs", "num_threads")
 _OBJECTIVES = ("binary", "multiclass", "multiclassova", "cross_entropy", "cross_entropy_lambda")
 _CHOICES = {
     "boosting_type": ("gbdt", "dart", "rf", "goss"),
@@ -66,7 +76,7 @@ def _build(state: State) -> Any:
     estimator = build_parameters(state, LGBMClassifier)
     # Others than those of the constructor are known by what LightGBM calls them.
     fitted = "classes_" in state
-    known = _NUMBERS | _CHOICES.keys() | {"monotone_constraints", "categorical_feature"}
+    known = _NUMBERS | _WHOLE | _FLAGS | _CHOICES.keys() | set(_LISTS)
     others = {name: state.any(name) for name in state.names() if name in known}
     for name, value in (estimator.get_params(deep=False) | others).items():
         if not _is_setting(name, value):
@@ -79,7 +89,9 @@ def _build(state: State) -> Any:
 
 
 def _is_setting(name: str, value: Any) -> bool:
-    if value is None or isinstance(value, bool):
+    if name in _FLAGS or name in ("verbose", "verbosity"):
+        value = int(value) if isinstance(value, (bool, np.bool_)) else value
+    if value is None:
         return True
     if name == "class_weight":
         return value == "balanced" or (
@@ -87,10 +99,15 @@ def _is_setting(name: str, value: Any) -> bool:
         )
     if name in _CHOICES:
         return isinstance(value, str) and value in _CHOICES[name]
-    if name in ("monotone_constraints", "categorical_feature"):
+    if name in _LISTS:
         return isinstance(value, list) and all(is_number(each, -1, 2**21) for each in value)
     if name == "random_state" and isinstance(value, np.random.RandomState):
         return True
+    if name in _FLAGS:
+        return is_whole(value, 0, 1)
+    if name in _WHOLE:
+        most = MOST_JOBS if name in _THREADS else 2**31 - 1
+        return is_whole(value, -most, most)
     return name in _NUMBERS and is_number(value, -1e12, 1e12)
 
 
@@ -119,6 +136,8 @@ def _take_fit(estimator: Any, state: State) -> None:
     estimator._class_map = {label: code for code, label in enumerate(classes.tolist())}
     estimator._class_weight = estimator.class_weight
     estimator.fitted_ = True
+    # LightGBM reads all settings when it predicts, and some of them it refuses.
+    estimator.predict_proba(np.zeros((1, estimator._n_features)), validate_features=False)
 
 
 #: The kinds of this module.

@@ -8,13 +8,15 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from metasampler._json import parse_json
+from metasampler._json import parse_json, to_json
 from metasampler.persistence._values import Reader, is_plain
 from metasampler.persistence._versions import differences
 from metasampler.persistence._zip_entries import FACTS, MODEL, NUMBERS, read_part
 
 #: The number of the format, raised when an older reader could misread a file.
 FORMAT = 2
+
+_LONGEST_REASON, _MOST_VERSIONS = 500, 100
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> Any:
@@ -124,13 +126,17 @@ def _naming(path: Path) -> Iterator[None]:
     except Exception as error:
         # A damaged or hostile file can fail anywhere, also in scikit-learn.
         reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
-        raise ValueError(f"{path.name} cannot be read as a model: {reason[0]}") from error
+        # Printable, and no longer than a person reads.
+        shown = "".join(each if each.isprintable() else "?" for each in reason[0][:_LONGEST_REASON])
+        raise ValueError(f"{path.name} cannot be read as a model: {shown}") from error
 
 
 def _checked_facts(text: bytes | bytearray) -> dict[str, Any]:
     facts = parse_json(text, FACTS)
     if not isinstance(facts, dict):
         raise ValueError(f"its {FACTS!r} is no table.")
+    # Half a character cannot be printed.
+    to_json(facts, FACTS)
     found = facts.get("format")
     if type(found) is not int or found != FORMAT:
         raise ValueError(
@@ -153,7 +159,14 @@ def _of_texts(table: dict) -> bool:
 
 # What `save_model` says of every model; others may add what they like.
 _FACTS: dict[str, tuple[type, Any]] = {
-    "versions": (dict, _of_texts),
+    "versions": (
+        dict,
+        lambda of: (
+            len(of) <= _MOST_VERSIONS
+            and _of_texts(of)
+            and all(text.isprintable() for pair in of.items() for text in pair)
+        ),
+    ),
     "created": (str, bool),
     "model": (str, bool),
     "settings": (dict, _of_texts),

@@ -8,7 +8,7 @@ trusts their numbers have loaders of their own. An estimator that is not here is
 import importlib
 import inspect
 from functools import partial
-from math import comb
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,13 @@ from metasampler.persistence._estimators import (
     take_classes,
     take_columns,
 )
-from metasampler.persistence._trees import MOST_CLASSES, build_tree, export_tree, tree_type
+from metasampler.persistence._trees import (
+    MOST_CLASSES,
+    MOST_COLUMNS,
+    build_tree,
+    export_tree,
+    tree_type,
+)
 from metasampler.persistence._values import Kind, State, is_number, is_plain, is_whole
 
 __all__ = [
@@ -49,7 +55,7 @@ _LEARNED = {
     "n_components_ whole; n_samples_ whole; ?_fit_svd_solver any",
     "discriminant_analysis.LinearDiscriminantAnalysis": "classes_ classes; coef_ f k p; "
     "intercept_ f k; priors_ f c; means_ f c p; xbar_ f p; ?scalings_ f p q; "
-    "_max_components any; _n_features_out any; ?explained_variance_ratio_ f *; ?covariance_ f p p",
+    "_max_components few; _n_features_out few; ?explained_variance_ratio_ f *; ?covariance_ f p p",
     "dummy.DummyClassifier": "classes_ classes; n_classes_ c; class_prior_ f c; n_outputs_ one; "
     "_strategy any; sparse_output_ any; ?constant any",
     "ensemble.AdaBoostClassifier": "classes_ classes; n_classes_ c; estimators_ members; "
@@ -80,9 +86,8 @@ _LEARNED = {
     "preprocessing.OneHotEncoder": "categories_ categories; _infrequent_enabled false; "
     "drop_idx_ none; _drop_idx_after_grouping none",
     "preprocessing.OrdinalEncoder": "categories_ categories; _infrequent_enabled false; "
-    "_missing_indices any",
-    "preprocessing.PolynomialFeatures": "_min_degree any; _max_degree degree; "
-    "n_output_features_ any; _n_out_full any",
+    "_missing_indices places",
+    "preprocessing.PolynomialFeatures": "_max_degree degree",
     "preprocessing.PowerTransformer": "lambdas_ f p; ?_scaler estimator",
     "preprocessing.QuantileTransformer": "quantiles_ f r p; references_ f r; n_quantiles_ whole",
     "preprocessing.RobustScaler": "center_ f? p; scale_ f? p",
@@ -98,11 +103,15 @@ _DROPPED = {
         *("_random_state", "_optimizer", "_no_improvement_count", "_best_coefs"),
         *("_best_intercepts", "_label_binarizer"),
     ),
-    "preprocessing": ("_n_features_outs",),
+    "preprocessing": ("_n_features_outs", "_min_degree", "_n_out_full", "n_output_features_"),
 }
 
 # Widths of what is made of the columns of a table.
+_MOST_IMPORTANCES = 2**25
+# Steps beside each other may make a table wider by so many times, and those after them again.
+_MOST_GROWTH = 32
 _MOST_OUTPUTS, _WIDEST_LAYER, _MOST_NEIGHBORS = 100_000, 10_000, 10_000
+_MOST_SCORERS = 100
 
 
 def _learn(specification: str, estimator: Any, state: State) -> None:
@@ -163,8 +172,10 @@ def _take_categories(name: str, state: State) -> list:
         return isinstance(each, np.ndarray) and each.ndim == 1 and is_plain(each.tolist())
 
     categories = state.list(name, is_column)
-    if len(categories) != state.sizes["p"] or sum(map(len, categories)) > _MOST_OUTPUTS:
+    n_outputs = sum(map(len, categories))
+    if len(categories) != state.sizes["p"] or n_outputs > _MOST_OUTPUTS:
         raise state.refuse(name, len(categories))
+    state.reader.count("columns that steps make", n_outputs)
     return categories
 
 
@@ -175,16 +186,26 @@ def _take_layers(name: str, state: State) -> list:
         if layer.ndim != 2 or layer.dtype.kind != "f" or layer.shape[0] != widths[-1]:
             raise state.refuse(name, layer)
         widths.append(layer.shape[1])
-    if not layers or max(widths[1:]) > _WIDEST_LAYER:
+    if not layers or max(widths[1:]) > _WIDEST_LAYER or min(widths) < 1:
         raise state.refuse(name, widths)
     return layers
 
 
 def _take_degree(name: str, state: State) -> int:
     degree = state.whole(name, 0, 100)
-    if comb(state.sizes["p"] + degree, degree) > _MOST_OUTPUTS:
+    n_outputs = comb(state.sizes["p"] + degree, degree)
+    if n_outputs > _MOST_OUTPUTS:
         raise state.refuse(name, degree)
+    state.reader.count("columns that steps make", n_outputs)
     return degree
+
+
+def _take_places(name: str, state: State) -> dict:
+    def are_places(value: Any) -> bool:
+        numbers = [*value.keys(), *value.values()] if isinstance(value, dict) else [None]
+        return all(is_whole(number, 0, MOST_COLUMNS) for number in numbers)
+
+    return state.where_true(name, are_places)
 
 
 def _size_named(size: str, name: str, state: State) -> int:
@@ -200,12 +221,16 @@ _TAKERS: dict[str, Any] = {
     "categories": _take_categories,
     "degree": _take_degree,
     "dtype": lambda name, state: state.made(name, np.dtype),
+    "few": lambda name, state: state.whole(
+        name, 0, min(state.sizes["p"], max(1, state.sizes["c"] - 1))
+    ),
     "false": lambda name, state: state.where_true(name, lambda value: value is False),
     "k": partial(_size_named, "k"),
     "layers": _take_layers,
     "none": lambda name, state: state.where_true(name, lambda value: value is None),
     "number": lambda name, state: state.where_true(name, is_number),
     "one": lambda name, state: state.whole(name, 1, 1),
+    "places": _take_places,
     "tree": _take_tree,
     "whole": lambda name, state: state.whole(name, 0, 2**53),
 }
@@ -236,6 +261,23 @@ def _build(name: str, kind: type, state: State) -> Any:
 
 def _finish_forest(forest: Any, state: State) -> None:
     forest._sample_weight = None
+    # Its importances are those of all trees, side by side.
+    if len(forest.estimators_) * state.sizes["p"] > _MOST_IMPORTANCES:
+        raise state.refuse("estimators_", len(forest.estimators_))
+
+
+def _finish_bagging(bagging: Any, state: State) -> None:
+    bagging._sample_weight = None
+
+
+def _finish_polynomial(features: Any, state: State) -> None:
+    # It learns what follows from the number of columns.
+    wanted = features._max_degree
+    names = {name: vars(features).pop(name, None) for name in ("feature_names_in_",)}
+    features.fit(np.zeros((1, state.sizes["p"])))
+    if features._max_degree != wanted:
+        raise state.refuse("_max_degree", wanted)
+    vars(features).update({name: value for name, value in names.items() if value is not None})
 
 
 def _finish_one_hot(encoder: Any, state: State) -> None:
@@ -261,11 +303,12 @@ def _finish_network(network: Any, state: State) -> None:
 
 
 _FINISH = {
-    "ensemble.BaggingClassifier": _finish_forest,
+    "ensemble.BaggingClassifier": _finish_bagging,
     "ensemble.ExtraTreesClassifier": _finish_forest,
     "ensemble.RandomForestClassifier": _finish_forest,
     "neural_network.MLPClassifier": _finish_network,
     "preprocessing.OneHotEncoder": _finish_one_hot,
+    "preprocessing.PolynomialFeatures": _finish_polynomial,
 }
 
 
@@ -330,7 +373,27 @@ def _build_steps(name: str, kind: type, state: State) -> Any:
     if not _are_steps(getattr(estimator, name)) or not getattr(estimator, name):
         raise state.refuse(name, getattr(estimator, name))
     vars(estimator).update(take_columns(state))
+    if _growth_of(estimator) > _MOST_GROWTH:
+        raise state.refuse(name, len(getattr(estimator, name)))
     return estimator
+
+
+def _growth_of(estimator: Any) -> float:
+    """Return how many times as wide as its input a step's output is, by its parts' number alone."""
+    if hasattr(estimator, "transformer_list"):
+        return sum(_growth_of(step[1]) for step in estimator.transformer_list)
+    if hasattr(estimator, "transformers_"):
+        # Of a fitted one it is known which columns each part takes.
+        n_columns = estimator.n_features_in_
+        parts = [(_growth_of(of), _n_places(places)) for _, of, places in estimator.transformers_]
+        return sum(growth * n_places for growth, n_places in parts) / n_columns
+    if hasattr(estimator, "steps"):
+        return prod(max(1, _growth_of(step[1])) for step in estimator.steps)
+    return 1
+
+
+def _n_places(places: Any) -> int:
+    return len(places) if isinstance(places, (list, tuple, np.ndarray)) else 1
 
 
 def _build_voting(kind: type, state: State) -> Any:
@@ -365,6 +428,8 @@ def _build_columns(kind: type, state: State) -> Any:
     for step in steps:
         if len(step) != 3 or not _are_places(step[2], n_columns):
             raise state.refuse("transformers_", step)
+    if n_columns < 1 or _growth_of(estimator) > _MOST_GROWTH:
+        raise state.refuse("transformers_", len(steps))
     estimator._columns = state.list("_columns", lambda each: _are_places(each, n_columns))
     for name in ("_transformer_to_input_indices", "_remainder"):
         setattr(estimator, name, state.any(name))
@@ -418,6 +483,8 @@ def _build_search(kind: type, state: State) -> Any:
     search = build_parameters(state, kind)
     if not is_estimator(search.estimator):
         raise state.refuse("estimator", search.estimator)
+    if isinstance(search.scoring, (list, tuple, dict)) and len(search.scoring) > _MOST_SCORERS:
+        raise state.refuse("scoring", len(search.scoring))
     if "cv_results_" not in state:
         return search
     search.cv_results_ = state.where_true("cv_results_", lambda of: isinstance(of, dict))

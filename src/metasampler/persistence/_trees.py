@@ -58,6 +58,7 @@ def export_tree(tree: Any) -> dict[str, Any]:
 def build_tree(state: State) -> Any:
     """Return a tree of checked nodes."""
     n_features = state.whole("n_features", 1, MOST_COLUMNS)
+    state.reader.count("columns of trees", n_features)
     left, right = state.array("left", "i", "nodes"), state.array("right", "i", "nodes")
     inner = left >= 0
     numbers = {

@@ -27,8 +27,19 @@ _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _DTYPE = re.compile(r"\|b1|[<|][iu][1248]|<f[48]|<U[1-9]\d{0,5}")
 _ALIGNED, _DEEPEST, _MOST_DIMENSIONS, _LARGEST_DIMENSION = 8, 60, 4, 2**31
 
-# Names of columns that boosters hold twice, each in 64 bytes of LightGBM's.
-_MOST_NAMES = 3_000_000
+# What parts of a model may add up to, since each of many parts may be small in a file and large in
+# use: names of columns that boosters hold twice, each in 64 bytes of LightGBM's; columns of trees,
+# each a number in their importances; columns that steps make of a table; values in lists that are
+# settings, of which scikit-learn makes texts.
+_MOST = {
+    "columns of boosters": 3_000_000,
+    "columns of trees": 2**28,
+    "columns that steps make": 250_000,
+    "values in settings": 200_000,
+}
+
+# Python's dicts keep whole numbers that differ by a multiple of 2**61 - 1 in one place.
+_LARGE, _MOST_LARGE = 2**60, 1000
 
 
 class Kind(NamedTuple):
@@ -120,7 +131,7 @@ class Reader:
     def __init__(self, numbers: bytearray, kind_named: Callable[[str], Kind | None]):
         self._kind_named = kind_named
         self._numbers, self._place = memoryview(numbers), 0
-        self._n_names = 0
+        self._n_large, self._totals = 0, dict.fromkeys(_MOST, 0)
 
     def decode(self, value: Any, where: str, depth: int = 0) -> Any:
         """Return the value that `Writer.encode` was given."""
@@ -130,6 +141,10 @@ class Reader:
             return _text(value, where)
         if type(value) is list:
             return [self.decode(each, where, depth + 1) for each in value]
+        if type(value) is int and not -_LARGE < value < _LARGE:
+            self._n_large += 1
+            if self._n_large > _MOST_LARGE:
+                raise ValueError(f"{where} has too many whole numbers beyond 2**60.")
         if type(value) is not dict:
             return value
         if value.keys() == {"type", "state"}:
@@ -152,13 +167,12 @@ class Reader:
         if self._place != len(self._numbers):
             raise ValueError("it holds numbers that belong to nothing.")
 
-    def count_names(self, n_names: int) -> None:
-        """Refuse a model whose boosters would hold too many names of columns."""
-        self._n_names += n_names
-        if self._n_names > _MOST_NAMES:
+    def count(self, what: str, number: int) -> None:
+        """Refuse a model whose parts add up to too much."""
+        self._totals[what] += number
+        if self._totals[what] > _MOST[what]:
             raise ValueError(
-                f"its LightGBM models have {self._n_names:,} columns in all; allowed are "
-                f"{_MOST_NAMES:,}."
+                f"it has {self._totals[what]:,} {what} in all; allowed are {_MOST[what]:,}."
             )
 
     def _object(self, name: Any, state: Any, where: str, depth: int) -> Any:

@@ -218,7 +218,7 @@ _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 #: Limits of the settings that are stored, by name; those of `MetaSampler` are these.
 SAMPLER_SETTINGS: dict[str, list] = {
-    "n_estimators": [Interval(Integral, 2, None, closed="left")],
+    "n_estimators": [Interval(Integral, 2, 1_000_000, closed="both")],
     "sigma": [_POSITIVE],
     "mu_min": [Interval(Real, 0, 1, closed="left")],
     "sampling_ratio": SAMPLING_RATIO,

@@ -17,6 +17,9 @@ from metasampler.report._findings import (
 )
 from metasampler.report._markup import Markup, element, join, shorten
 
+#: Part found from which on precision sets the end of its axis.
+_LEAST_RECALL = 0.05
+
 
 def sentence_parts(found: Findings) -> list[str | None]:
     """Return what the model does at its threshold; None stands for what is found."""
@@ -64,13 +67,14 @@ def head(found: Findings) -> Markup:
     if found.quality is not None:
         low, high = found.quality.precision[:, at], found.quality.recall[:, at]
         if np.isfinite([*low, *high]).all():
-            lead.append(
-                f" On other rows of this kind between {percent(low[0], 0)} and "
-                f"{percent(low[1], 0)} of the alarms would be right, and between "
-                f"{percent(high[0], 0)} and {percent(high[1], 0)} would be found."
-            )
+            lead += [
+                f" On other rows of this kind {_from_to(*low)} of the alarms would be right, and "
+                f"{_from_to(*high)} of the ",
+                found.what_marked,
+                " would be found.",
+            ]
         n, of = out_of(found.base_rate)
-        lead.append(f" Alarms at random would be right {n} times of {of}.")
+        lead.append(f" Of {of} alarms at random {n} would be right.")
     else:
         lead.append(" Labels were not given: how many alarms are right is not known.")
     cautions = [element("p", caution, class_="caution") for caution in found.cautions]
@@ -82,6 +86,12 @@ def head(found: Findings) -> Markup:
         *cautions,
         tiles(found),
     )
+
+
+def _from_to(low: float, high: float) -> str:
+    """Write the range of a part; small parts have a digit more."""
+    digits = 0 if low >= 0.1 else 1
+    return f"between {percent(low, digits)} and {percent(high, digits)}"
 
 
 def tiles(found: Findings) -> Markup | None:
@@ -186,7 +196,12 @@ def moved(found: Findings) -> Markup:
             "Precision and recall",
             precision_recall(found),
             "Each point of the line is a threshold: further right more is found, further up more "
-            "alarms are right. Shaded is the 95% interval, dashed is chance.",
+            "alarms are right. Shaded is the 95% interval, dashed is chance."
+            + (
+                ""
+                if _highest_precision(found) == 1
+                else " The axis ends below 100%; what is above lies at its upper edge."
+            ),
         ),
         cost_figure(),
         class_="figures",
@@ -276,7 +291,7 @@ def live_tiles(found: Findings) -> Markup:
             "Alarms a day",
             amount(a_day),
             "",
-            f"of {amount(found.rows_a_day)} rows",
+            f"{percent(cuts.share[at])} of {amount(found.rows_a_day)} rows",
             "alarms-a-day",
         ),
     ]
@@ -328,7 +343,8 @@ def confusion(found: Findings) -> Markup:
     cuts, at = found.cuts, found.cuts.start
     hits, false = cuts.hits[at], cuts.false_alarms[at]
     misses = cuts.n_positive - hits
-    rest = cuts.n_rows - cuts.n_positive - false
+    n_others = cuts.n_rows - cuts.n_positive
+    rest = n_others - false
     others = "all others"
     if len(found.labels) == 2:
         others = shorten(next(label for label in found.labels if label != found.label))
@@ -341,10 +357,15 @@ def confusion(found: Findings) -> Markup:
                 element(
                     "td",
                     element("span", amount(value), data_out=key, class_="count"),
-                    element("span", words, class_="of"),
+                    element(
+                        "span",
+                        f"{words}: ",
+                        element("span", percent(share), data_out=f"{key}-share"),
+                        class_="of",
+                    ),
                     class_=f"number {kind}",
                 )
-                for value, key, words, kind in cells
+                for value, share, key, words, kind in cells
             ),
         )
 
@@ -365,13 +386,13 @@ def confusion(found: Findings) -> Markup:
             "tbody",
             row(
                 shorten(found.label),
-                (hits, "hits", "found", "good"),
-                (misses, "misses", "missed", "bad"),
+                (hits, cuts.recall[at], "hits", "found", "good"),
+                (misses, misses / cuts.n_positive, "misses", "missed", "bad"),
             ),
             row(
                 others,
-                (false, "false-alarms", "false alarms", "bad"),
-                (rest, "rest", "left alone", "good"),
+                (false, false / n_others, "false-alarms", "false alarms", "bad"),
+                (rest, rest / n_others, "rest", "left alone", "good"),
             ),
         ),
         class_="confusion",
@@ -382,6 +403,7 @@ def precision_recall(found: Findings) -> Markup:
     """Return the curve of precision over recall, with its interval."""
     cuts, quality, at = found.cuts, found.quality, found.cuts.start
     average = quality.average_precision.value
+    top = _highest_precision(found)
     axes = Axes(
         "precision-recall",
         f"Precision over recall. Average precision {average:.3f}; at the threshold precision "
@@ -390,19 +412,31 @@ def precision_recall(found: Findings) -> Markup:
         x_label="Recall: part found",
         y_label="Precision: part right",
         x_ticks=percent_ticks(0, 1),
-        y_ticks=percent_ticks(0, 1),
+        y_ticks=percent_ticks(0, top),
         x_limits=(0, 1),
-        y_limits=(0, 1),
+        y_limits=(0, top),
     )
-    called = cuts.alarms > 0
-    axes.band(cuts.recall[called], *(end[called] for end in quality.precision))
+    alarmed = cuts.alarms > 0
+    axes.band(cuts.recall[alarmed], *(end[alarmed] for end in quality.precision))
     axes.line([0, 1], [found.base_rate] * 2, "chance")
-    axes.line(cuts.recall[called], cuts.precision[called])
-    if called[at]:
+    axes.line(cuts.recall[alarmed], cuts.precision[alarmed])
+    if alarmed[at]:
         axes.mark(cuts.recall[at], cuts.precision[at])
     else:
         axes.mark(0, 0)
     return axes.svg()
+
+
+def _highest_precision(found: Findings) -> float:
+    """Return where the axis of precision ends: a rare class may stay far below 100%.
+
+    What a handful of alarms says does not count, unless the threshold is there.
+    """
+    cuts = found.cuts
+    counts = cuts.recall >= _LEAST_RECALL
+    counts[cuts.start] = True
+    highest = np.nanmax(np.where(counts, cuts.precision, 0.0))
+    return 1.0 if highest > 0.5 else float(max(1.25 * highest, 2 * found.base_rate))
 
 
 def cost_figure() -> Markup:

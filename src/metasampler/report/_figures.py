@@ -103,7 +103,8 @@ class Axes:
     def y(self, value) -> np.ndarray:
         """Return vertical places."""
         low, high = self.y_limits
-        part = (np.asarray(value, dtype=float) - low) / ((high - low) or 1)
+        # What is above the frame lies at its upper edge.
+        part = (np.minimum(np.asarray(value, dtype=float), high) - low) / ((high - low) or 1)
         return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
 
     def line(self, x, y, kind: str = "line", close: bool = False) -> None:
@@ -177,6 +178,7 @@ class Axes:
             data_frame=FRAME,
             data_low=repr(low),
             data_high=repr(high),
+            data_top=repr(float(self.y_limits[1])),
             class_="figure",
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from metasampler.report._markup import Markup, join, name, shorten
 
 #: No line ends beside it.
 _EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+
+#: How far the whole numbers of "so many of so many" may be from the truth, as a share of it.
+_CLOSE = 0.05
 
 #: What stands where there is no number.
 NOTHING = "\N{EN DASH}"
@@ -56,6 +60,8 @@ class Findings:
         More facts on the data and the model, by name.
     top : list of dict
         Rows to look at first, if they were asked for.
+    id_name : str
+        What the column is called that names them.
     cautions : list of str
         What cannot be trusted.
     rows_a_day, miss_cost, alarm_cost : float
@@ -91,6 +97,7 @@ class Findings:
     comparison: list[dict] = field(default_factory=list)
     source: dict[str, Any] = field(default_factory=dict)
     top: list[dict] = field(default_factory=list)
+    id_name: str = ""
     cautions: list[str] = field(default_factory=list)
 
     @property
@@ -168,16 +175,18 @@ def interval(low: float | None, high: float | None, write=percent) -> str:
 
 
 def out_of(part: float) -> tuple[str, str]:
-    """Return a part as "so many of so many", in whole numbers that say something.
+    """Return a part as "so many of so many", in whole numbers close to it.
 
     Examples
     --------
     >>> from metasampler.report._findings import out_of
-    >>> out_of(0.372), out_of(0.0042), out_of(1.0)
-    (('37', '100'), ('4', '1,000'), ('100', '100'))
+    >>> out_of(0.372), out_of(0.0052), out_of(0.0042), out_of(1.0)
+    (('37', '100'), ('5', '1,000'), ('4', '1,000'), ('100', '100'))
     """
     for size in (100, 1000, 10_000):
-        of = round(part * size)
-        if part in (0, 1) or 0 < of < size:
+        # The script of the page rounds so.
+        of = floor(part * size + 0.5)
+        # A part of .52% is not 1 of 100, and one of 99.6% not all.
+        if abs(of / size - part) <= _CLOSE * part and (of < size or part == 1):
             break
     return f"{of:,}", f"{size:,}"

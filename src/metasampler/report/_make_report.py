@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
 from metasampler._running import progress_bar
 from metasampler._writing import written_beside
@@ -103,6 +104,7 @@ def make_report(
     miss_cost=None,
     alarm_cost=None,
     top_rows=0,
+    ids=None,
     rivals=None,
     comparison=None,
     source=None,
@@ -143,6 +145,9 @@ def make_report(
         the costs of ``threshold=("cost", ...)`` if the classifier has them, otherwise 10 and 1.
     top_rows : int, default=0
         How many rows to list, with number, score and label. The highest scores come first.
+    ids : array-like of shape (n_samples,) or Series, default=None
+        What the listed rows are called, such as numbers of claims. A Series also has the name of
+        the column.
     rivals : dict of str to classifier, default=None
         Other fitted classifiers by name, to score on the same rows.
     comparison : dict of str to dict of str to float or list of float, default=None
@@ -197,6 +202,8 @@ def make_report(
         y = None if y is None else is_positive(y, one_class)
         target = str(one_class) if target is None else target
     codes, weights = check_rows(X, y, sample_weight, labels)
+    if ids is not None:
+        check_consistent_length(X, ids)
     rivals = dict(rivals or {})
     for rival in rivals.values():
         check_classifier(rival)
@@ -243,7 +250,8 @@ def make_report(
             growth=_growth(classifier),
             drift=drift_of(classifier, X),
             source=dict(source or {}),
-            top=_top(scores, codes, labels, int(top_rows)),
+            top=_top(scores, codes, labels, int(top_rows), ids),
+            id_name="" if ids is None else str(getattr(ids, "name", None) or "Identifier"),
             cautions=[shorten(caution, 500) for caution in (*_seen(classifier, codes), *cautions)],
         )
         if positive is not None:
@@ -362,12 +370,14 @@ def _settings(classifier, random_state) -> dict:
     }
 
 
-def _top(scores, codes, labels, n_rows: int) -> list[dict]:
+def _top(scores, codes, labels, n_rows: int, ids=None) -> list[dict]:
     """Return the rows with the highest scores; of equal ones the first."""
+    ids = None if ids is None else np.asarray(ids)
     rows = np.argsort(-scores, kind="stable")[:n_rows].tolist()
     return [
         {"row": row, "score": float(scores[row])}
         | ({} if codes is None else {"label": labels[codes[row]]})
+        | ({} if ids is None else {"id": ids[row]})
         for row in rows
     ]
 

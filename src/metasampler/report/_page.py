@@ -73,8 +73,8 @@ def page(found: Findings) -> str:
 
 def _foot(found: Findings) -> Markup:
     held = (
-        f"Besides aggregates this file holds numbers and scores of {len(found.top):,} rows, which "
-        "were asked for."
+        f"Besides aggregates this file holds {'names, ' if found.id_name else ''}numbers and "
+        f"scores of {len(found.top):,} rows, which were asked for."
         if found.top
         else "This file holds aggregates only: no row of the data is in it."
     )

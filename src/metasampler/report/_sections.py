@@ -46,15 +46,18 @@ def first_rows(found: Findings) -> Markup | None:
         sizes += ", ..."
     listed = None
     if found.top:
-        header_of_rows = ["Place", "Row", "Score"] + (["Label"] if "label" in found.top[0] else [])
+        header_of_rows = ["Place", "Row", "Score"]
+        header_of_rows += [words for words in ("Label",) if "label" in found.top[0]]
+        known_as = [name(found.id_name)] if "id" in found.top[0] else []
         listed = join(
             element("h3", "The rows"),
             element("p", "Listed because they were asked for. Row 0 is the first of the data."),
             table(
                 "Rows to look at first",
-                header_of_rows,
+                [*known_as, *header_of_rows],
                 [
                     [
+                        *([name(row["id"], 60)] if "id" in row else []),
                         f"{place:,}",
                         f"{row['row']:,}",
                         significant(row["score"], 6),
@@ -62,7 +65,7 @@ def first_rows(found: Findings) -> Markup | None:
                     ]
                     for place, row in enumerate(found.top, start=1)
                 ],
-                words=0,
+                words=len(known_as),
             ),
         )
     return element(
@@ -88,7 +91,12 @@ def importance(found: Findings) -> Markup | None:
     made = found.importance
     if made is None:
         return None
-    order = np.argsort(-made["mean"], kind="stable")[:MOST_BARS]
+    # To shuffle a column that the model does not read changes no score.
+    unread = (made["mean"] == 0) & (np.nan_to_num(made["spread"]) == 0)
+    order = np.argsort(-made["mean"], kind="stable")
+    order = order[~unread[order]][:MOST_BARS]
+    if not len(order):
+        return None
     high = float(
         max(np.nan_to_num(made["mean"] + np.nan_to_num(made["spread"]))[order].max(), 1e-9)
     )
@@ -106,7 +114,7 @@ def importance(found: Findings) -> Markup | None:
         )
         for place in order
     ]
-    left = len(made["mean"]) - len(order)
+    left = len(made["mean"]) - len(order) - int(unread.sum())
     times = "once" if made["repeats"] == 1 else f"{made['repeats']} times"
     drawn = element(
         "table",
@@ -136,8 +144,18 @@ def importance(found: Findings) -> Markup | None:
             + (f" {left:,} more columns matter less." if left else ""),
         ),
         drawn,
+        _unread([made["names"][place] for place in np.flatnonzero(unread)]),
         id="importance",
     )
+
+
+def _unread(names: list) -> Markup | None:
+    """Name the columns whose values change no score."""
+    if not names:
+        return None
+    shown = join(*_listed(names[:MOST_BARS]))
+    more = f" and {len(names) - MOST_BARS:,} more" if len(names) > MOST_BARS else ""
+    return element("p", "Shuffled, these columns change no score here: ", shown, f"{more}.")
 
 
 def data(found: Findings) -> Markup:
@@ -162,8 +180,9 @@ def data(found: Findings) -> Markup:
         )
     if found.weighted:
         facts.append(("Weights", f"rows have weights, in all {amount(found.cuts.n_rows)}"))
-    # A fingerprint must be whole.
-    facts += [(name(key), name(value, 200)) for key, value in found.source.items()]
+    # A fingerprint must be whole, and so must a sentence.
+    for key, value in found.source.items():
+        facts.append((name(key), name(value, 600 if " " in str(value) else 200)))
     rows = [
         (
             name(column["name"]),
@@ -218,7 +237,7 @@ def growth(found: Findings) -> Markup | None:
     if len(teams) > 1:
         facts.append(("Teams", ", ".join(f"{n} {team}" for team, n in teams.items())))
     by_team = getattr(summary, "teams", [])
-    notes = [element("li", shorten(note, 400)) for note in summary.notes]
+    notes = [element("li", shorten(note, 800)) for note in summary.notes]
     shown = _thinned(rows)
     header = list(rows[0])
     numbers = table(

@@ -25,8 +25,9 @@
   };
   const outOf = (part) => {
     for (const size of [100, 1000, 10000]) {
-      const of = Math.round(part * size);
-      if (part === 0 || part === 1 || (of > 0 && of < size) || size === 10000) {
+      const of = Math.floor(part * size + 0.5);
+      const close = Math.abs(of / size - part) <= 0.05 * part && (of < size || part === 1);
+      if (close || size === 10000) {
         return [withCommas(of, 0), withCommas(size, 0)];
       }
     }
@@ -115,7 +116,7 @@
     live.replaceChildren(...sentence(cut));
     slider.setAttribute("aria-valuetext", threshold);
     write("alarms-a-day", amount(set.rows * cut.share));
-    write("alarms-a-day-words", `of ${amount(set.rows)} rows`);
+    write("alarms-a-day-words", `${percent(cut.share)} of ${amount(set.rows)} rows`);
     write("alarms", amount(cut.alarms));
     write("alarms-words", (100 * cut.share).toFixed(2) + "%");
     if (known) {
@@ -130,6 +131,11 @@
       write("misses", amount(cut.misses));
       write("false-alarms", amount(cut.falseAlarms));
       write("rest", amount(cut.rest));
+      const others = numbers.rows - numbers.positive;
+      write("hits-share", percent(cut.recall));
+      write("misses-share", percent(cut.misses / numbers.positive));
+      write("false-alarms-share", percent(cut.falseAlarms / others));
+      write("rest-share", percent(cut.rest / others));
       drawCosts(i, set, nobody);
     }
     move(i, cut);
@@ -164,7 +170,8 @@
         const x = mark.dataset.mark === "gains" ? cut.share : cut.recall;
         const y = mark.dataset.mark === "gains" ? cut.recall : cut.precision;
         mark.setAttribute("cx", frame.x(x).toFixed(1));
-        mark.setAttribute("cy", frame.y(Number.isFinite(y) ? y : 0).toFixed(1));
+        const part = Number.isFinite(y) ? Math.min(y / Number(svg.dataset.top), 1) : 0;
+        mark.setAttribute("cy", frame.y(part).toFixed(1));
       }
     }
   };

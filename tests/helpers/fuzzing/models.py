@@ -9,12 +9,17 @@ import ctypes
 import faulthandler
 import gc
 import json
+import pickle
 import resource
 import sys
 import tempfile
 import time
+import traceback
 import warnings
+from collections import deque
 from contextlib import suppress
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +27,7 @@ import pandas as pd
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier
 from model_files import PARTS, ModelFile, write_zip
+from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -31,9 +37,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import metasampler
 from fuzzing.outcomes import FINE, Finding, judge_error
 from metasampler import MesaClassifier, load_facts, load_model, save_model
 from metasampler.ensemble import SelfPacedEnsembleClassifier
+from metasampler.report import make_report
 from metasampler.tables import TableCleaner
 
 FOLDER = Path(tempfile.mkdtemp(prefix="metasampler-fuzz-"))
@@ -122,10 +130,13 @@ def _original(name):
             warnings.simplefilter("ignore")
             model, X = MODELS[name]()
         save_model(model, PATH)
-        _stored[name] = PATH.read_bytes(), X[:50]
-        # What is imported or built only once counts for no file.
-        _use(load_model(PATH), X[:50])
         load_facts(PATH)
+        # What is imported or built only once counts for no file. Some models lack some uses.
+        failed = [_use(load_model(PATH), X[:50], with_report=report) for report in (False, True)]
+        _stored[name] = PATH.read_bytes(), X[:50], failed
+        # It takes half a second to look at all that is imported, and this is free later.
+        gc.collect()
+        gc.freeze()
     return _stored[name]
 
 
@@ -146,6 +157,9 @@ _TYPES = ["MesaClassifier", "Tree", "Booster", "LGBMClassifier", "RandomState", 
 _TYPES += ["sklearn.tree.DecisionTreeClassifier", "sklearn.pipeline.Pipeline", "os.system", "x", ""]
 _ODD = [0, 1, -1, 2, 5, 6, 127, -128, 255, 2**15, 2**31 - 1, -(2**31), 2**62, 0.5, -0.0, 1e300]
 _ODD += [np.nan, np.inf, -np.inf, 5e-324]
+
+# A change adds no more to a file, so that the fuzzer stays small itself.
+_MOST_ADDED = 10_000_000
 _DTYPES = ["<f8", "<f4", "<i8", "<i4", "|i1", "|u1", "<u4", "|b1", "<U1", "<U3", "<i2"]
 
 
@@ -204,10 +218,16 @@ def _without(file, rng):
 def _twice(file, rng):
     node, key = _entry(file, rng)
     if isinstance(node, list):
-        many = 1000 if len(json.dumps(node[key], default=str)) < 10_000 else 2
-        node.extend([node[key]] * int(rng.choice([1, 2, many])))
+        most = _MOST_ADDED // max(1, _size(node[key]))
+        # Copies: what is changed in one place later must not change in a thousand.
+        node.extend(deepcopy(node[key]) for _ in range(min(most, rng.choice([1, 2, 1000]))))
     else:
-        node[f"{key}_"] = node[key]
+        node[f"{key}_"] = deepcopy(node[key])
+
+
+def _size(value):
+    """Return about how many bytes a part of a document takes in a file."""
+    return len(json.dumps(value, default=lambda array: "0" * array.nbytes))
 
 
 def _other_order(file, rng):
@@ -265,10 +285,11 @@ def _other_shape(file, rng):
     node, form, array = _arrays(file, rng)
     if isinstance(array, np.ndarray):
         flat = array.ravel()
+        many = np.tile(flat, 50 if array.nbytes < _MOST_ADDED // 50 else 1)
         node[form] = _pick(
             rng,
             [
-                *(flat[:-1], flat[:0], flat[:1], np.concatenate([flat, flat]), np.tile(flat, 50)),
+                *(flat[:-1], flat[:0], flat[:1], np.concatenate([flat, flat]), many),
                 *(array[np.newaxis], array.T, array.reshape(-1, 1)),
                 flat[::-1].reshape(array.shape),
             ],
@@ -284,7 +305,9 @@ def _other_dtype(file, rng):
 
 def _another_array(file, rng):
     (node, form, _), (_, _, other) = _arrays(file, rng), _arrays(file, rng)
-    node[form] = other
+    # What only looks like an array may hold the node itself, and a tree has no such paths.
+    if isinstance(other, np.ndarray):
+        node[form] = other
 
 
 def _lying_array(file, rng):
@@ -357,14 +380,20 @@ def _of_bytes(content, rng):
     return bytes(content)
 
 
+@cache
+def _taken_apart(original):
+    # To copy it is far quicker than to read it.
+    PATH.write_bytes(original)
+    return pickle.dumps(ModelFile(PATH))
+
+
 def changed(original, number):
     """Return the bytes of a changed file."""
     rng = np.random.default_rng(number)
-    PATH.write_bytes(original)
     level = rng.random()
     if level < 0.06:
         return _of_bytes(original, rng)
-    file = ModelFile(PATH)
+    file = pickle.loads(_taken_apart(original))
     if level > 0.16:
         for _ in range(rng.choice([1, 1, 1, 2, 3])):
             with suppress(_NothingThere):
@@ -406,30 +435,51 @@ def _forget_memory():
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def _use(model, X):
-    """Predict, and let a model say of itself what it can."""
-    proba = model.predict_proba(X)
-    labels = model.predict(X)
-    repr(model)
+def _use(model, X, *, with_report=False):
+    """Predict, and let a model say of itself all that it can; return how many uses failed."""
     steps = [
         model,
         getattr(model, "best_estimator_", None),
         *getattr(model, "named_steps", {}).values(),
     ]
-    for step in steps:
-        for name in ("summary", "feature_importances_"):
-            found = getattr(step, name, None) if step is not None else None
-            str(found() if callable(found) else found)
-    if hasattr(model, "drift"):
-        str(model.drift(X))
-    return proba, labels
+    uses: list = [
+        lambda: model.predict_proba(X),
+        lambda: model.predict(X),
+        lambda: model.drift(X),
+        lambda: model.top_rows(X, 5),
+        lambda: deque(model.staged_predict_proba(X), maxlen=1),
+        lambda: clone(model),
+        lambda: model.get_params(deep=True),
+        lambda: model.set_threshold(("cost", 5, 1)).predict(X),
+        lambda: model._repr_html_(),
+    ]
+    for step in filter(None, steps):
+        uses += [lambda step=step: step.summary(), lambda step=step: step.feature_importances_]
+        uses += [lambda step=step: repr(step), lambda step=step: step.get_feature_names_out()]
+    if with_report:
+        uses.append(lambda: make_report(model, X, n_repeats=0, n_resamples=10))
+    failed = 0
+    for use in uses:
+        try:
+            str(use())
+        except (MemoryError, RecursionError, SystemError) as error:
+            raise Finding(f"read, and then {error!r} ({_place_of(error)})") from error
+        except Exception:
+            failed += 1
+    return failed
+
+
+def _place_of(error):
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
 
 
 def attempt(case):
     """Read a changed file and use it."""
     global _opened
     name, number = case
-    original, X = _original(name)
+    original, X, failed = _original(name)
+    expected = failed[number % 8 == 0]
     PATH.write_bytes(changed(original, number))
     packed = PATH.stat().st_size
     _forget_memory()
@@ -437,7 +487,7 @@ def attempt(case):
     faulthandler.dump_traceback_later(HANGS_AFTER, exit=True)
     _opened = []
     try:
-        outcome = _read_and_use(X)
+        outcome = _read_and_use(X, number, expected)
     finally:
         opened, _opened = _opened, None
         faulthandler.cancel_dump_traceback_later()
@@ -452,36 +502,33 @@ def attempt(case):
     return outcome
 
 
+# Where Python and the packages read their own code, and how many threads there may be.
+_CODE = (str(Path(file).parent) for file in (metasampler.__file__, __file__))
+_OURS = (sys.prefix, sys.base_prefix, *_CODE, "/sys/", "/proc/")
+
+
 def _is_ours(event):
-    """Return whether Python reads its own code, or how many threads there may be."""
-    return event.endswith((".py", ".pyc", ".so", "cgroup", "cpu.max", "max_cpus")) or any(
-        part in event for part in ("/sys/", "/proc/", sys.prefix, "site-packages")
-    )
+    return any(f" {folder}" in event for folder in _OURS) or "max_cpus" in event
 
 
-def _read_and_use(X):
+def _read_and_use(X, number, expected):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             load_facts(PATH)
             model = load_model(PATH)
         except Exception as error:
+            if isinstance(error.__cause__, (MemoryError, RecursionError, SystemError)):
+                raise Finding(f"{error.__cause__!r} ({_place_of(error.__cause__)})") from error
             return judge_error(error, kinds=(ValueError,), words="model.mesa")
-        try:
-            proba, _ = _use(model, X)
-        except Exception as error:
-            if isinstance(error, (MemoryError, RecursionError, SystemError)):
-                raise Finding(f"read, and then {error!r}") from error
-            return "read, and an error then"
-    return FINE if np.isfinite(proba).all() else "read, and another model"
+        failed = _use(model, X, with_report=number % 8 == 0)
+    return FINE if failed == expected else "read, and some uses fail"
 
 
-def _limit():
-    # What asks for more than this ends in a MemoryError, and is found by what it took.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-_limit()
+# A crash is a finding, and its memory is of no use.
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+# What asks for more than this ends in a MemoryError, and is found by what it took.
+resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))
 cases = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 2**40))
 
 __all__ = ["attempt", "cases"]
