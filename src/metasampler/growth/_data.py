@@ -102,6 +102,8 @@ class GrowthData(ABC):
     roles: list[str] = field(init=False)
     #: Whether validation rows are a table of their own, which the user passed.
     validation_is_apart: bool = field(init=False)
+    #: Whether no fold cuts a group.
+    by_group: bool = field(init=False)
     #: Folds that members leave out in rotation, or 0; then the rows of each class and fold.
     n_folds: int = field(init=False)
     fold_counts: Any = field(init=False)
@@ -177,6 +179,10 @@ class GrowthData(ABC):
     @abstractmethod
     def sample(self, n_rows: int) -> Any:
         """Return some rows that a fit may learn from, in the form that members take."""
+
+    def labelled_rows(self) -> tuple[Any, np.ndarray] | None:
+        """Return the rows that may be sampled, and their classes; None if they are elsewhere."""
+        return None
 
     # ------------------------------------------------------------------ verbs: scores
 

@@ -84,7 +84,7 @@ class MemoryRows(GrowthData):
         #: The number of the first row of each table, and the number of all rows.
         self.starts = np.cumsum([0, *(table.shape[0] for table in self.tables)]).tolist()
         self.n_first, self.n_rows = self.starts[1], self.starts[-1]
-        self.has_weights = self.weights is not None
+        self.has_weights, self.by_group = self.weights is not None, self.groups is not None
         self.roles = [role for role in ROLES if role in self.rows]
         valid = self.rows.get("valid")
         self.validation_is_apart = valid is not None and bool(valid[0] >= self.n_first)
@@ -177,6 +177,10 @@ class MemoryRows(GrowthData):
             return self.tables[0]
         keys = race_keys(self.streams.row_key(Stream.EDGES), 0, 0, self.n_first)
         return take_rows(self.tables[0], draw_rows(keys, n_rows))
+
+    def labelled_rows(self) -> tuple[Any, np.ndarray]:
+        """Return the first table and the classes of its rows."""
+        return self.tables[0], self.codes[: self.n_first]
 
     def groups_of(self, rows) -> np.ndarray | None:
         """Return a key for the group of some rows of the first table; None if there are none."""
