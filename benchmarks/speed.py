@@ -13,8 +13,8 @@ same shape. The baselines are also compared with imbalanced-ensemble, which cann
 beside a current scikit-learn: with --python in the interpreter that has it, otherwise by seconds
 that were measured elsewhere. Tables are those of METASAMPLER_DATA_HOME, or made up where it has
 none; "wide" has 300,000 rows of 500 columns, takes minutes and 5 GB, and runs only if it is asked
-for; so do "threads" and "walls" (all 46 tables), whose clock counts only on a machine with nothing
-else to do.
+for; so do "many-classes", which takes minutes, and "threads" and "walls" (all 46 tables), whose
+clock counts only on a machine with nothing else to do.
 """
 
 import argparse
@@ -681,6 +681,44 @@ def small(repeats):
         report(name, times, "one thread of BLAS", {"as it is": 1.2})
 
 
+def long_tail(n_classes, n_rows):
+    """Return made-up rows of many classes: the k-th largest has a k-th of the largest's rows."""
+    rng = np.random.default_rng(0)
+    shares = 1 / np.arange(1, n_classes + 1)
+    more = rng.choice(n_classes, n_rows - 2 * n_classes, p=shares / shares.sum())
+    y = np.concatenate([np.arange(n_classes), np.arange(n_classes), more])
+    return rng.normal(0, 2, (n_classes, 10))[y] + rng.normal(size=(n_rows, 10)), y
+
+
+def many_classes(repeats):
+    """Compare the default with LightGBM of balanced classes, from three to hundreds of classes."""
+    from lightgbm import LGBMClassifier
+
+    ratios = []
+    for n_classes, n_rows in ((3, 150), (10, 10_000), (50, 10_000), (300, 2_400), (1000, 30_000)):
+        X, y = long_tail(n_classes, n_rows)
+        usual = LGBMClassifier(class_weight="balanced", n_jobs=1, verbosity=-1)
+        fits = {
+            "LightGBM, balanced": lambda usual=usual, X=X, y=y: usual.fit(X, y),
+            "MESA, default": lambda X=X, y=y: MesaClassifier(random_state=0).fit(X, y),
+        }
+        times = measure(fits, repeats if n_classes < 300 else 1, warm_up=n_classes < 300)
+        title = f"fit of {n_rows:,} rows of {n_classes:,} classes"
+        report(title, times, "LightGBM, balanced", {"MESA, default": 6})
+        ratios.append(times["MESA, default"][0] / times["LightGBM, balanced"][0])
+    console.print(
+        f"Geometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.2f} (goal <= 3)"
+    )
+    console.print(f"Most memory of this process: {peak_memory():,.0f} MB")
+
+
+def peak_memory():
+    """Return the most memory that this process has had, in MB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def fits_with_threads(X, y, numbers):
     """Return fits of LightGBM and of the default, by title, for several numbers of threads."""
     from lightgbm import LGBMClassifier
@@ -857,6 +895,7 @@ PARTS = {
     "import": imports,
     "tables": tables,
     "small": small,
+    "many-classes": many_classes,
     "threads": threads,
     "walls": walls,
     "foreign": foreign,
@@ -867,7 +906,7 @@ PARTS = {
 
 
 #: What runs only if it is asked for.
-ASKED_FOR = ("threads", "walls", "wide")
+ASKED_FOR = ("many-classes", "threads", "walls", "wide")
 
 
 def main():
