@@ -41,6 +41,9 @@ _FLATTEST, _STEEPEST = 1e-3, 60.0
 # scores that are all the same.
 _MAX_STEPS, _SHORTEST, _CLOSE, _SINGULAR = 100, 1e-10, 1e-12, 1e-14
 
+# Below this share of the loss its rounding hides what a step gains, and the step is right.
+_ROUNDING = 1e-15
+
 # The smallest probability that has a logarithm.
 _LEAST = np.finfo(float).tiny
 
@@ -323,7 +326,7 @@ def _fit_logistic(
         while size > _SHORTEST:
             new = limit if size == room else slope + size * slope_step, intercept + size * step
             new_value = loss(*new)
-            if new_value <= value + 1e-4 * size * descent:
+            if new_value <= value + 1e-4 * size * descent or -descent <= _ROUNDING * value:
                 break
             size /= 2
         else:
