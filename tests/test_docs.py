@@ -2,9 +2,13 @@
 
 import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from metasampler.cli import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -12,7 +16,8 @@ PAGES = [
     ROOT / "README.md",
     DOCS / "start.md",
     DOCS / "coming-from.md",
-    *sorted((DOCS / "guide").glob("*.md")),
+    # Commands run between the programs of one, which has a test of its own.
+    *sorted(set((DOCS / "guide").glob("*.md")) - {DOCS / "guide" / "production.md"}),
 ]
 
 
@@ -38,6 +43,30 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch):
     for block in python_blocks(page):
         exec(compile(block, f"{page.name}", "exec"), names)
     plt.close("all")
+
+
+def test_the_commands_of_a_page_run_between_its_programs(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "guide" / "production.md"
+    names: dict = {"__name__": "page"}
+    commands = []
+    for kind, block in re.findall(r"^```(python|sh)\n(.*?)^```$", page.read_text(), re.M | re.S):
+        if kind == "python":
+            exec(compile(block, page.name, "exec"), names)
+            continue
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            if program == "metasampler":
+                result = CliRunner().invoke(app, arguments)
+                assert result.exit_code == 0, (line, result.output)
+                commands.append(arguments[0])
+            else:
+                # The service has tests of its own, and they need FastAPI.
+                assert program in ("pip", "curl", "MODEL=claims.mesa"), line
+    assert set(commands) == {"fit", "predict", "drift", "report"}
+    for written in ("scores.csv", "fifty.csv", "report.html", "careful.mesa"):
+        assert Path(written).stat().st_size
 
 
 def test_the_reference_lists_all_public_names():
@@ -116,3 +145,12 @@ def test_what_is_written_by_hand_stays(tmp_path):
     for _ in range(2):
         write_page(page, "# Two\n")
         assert page.read_text() == f"# Two\n\n{BY_HAND}\nmine\n"
+
+
+def test_the_way_through_a_fit_names_files_that_are_there():
+    page = (DOCS / "design.md").read_text()
+    rows = re.findall(r"^\| `([a-z]+/_\w+\.py)` \| .*? \| (?:\d+ of )?(\d+) \|$", page, re.M)
+    assert len(rows) > 10
+    for file, lines in rows:
+        real = len((ROOT / "src" / "metasampler" / file).read_text().splitlines())
+        assert abs(int(lines) - real) <= 0.3 * real, f"{file} has {real} lines"

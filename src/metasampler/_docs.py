@@ -110,6 +110,9 @@ _TEXTS = {
 
         refit_ : bool
             Whether the members were grown once more on all rows.
+        findings_ : list of str
+            Why rows may depend on each other, and which option of `fit` helps: see `summary`. Empty
+            with members of your own, and for rows outside of memory.
 
         class_counts_ : ndarray of int of shape (n_classes,)
             Rows of each class that `fit` saw, validation rows included.

@@ -18,6 +18,7 @@ from metasampler.ensemble import (
     EasyEnsembleClassifier,
     SelfPacedEnsembleClassifier,
     UnderBaggingClassifier,
+    _calibration,
 )
 from metasampler.ensemble._calibration import PriorCalibration, fit_sigmoid, make_calibration
 
@@ -223,3 +224,20 @@ def test_the_sigmoid_of_separated_classes_is_as_steep_as_it_may_be():
     scores = np.repeat([0.0, 1e-3], 5000)
     assert fit_sigmoid(scores, scores > 0).slope == pytest.approx(60, rel=1e-12)
     assert fit_sigmoid(scores, scores == 0).slope == 1e-3
+
+
+def test_the_sigmoid_is_found_in_a_few_steps(monkeypatch):
+    steps = []
+
+    def counted(logits):
+        steps.append(len(logits))
+        return expit(logits)
+
+    monkeypatch.setattr(_calibration, "expit", counted)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        scores = rng.normal(size=500)
+        is_class = rng.random(500) < expit(2 * scores - 2)
+        fit_sigmoid(scores, is_class)
+    # Rounding of the loss must not be taken for a step that leads upwards.
+    assert len(steps) < 100 * 12

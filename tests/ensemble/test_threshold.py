@@ -334,3 +334,26 @@ def test_a_row_is_decided_alone(threshold, imbalanced):
     together, rng = clf.predict(X), np.random.default_rng(0)
     for rows in (rng.choice(len(X), 50, replace=False), *np.arange(30)[:, np.newaxis]):
         np.testing.assert_array_equal(clf.predict(X[rows]), together[rows])
+
+
+@pytest.mark.parametrize("last", [40, 300, -1])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_fixed_threshold_promises_the_same_by_one_cut_point(last, grouped):
+    rng = np.random.default_rng(0)
+    scores = rng.random(4000)
+    positive = rng.random(4000) < 0.3 * scores
+    groups = rng.integers(0, 300, 4000) if grouped else None
+    cuts = CutPoints.of(scores, positive, None, groups)
+    assert cuts.are_alike
+    last %= len(cuts.thresholds)
+    one = cuts.only(last)
+    for name in ("hits", "alarms"):
+        all_rows = np.cumsum(getattr(cuts, f"{name[:-1]}_rows"))
+        np.testing.assert_allclose(np.cumsum(getattr(one, f"{name[:-1]}_rows"))[0], all_rows[last])
+        assert getattr(one, name)[0] == getattr(cuts, name)[last]
+    found = choose_threshold(float(cuts.thresholds[last]), cuts, prior=0.1)
+    unlike = CutPoints.of(scores, positive, 1 + 1e-6 * rng.random(4000), groups)
+    assert not unlike.are_alike
+    by_all = choose_threshold(float(unlike.thresholds[last]), unlike, prior=0.1)
+    for name in ("precision", "recall", "precision_interval", "recall_interval"):
+        np.testing.assert_allclose(getattr(found, name), getattr(by_all, name), rtol=0.15)

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from metasampler.cli._compare import compare
 from metasampler.cli._drift import drift
+from metasampler.cli._export import export
 from metasampler.cli._fit import fit
 from metasampler.cli._predict import predict
 from metasampler.cli._report import report
@@ -62,7 +63,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for _command in (fit, predict, compare, drift, report, samplers):
+for _command in (fit, predict, compare, drift, report, export, samplers):
     app.command()(_command)
 
 

@@ -59,6 +59,14 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    reasons: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Also write the columns that raised or lowered the log-odds of each row most: "
+            "this many of them.",
+        ),
+    ] = 0,
     missing: MissingColumns = "error",
     encoding: Encoding = None,
     escape_formulas: Annotated[
@@ -74,6 +82,10 @@ def predict(
 
     Writes for each row the probability of the class to find, the decision by the threshold and the
     rank, 1 for the row to look at first. A file may be larger than the memory.
+
+    With --reasons 3 each row also gets reason_1 to reason_3, for instance "amount=1200 (+1.32)":
+    this value adds 1.32 to the log-odds of the class to find. With many classes the reasons are
+    those for the class that the row is given.
 
     Example: metasampler predict fraud.mesa tomorrow.csv --output scores.csv --columns claim_id
     """
@@ -100,7 +112,8 @@ def predict(
     with blaming("FILE", ImportError, OSError, ValueError), warnings_as_notes():
         table = TableFile(file, encoding=encoding)
     _choose_time(metadata, time, table)
-    scorer = Scorer(loaded, metadata)
+    with blaming("--reasons", ValueError):
+        scorer = Scorer(loaded, metadata, n_reasons=reasons)
     check_columns(scorer, table, missing)
     kept = _kept_columns(columns, table, scorer)
     try:
@@ -187,6 +200,7 @@ def _kept_columns(given: list[str] | None, table: Any, scorer: Any) -> list[str]
                 param_hint="--columns",
             )
     own = {*OWN_COLUMNS, *(f"probability_{label}" for label in scorer.classes)}
+    own |= set(scorer.reason_names)
     taken = [name for name in names if name in own]
     if taken:
         raise typer.BadParameter(

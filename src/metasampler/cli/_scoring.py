@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
+from metasampler._sklearn_compat import take_rows
 from metasampler._writing import folder_beside
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._per_day import DailyRows
@@ -20,6 +23,7 @@ from metasampler.cli._ranks import rank_scores
 from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
+from metasampler.explain import check_explainable, explain_rows
 from metasampler.tables import time_numbers, unread_cells
 
 #: What is written of every row, if there are two classes.
@@ -40,9 +44,18 @@ class Scorer:
         What is known of it.
     must_watch : bool, default=False
         Whether a model that cannot say what has moved since its fit is an error.
+    n_reasons : int, default=0
+        How many reasons each row gets. Then a model that cannot be explained is an error.
     """
 
-    def __init__(self, model: Any, metadata: dict[str, Any], *, must_watch: bool = False):
+    def __init__(
+        self,
+        model: Any,
+        metadata: dict[str, Any],
+        *,
+        must_watch: bool = False,
+        n_reasons: int = 0,
+    ):
         self.model = model
         self.classes = np.asarray(model.classes_)
         self.before, self.final = unwrap(model)
@@ -60,6 +73,9 @@ class Scorer:
         #: Compares the rows with those of the fit, if the model can.
         self.monitor = DriftMonitor(self.final) if watches else None
         self.positive = int(np.argmax(self.classes == self._positive(metadata)))
+        self.n_reasons = n_reasons
+        if n_reasons:
+            check_explainable(model)
 
     def _positive(self, metadata: dict[str, Any]) -> Any:
         named = metadata.get("positive")
@@ -94,8 +110,13 @@ class Scorer:
         name = f"column {self.time!r}"
         return time_numbers(frame[self.time], name, self._time_format).days
 
-    def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the probabilities of some rows, and the positions of the classes they get."""
+    @property
+    def reason_names(self) -> list[str]:
+        """What the columns of reasons are called."""
+        return [f"reason_{number}" for number in range(1, self.n_reasons + 1)]
+
+    def __call__(self, frame: Any) -> tuple[np.ndarray, np.ndarray, list[list[str]]]:
+        """Return the probabilities of some rows, the positions of their classes, and reasons."""
         if self.absent:
             frame = frame.assign(**dict.fromkeys(self.absent, np.nan))
         rows = frame.to_numpy() if self.columns is None else frame[self.columns]
@@ -108,7 +129,21 @@ class Scorer:
             decided = self.final.decide(proba)
         else:
             decided = self.final.predict(rows)
-        return proba, np.searchsorted(self.classes, decided)
+        places = np.searchsorted(self.classes, decided)
+        return proba, places, self._reasons(rows, places) if self.n_reasons else []
+
+    def _reasons(self, rows: Any, places: np.ndarray) -> list[list[str]]:
+        """Return the reasons of each row: for the class to find, or the one that it is given."""
+        if len(self.classes) == 2:
+            places = np.full(len(places), self.positive)
+        texts: list[list[str]] = [[]] * len(places)
+        for place in np.unique(places).tolist():
+            its = np.flatnonzero(places == place)
+            label = self.classes.tolist()[place]
+            found = explain_rows(self.final, take_rows(rows, its), class_label=label)
+            for row, text in zip(its.tolist(), found.texts(self.n_reasons), strict=True):
+                texts[row] = text
+        return texts
 
 
 def check_columns(scorer: Scorer, table: TableFile, choice: str) -> None:
@@ -152,7 +187,7 @@ def score_file(
             advance(note, steps=max(0, percent - shown))
             shown = max(shown, percent)
 
-        places = _Places(folder, len(scorer.classes), scorer.positive)
+        places = _Places(folder, len(scorer.classes), scorer.positive, scorer.reason_names)
         by_day = scorer.time is not None and len(scorer.classes) == 2
         daily = DailyRows(scorer.n_called if scorer.per_day else None) if by_day else None
         chunks = file.chunks(chunk_rows, columns=scorer.read_columns, texts=scorer.read_as_texts)
@@ -160,11 +195,11 @@ def score_file(
         with unread_cells() as unread:
             for frame in chunks:
                 if len(frame):
-                    proba, decided = scorer(frame)
+                    proba, decided, reasons = scorer(frame)
                     if daily is not None:
                         score, called = proba[:, scorer.positive], decided == scorer.positive
                         daily.add(score, called, scorer.days(frame), places.n_rows)
-                    places.add(proba, decided)
+                    places.add(proba, decided, reasons)
                     unread.next_rows(len(frame))
                 show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
@@ -175,6 +210,8 @@ def score_file(
         again = file.chunks(chunk_rows, columns=kept, raw=True) if kept else None
         for part in places.parts(chunk_rows):
             frame = part.frame(scorer)
+            if escape and scorer.n_reasons:
+                frame = frame.assign(**escape_formulas(frame[scorer.reason_names]))
             if again is not None:
                 copied = next(again).reset_index(drop=True)
                 if len(copied) != len(frame):
@@ -205,8 +242,9 @@ def escape_formulas(frame: Any) -> Any:
 class _Part:
     """What is known of some rows."""
 
-    def __init__(self, stop: int, proba: np.ndarray, decided: np.ndarray, rank: Any):
+    def __init__(self, stop: int, proba: np.ndarray, decided: np.ndarray, rank: Any, reasons: Any):
         self.stop, self.proba, self.decided, self.rank = stop, proba, decided, rank
+        self.reasons = reasons
 
     def frame(self, scorer: Scorer) -> Any:
         """Return the rows as they are written."""
@@ -214,22 +252,27 @@ class _Part:
         if self.rank is None:
             names = [f"probability_{label}" for label in scorer.classes]
             frame = pd.DataFrame(self.proba, columns=names)
-            return frame.assign(decision=labels)
-        probability = self.proba[:, scorer.positive]
-        return pd.DataFrame({"probability": probability, "decision": labels, "rank": self.rank})
+            frame = frame.assign(decision=labels)
+        else:
+            probability = self.proba[:, scorer.positive]
+            frame = pd.DataFrame(
+                {"probability": probability, "decision": labels, "rank": self.rank}
+            )
+        return frame if self.reasons is None else pd.concat([frame, self.reasons], axis=1)
 
 
 class _Places:
     """Probabilities, decisions and ranks of all rows, on disk."""
 
-    def __init__(self, folder: Path, n_classes: int, positive: int):
+    def __init__(self, folder: Path, n_classes: int, positive: int, reason_names: list[str]):
         self.n_classes, self.positive = n_classes, positive
+        self._reason_names, self._reasons = reason_names, folder / "reasons"
         self._proba, self._scores = folder / "proba", folder / "scores"
         self._decided, self._ranks = folder / "decided", folder / "ranks"
         self.n_rows = 0
         self.n_called = 0
 
-    def add(self, proba: np.ndarray, decided: np.ndarray) -> None:
+    def add(self, proba: np.ndarray, decided: np.ndarray, reasons: list[list[str]]) -> None:
         """Keep what the model says of the next rows."""
         self.n_rows += len(proba)
         self.n_called += int((decided == self.positive).sum())
@@ -240,6 +283,9 @@ class _Places:
         ):
             with open(path, "ab") as file:
                 file.write(np.ascontiguousarray(values).tobytes())
+        if self._reason_names:
+            with open(self._reasons, "a", encoding="utf-8") as lines:
+                lines.writelines(f"{json.dumps(texts)}\n" for texts in reasons)
 
     def rank(self, n_called: int | None, chunk_rows: int) -> None:
         """Rank the rows; a number of rows to call decides anew, by the ranks."""
@@ -265,6 +311,7 @@ class _Places:
 
     def parts(self, n_rows: int) -> Iterator[_Part]:
         """Yield all rows, some at a time."""
+        reasons = self._parts_of_reasons(n_rows)
         for start in range(0, self.n_rows, n_rows):
             stop = min(self.n_rows, start + n_rows)
             size = 8 * self.n_classes
@@ -275,4 +322,15 @@ class _Places:
             rank = None
             if self.n_classes == 2:
                 rank = np.fromfile(self._ranks, "<i8", stop - start, offset=8 * start)
-            yield _Part(stop, proba, decided, rank)
+            yield _Part(stop, proba, decided, rank, next(reasons, None))
+
+    def _parts_of_reasons(self, n_rows: int) -> Iterator[Any]:
+        """Yield the reasons of all rows, some at a time; nothing if there are none."""
+        if not self._reason_names:
+            return
+        with open(self._reasons, encoding="utf-8") as file:
+            while lines := list(islice(file, n_rows)):
+                texts = pd.DataFrame([json.loads(line) for line in lines], dtype=object)
+                # A model of few columns may have fewer reasons than were asked for.
+                texts = texts.reindex(columns=range(len(self._reason_names)))
+                yield texts.set_axis(self._reason_names, axis=1)

@@ -122,6 +122,8 @@ def make_task(
         asked = asked == _position(shown, positive)
     with blaming("FILE", TypeError, ValueError):
         cleaner = TableCleaner(keep=kept, drop=dropped, dates=dates, text=text).fit(table, asked)
+    if group is not None:
+        cleaner.report_ = cleaner.report_.with_groups_known()
     # A column of texts and numbers may hold only numbers in the rows of one fold.
     texts = [name for name, kind in cleaner.kinds_.items() if kind == "category"]
     texts += list(cleaner.derived_)

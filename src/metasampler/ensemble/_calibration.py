@@ -41,6 +41,9 @@ _FLATTEST, _STEEPEST = 1e-3, 60.0
 # scores that are all the same.
 _MAX_STEPS, _SHORTEST, _CLOSE, _SINGULAR = 100, 1e-10, 1e-12, 1e-14
 
+# Below this share of the loss its rounding hides what a step gains, and the step is right.
+_ROUNDING = 1e-15
+
 # The smallest probability that has a logarithm.
 _LEAST = np.finfo(float).tiny
 
@@ -149,6 +152,11 @@ def _vector(proba: np.ndarray) -> np.ndarray:
     return proba[:, 1]
 
 
+def _logs(proba: np.ndarray) -> np.ndarray:
+    """Return logarithms of probabilities, also of zeros."""
+    return np.log(np.maximum(proba, _LEAST))
+
+
 def _log_odds(proba: np.ndarray) -> np.ndarray:
     """Return log-odds of class 1."""
     logs = np.log(np.maximum(proba, _LEAST_OF_TEAM))
@@ -168,6 +176,10 @@ class NoCalibration:
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         return proba
 
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities are the softmax of."""
+        return _logs(proba)
+
 
 @dataclass(eq=False)
 class PriorCalibration:
@@ -184,6 +196,10 @@ class PriorCalibration:
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         return _normalise(proba * (self.prior / self.drawn))
+
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities are the softmax of."""
+        return _logs(proba) + np.log(self.prior / self.drawn)
 
 
 class Sigmoid(NamedTuple):
@@ -216,13 +232,18 @@ class SigmoidCalibration:
         self.functions = [fit_sigmoid(scores[:, k], codes == k, weights, added) for k in columns]
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
-        scores = self._scores(proba).T[-len(self.functions) :]
-        columns = [
-            function(column) for function, column in zip(self.functions, scores, strict=True)
-        ]
+        columns = self._columns(proba)
         if len(columns) == 1:
             return np.column_stack([1 - columns[0], columns[0]])
         return _normalise(np.column_stack(columns))
+
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities of many classes are the softmax of."""
+        return _logs(np.column_stack(self._columns(proba)))
+
+    def _columns(self, proba: np.ndarray) -> list[np.ndarray]:
+        scores = self._scores(proba).T[-len(self.functions) :]
+        return [function(column) for function, column in zip(self.functions, scores, strict=True)]
 
     def shifted(self, prior, proba, codes, weights=None) -> "SigmoidCalibration":
         """Return the same for two classes with the level of some rows, and the slope as it is."""
@@ -305,7 +326,7 @@ def _fit_logistic(
         while size > _SHORTEST:
             new = limit if size == room else slope + size * slope_step, intercept + size * step
             new_value = loss(*new)
-            if new_value <= value + 1e-4 * size * descent:
+            if new_value <= value + 1e-4 * size * descent or -descent <= _ROUNDING * value:
                 break
             size /= 2
         else:

@@ -60,6 +60,24 @@ class CutPoints:
         """The weight of all rows of the class to find."""
         return float(self.hits[-1])
 
+    @property
+    def are_alike(self) -> bool:
+        """Whether all rows of a class count the same."""
+        pairs = (self.hits, self.hit_rows), (self.alarms, self.alarm_rows)
+        return all(
+            np.allclose(np.diff(weights, prepend=0) * rows.sum(), rows * weights[-1], rtol=1e-9)
+            for weights, rows in pairs
+        )
+
+    def only(self, last: int) -> "CutPoints":
+        """Return one of these cut points, and the last one, which calls all rows."""
+        kept = np.unique([last, len(self.thresholds) - 1])
+        of_all = (self.thresholds, self.below, self.hits, self.alarms)
+        rows = (
+            np.diff(np.cumsum(each)[kept], prepend=0) for each in (self.hit_rows, self.alarm_rows)
+        )
+        return CutPoints(*(each[kept] for each in of_all), *rows)
+
     def share_called(self, threshold: float) -> float:
         """Return the share of the rows that a threshold calls."""
         last, called = self.last_called(threshold), self.hits + self.alarms

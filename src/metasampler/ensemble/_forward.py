@@ -72,6 +72,8 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
             groups=some(groups, newer),
             fitted=fitted,
         )
+        # Dates are what the fit goes by.
+        ensemble.findings_ = [each for each in ensemble.findings_ if "time=" not in each]
     return ensemble
 
 

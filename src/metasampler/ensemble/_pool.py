@@ -55,6 +55,9 @@ class Pool:
         The classes and weights of these rows.
     """
 
+    #: The share of each answer that is replaced by the class frequencies.
+    floor = _FLOOR
+
     def __init__(self, prior, shares, answers=(), codes=None, row_weights=None):
         self.prior = prior
         self.shares = shares
@@ -99,15 +102,19 @@ class Pool:
 
     def __call__(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
         """Return the joint probability of each class; teams without an answer do not count."""
+        return softmax(self.logits(answers), axis=1)
+
+    def logits(self, answers: Sequence[np.ndarray | None]) -> np.ndarray:
+        """Return what the joint probabilities are the softmax of."""
         known = np.array([answer is not None for answer in answers])
         # The others stand in for a team that has no members yet.
         scale = self.weights.sum() / self.weights[known].sum()
         total = np.log(self.prior)
         for weight, share, answer in zip(self.weights, self.shares, answers, strict=True):
             if answer is not None:
-                odds = smoothed_logs(answer, share) - np.log(share)
+                odds = smoothed_logs(answer, share, self.floor) - np.log(share)
                 total = total + weight * scale * odds
-        return softmax(total, axis=1)
+        return total
 
 
 class SoftmaxCalibration:
@@ -140,8 +147,12 @@ class SoftmaxCalibration:
         return smoothed_logs(proba, self.drawn, self.floor) - np.log(self.drawn)
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
+        return softmax(self.logits(proba), axis=1)
+
+    def logits(self, proba: np.ndarray) -> np.ndarray:
+        """Return what the calibrated probabilities are the softmax of."""
         intercepts = np.log(self.prior) + self.intercepts
-        return softmax(self.slope * self._odds(proba) + intercepts, axis=1)
+        return self.slope * self._odds(proba) + intercepts
 
 
 def thin_out(codes: np.ndarray, n_classes: int, most: int) -> tuple[np.ndarray, np.ndarray]:

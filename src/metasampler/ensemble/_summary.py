@@ -208,6 +208,7 @@ def _notes(ensemble, promise: str) -> Iterator[str]:
     yield f"Calibration: {ensemble.calibration_.name}."
     if promise:
         yield promise
+    yield from (f"Look at this: {each}" for each in ensemble.findings_)
     if ensemble.refit_:
         yield "All numbers come from the fit with held-out rows, before the refit on all rows."
 

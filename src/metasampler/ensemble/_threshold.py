@@ -186,6 +186,9 @@ def _promise(cuts: CutPoints, last: int, rule: _Rule | None) -> tuple:
     """
     if last < 0:
         return None, 0.0, None, None
+    if rule is None and cuts.are_alike:
+        # The same cut point is called in every resample: no other one has to be drawn.
+        cuts, last = cuts.only(last), 0
     shown = _precision(cuts.hits, cuts.alarms)[last], cuts.hits[last] / cuts.n_positive
     rng = np.random.default_rng(0)
     shape = (_N_RESAMPLES, len(cuts.thresholds))

@@ -23,6 +23,7 @@ from metasampler.ensemble._class_decision import ClassDecision, choose_class_dec
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._forward import fit_forward
 from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._look_at_rows import find_in_rows
 from metasampler.ensemble._one_class import against_the_rest, is_positive
 from metasampler.ensemble._other_names import explain_other_names, refuse_other_names
 from metasampler.ensemble._pool import Pool
@@ -223,6 +224,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._become(plan, teams, final, blend, decision, refits, facts)
             self._become_more(plan, teams, final)
             self._describe(data)
+            # Members of one's own may be fitted in less time than rows are looked at.
+            self.findings_ = [] if plan.recipe is None else find_in_rows(data, self._names(data))
         return self
 
     def _plan(self, counts: np.ndarray) -> Plan:
@@ -388,16 +391,26 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _describe(self, data: GrowthData) -> None:
         """Keep what new rows are compared with."""
-        importances = None
-        if all(hasattr(member, "feature_importances_") for member in self.estimators_):
-            importances = self.feature_importances_
-        encoder = data.form.encoder
-        names = getattr(self, "feature_names_in_", None)
-        if encoder is not None:
-            names = encoder.get_feature_names_out().tolist()
         self._baseline = Baseline.of(
-            data.sample(MOST_ROWS), data.form, names, importances, self._score_of_table
+            data.sample(MOST_ROWS),
+            data.form,
+            self._names(data),
+            self._known_importances,
+            self._score_of_table,
         )
+
+    def _names(self, data: GrowthData) -> list | None:
+        """Return the names of the columns in the form that members take; None if they have none."""
+        if data.form.encoder is not None:
+            return data.form.encoder.get_feature_names_out().tolist()
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _known_importances(self) -> np.ndarray | None:
+        """Return the importances of the columns; None if some member has none."""
+        if all(hasattr(member, "feature_importances_") for member in self.estimators_):
+            return self.feature_importances_
+        return None
 
     def _score_of_table(self, table) -> np.ndarray:
         """Return the probability of the smallest class, given rows in the form members take."""

@@ -64,10 +64,12 @@ from metasampler.growth._hold_out import (
     folds_by_rank,
     hold_out_size,
     is_alone,
+    n_filled_folds,
 )
 from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
+from metasampler.growth._member_trees import MemberTree, has_trees, trees_of
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._recoding import Recoding
 from metasampler.growth._rules import (
@@ -109,6 +111,7 @@ __all__ = [
     "Growth",
     "GrowthData",
     "GrowthStep",
+    "MemberTree",
     "MemoryRows",
     "Policy",
     "PowerDraw",
@@ -145,6 +148,7 @@ __all__ = [
     "folds_of_rows",
     "group_keys",
     "hardest_rows",
+    "has_trees",
     "hold_out_size",
     "is_alone",
     "is_plain_tree",
@@ -155,6 +159,7 @@ __all__ = [
     "make_draw",
     "make_growth_data",
     "member_weights",
+    "n_filled_folds",
     "race_keys",
     "race_keys_of",
     "ratios_to",
@@ -166,6 +171,7 @@ __all__ = [
     "resolve_leaf_smoothing",
     "running_mean",
     "spread_action",
+    "trees_of",
     "unchanged_on_error",
     "unfitted_form",
     "warn_of_unweighted_members",

@@ -82,6 +82,8 @@ class GrowthData(ABC):
     max_rows: int | None = None
     #: What the weights of the rows of each class are multiplied by in a member.
     class_factors: Any = None
+    #: With more than two classes, how fast samples grow with their class, see `sample_sizes`.
+    sample_growth: float = 0.0
 
     # ------------------------------------------------------------------ facts, set by subclasses
 
@@ -100,6 +102,8 @@ class GrowthData(ABC):
     roles: list[str] = field(init=False)
     #: Whether validation rows are a table of their own, which the user passed.
     validation_is_apart: bool = field(init=False)
+    #: Whether no fold cuts a group.
+    by_group: bool = field(init=False)
     #: Folds that members leave out in rotation, or 0; then the rows of each class and fold.
     n_folds: int = field(init=False)
     fold_counts: Any = field(init=False)
@@ -136,7 +140,8 @@ class GrowthData(ABC):
             self.max_rows = max_rows if self.max_rows is None else min(max_rows, self.max_rows)
 
     def _sample_sizes(self, counts: np.ndarray) -> np.ndarray:
-        return sample_sizes(counts, self.minority, self.sampling_ratio, self.max_rows)
+        growth = self.sample_growth if self.n_classes > 2 else 0.0
+        return sample_sizes(counts, self.minority, self.sampling_ratio, self.max_rows, growth)
 
     def _left_out(self, number: int) -> int | None:
         """Return the fold that the member with this number leaves out."""
@@ -174,6 +179,10 @@ class GrowthData(ABC):
     @abstractmethod
     def sample(self, n_rows: int) -> Any:
         """Return some rows that a fit may learn from, in the form that members take."""
+
+    def labelled_rows(self) -> tuple[Any, np.ndarray] | None:
+        """Return the rows that may be sampled, and their classes; None if they are elsewhere."""
+        return None
 
     # ------------------------------------------------------------------ verbs: scores
 

@@ -19,7 +19,7 @@ from metasampler.growth._data import (
 )
 from metasampler.growth._draw import draw_rows, draw_sample, race_keys, race_keys_of
 from metasampler.growth._groups import assign_folds_by_group
-from metasampler.growth._hold_out import assign_folds
+from metasampler.growth._hold_out import assign_folds, n_filled_folds
 from metasampler.growth._join import join_tables
 from metasampler.growth._streams import Stream
 from metasampler.growth._weights import member_weights, total_of, weigh_classes
@@ -84,7 +84,7 @@ class MemoryRows(GrowthData):
         #: The number of the first row of each table, and the number of all rows.
         self.starts = np.cumsum([0, *(table.shape[0] for table in self.tables)]).tolist()
         self.n_first, self.n_rows = self.starts[1], self.starts[-1]
-        self.has_weights = self.weights is not None
+        self.has_weights, self.by_group = self.weights is not None, self.groups is not None
         self.roles = [role for role in ROLES if role in self.rows]
         valid = self.rows.get("valid")
         self.validation_is_apart = valid is not None and bool(valid[0] >= self.n_first)
@@ -178,6 +178,10 @@ class MemoryRows(GrowthData):
         keys = race_keys(self.streams.row_key(Stream.EDGES), 0, 0, self.n_first)
         return take_rows(self.tables[0], draw_rows(keys, n_rows))
 
+    def labelled_rows(self) -> tuple[Any, np.ndarray]:
+        """Return the first table and the classes of its rows."""
+        return self.tables[0], self.codes[: self.n_first]
+
     def groups_of(self, rows) -> np.ndarray | None:
         """Return a key for the group of some rows of the first table; None if there are none."""
         return None if self.groups is None else self.groups[rows]
@@ -263,8 +267,7 @@ class MemoryRows(GrowthData):
         # Number 0 was the split into training and validation rows.
         if self.groups is None:
             folds = assign_folds(self.class_rows, together.n_first, n_turns, key, number=1)
-            # With fewer rows the last folds have none.
-            n_turns = min(n_turns, int(self.counts.max()))
+            n_turns = n_filled_folds(self.counts, n_turns)
         else:
             codes, n_classes = self.codes[: self.n_first], self.n_classes
             folds = assign_folds_by_group(self.groups, codes, n_classes, n_turns, key, number=1)

@@ -336,6 +336,7 @@ def _build_fitted(ensemble: Any, state: State) -> None:
         ensemble._cuts = evidence = state.made("_cuts", ClassEvidence, none=True)
         if evidence is not None and evidence.proba.shape[1] != n_classes:
             raise state.refuse("_cuts", evidence.proba)
+    ensemble.findings_ = state.list("findings_", lambda each: isinstance(each, str))
     ensemble._baseline = baseline = state.made("_baseline", Baseline, none=True)
     if baseline is not None and baseline.positions.max(initial=0) >= width:
         raise state.refuse("_baseline", baseline.positions)

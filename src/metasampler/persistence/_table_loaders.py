@@ -233,7 +233,7 @@ def _by_column(state: State, name: str, choices: tuple, known: dict | None = Non
 
 def _build_report(state: State) -> ColumnReport:
     columns = state.list("columns", lambda each: isinstance(each, ColumnFacts))
-    return ColumnReport(columns, state.whole("n_rows", 0, 2**53))
+    return ColumnReport(columns, state.whole("n_rows", 0, 2**53), state.text("repeats"))
 
 
 def _build_facts(state: State) -> ColumnFacts:

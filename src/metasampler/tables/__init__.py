@@ -5,6 +5,7 @@ This package stands below `growth` and imports nothing of the others.
 
 from metasampler.tables._cleaner import TableCleaner
 from metasampler.tables._columns import is_frame, is_missing
+from metasampler.tables._dependence import find_dependence
 from metasampler.tables._encoder import TableEncoder, unseen_levels
 from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._frames import as_table
@@ -24,6 +25,7 @@ __all__ = [
     "TreeTable",
     "as_table",
     "count_classes",
+    "find_dependence",
     "inspect_columns",
     "is_frame",
     "is_missing",

@@ -289,6 +289,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names += [each.feature_name for each in self.differences_]
         return np.array(names, dtype=object)
 
+    def positions_of_days(self) -> list[int]:
+        """Return which of the numbers are days since 1970."""
+        names = self.get_feature_names_out().tolist()
+        dates = [each for each in self.columns_.values() if isinstance(each, DateColumn)]
+        days = {f"{each.name} ({PARTS[0]})" for each in dates}
+        return [position for position, name in enumerate(names) if name in days]
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True

@@ -1,9 +1,10 @@
 """Column sense: what a table holds that should not be learned from, found before a fit.
 
-Seven things are looked for. An *identifier* has its own value in nearly every row, and a *constant*
+Eight things are looked for. An *identifier* has its own value in nearly every row, and a *constant*
 has one value: both say nothing of new rows. A column that *repeats the target* says everything,
 and so does one that *may give it away* (a leak). A *date* grows: new rows lie beyond all that was
-seen. A *number as text*, such as a price, can be read. *Free text* is more than a name.
+seen. A *number as text*, such as a price, can be read. *Free text* is more than a name. Rows of one
+*entity*, and rows that repeat, make a model look better than it is for new entities.
 """
 
 import re
@@ -31,6 +32,7 @@ from metasampler.tables._dates import (
     find_date_format,
     parts_of,
 )
+from metasampler.tables._dependence import find_dependence
 from metasampler.tables._numbers import currencies_of_texts, find_number_format, numbers_of_texts
 from metasampler.tables._text import is_free_text, words_a_text
 from metasampler.tables._unread import may_be_unread
@@ -81,7 +83,8 @@ class ColumnFacts:
     finding : str
         ``"identifier"``, ``"constant"``, ``"empty"``, ``"repeats the target"``,
         ``"possible leak"``, ``"date"``, ``"date, order unclear"``, ``"number as text"``,
-        ``"amounts"`` (in several currencies), ``"free text"``, ``"no table value"``, or ``""``.
+        ``"amounts"`` (in several currencies), ``"free text"``, ``"no table value"``,
+        ``"entity"`` (that several rows are of), ``"date, classes change"``, or ``""``.
     action : {"used", "left out", "warned", "encoded"}
         What is done about it.
     why : str
@@ -113,11 +116,14 @@ class ColumnReport:
         All columns, in the order of the table.
     n_rows : int
         Rows of the table.
+    repeats : str, default=""
+        Why rows seem to be copies, or of the same entity; empty if they do not.
     """
 
-    def __init__(self, columns: list[ColumnFacts], n_rows: int):
+    def __init__(self, columns: list[ColumnFacts], n_rows: int, repeats: str = ""):
         self.columns = columns
         self.n_rows = n_rows
+        self.repeats = repeats
 
     @property
     def left_out(self) -> dict[Any, str]:
@@ -128,6 +134,16 @@ class ColumnReport:
     def warned(self) -> dict[Any, str]:
         """The columns that are used and should be looked at, with the reason."""
         return {each.name: each.why for each in self.columns if each.action == "warned"}
+
+    def with_groups_known(self) -> "ColumnReport":
+        """Return the report without what groups are the answer to, as they are passed."""
+        columns = [
+            replace(each, finding="", action="used", why=_BECOMES.get(each.kind, ""))
+            if each.finding == "entity"
+            else each
+            for each in self.columns
+        ]
+        return ColumnReport(columns, self.n_rows)
 
     @property
     def rows(self) -> list[dict]:
@@ -172,9 +188,11 @@ class ColumnReport:
             table.add_row(*map(Text, row))
         stream = StringIO()
         console = Console(file=stream, width=110, color_system=None)
-        odd = "" if found else " Nothing odd was found."
+        odd = "" if found or self.repeats else " Nothing odd was found."
         console.print(f"{line}{odd}", soft_wrap=True, markup=False, highlight=False)
         console.print(table)
+        if self.repeats:
+            console.print(self.repeats, markup=False, highlight=False)
         return stream.getvalue()
 
     def _lines(self, found: list[ColumnFacts]) -> list[tuple[str, ...]]:
@@ -237,8 +255,12 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
         - columns that *repeat the target*, also with other names for the classes: left out;
         - *possible leaks*, single columns that nearly give the rarest class away: used, with a
           warning. Ask whether you know their values when you have to decide;
+        - *entities*, such as a customer or a machine that several rows are of, if the column tells
+          much of the class, but nothing for new entities: used, with a warning;
+        - *rows that repeat* (`repeats`): the nearest rows share the class far more often than rows
+          a little farther away, as copies and rows of one patient do;
         - *dates*, also those written as texts: encoded as days since 1970, hour, weekday, month and
-          day of month, as far as these vary;
+          day of month, as far as these vary. If *the classes change* with one, the report says so;
         - *numbers* that are written as texts, as prices are: read as numbers. *Amounts* in several
           currencies become a number and a category;
         - *free text*, columns of sentences: encoded as topics;
@@ -283,10 +305,40 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
     unknown = [name for name in keep if name not in columns]
     if unknown:
         raise ValueError(f"keep names columns that there are not: {unknown[:10]}.")
+    read: dict[Any, np.ndarray] = {}
     found = [
-        _facts_of(name, column, labels, name in keep, dates) for name, column in columns.items()
+        _facts_of(name, column, labels, name in keep, dates, read)
+        for name, column in columns.items()
     ]
-    return ColumnReport(found, frame.shape[0])
+    if labels is None:
+        return ColumnReport(found, frame.shape[0])
+    found, repeats = _with_dependence(found, read, labels, keep)
+    return ColumnReport(found, frame.shape[0], repeats)
+
+
+def _with_dependence(
+    columns: list[ColumnFacts], read: dict[Any, np.ndarray], labels: "_Labels", keep
+) -> tuple[list[ColumnFacts], str]:
+    """Return the facts, with what says that rows are not independent, and whether rows repeat."""
+    used = [each for each in columns if each.action != "left out" and each.name in read]
+    places = {
+        kind: [place for place, each in enumerate(used) if each.kind == kind]
+        for kind in ("category", "date")
+    }
+    values = [read[each.name] for each in used]
+    found = find_dependence(values, labels.codes, places["category"], places["date"])
+    repeats, changed = "", {}
+    for each in found:
+        if each.column is None:
+            repeats = each.why
+            continue
+        facts = used[each.column]
+        if each.kind == "time":
+            why = f"{each.why} {facts.why}"
+            changed[facts.name] = replace(facts, finding="date, classes change", why=why)
+        elif facts.name not in keep:
+            changed[facts.name] = replace(facts, finding="entity", action="warned", why=each.why)
+    return [changed.get(each.name, each) for each in columns], repeats
 
 
 class _Labels:
@@ -341,9 +393,11 @@ class _Question:
         self.half = rng.random(len(self.rows)) < 0.5
 
 
-def _facts_of(name, column, labels: _Labels | None, keep: bool, dates: str) -> ColumnFacts:
+def _facts_of(
+    name, column, labels: _Labels | None, keep: bool, dates: str, read: dict[Any, np.ndarray]
+) -> ColumnFacts:
     """Look at one column, and heed that it is to be kept."""
-    facts = _look(name, column, labels, dates)
+    facts = _look(name, column, labels, dates, read)
     if not keep or facts.action not in ("left out", "warned"):
         return facts
     if facts.kind == "other":
@@ -351,8 +405,10 @@ def _facts_of(name, column, labels: _Labels | None, keep: bool, dates: str) -> C
     return replace(facts, action="used", why=f"{facts.why} Kept, as asked.")
 
 
-def _look(name, column, labels: _Labels | None, dates: str) -> ColumnFacts:
-    """Say what a column is."""
+def _look(
+    name, column, labels: _Labels | None, dates: str, read: dict[Any, np.ndarray]
+) -> ColumnFacts:
+    """Say what a column is, and add its numbers in rows with a class to those that are read."""
     kind = "empty" if is_empty(column) else column_kind(column)
     if kind == "empty":
         return ColumnFacts(name, kind, 0, 1.0, "empty", "left out", "It has no values.")
@@ -385,6 +441,9 @@ def _look(name, column, labels: _Labels | None, dates: str) -> ColumnFacts:
         # Which one a row has matters only where values could be classes; sorting is costly.
         places = np.searchsorted(levels, values) if len(levels) <= _MOST_CLASSES else 0
         codes = np.where(known, places, -1)
+    if labels is not None and kind != "text":
+        as_codes = kind == "category"
+        read[name] = (np.where(codes < 0, np.nan, codes) if as_codes else values)[labels.known]
     missing = float(np.mean(codes < 0))
     facts = ColumnFacts(
         name,
