@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier
+from parted import make_frame, make_towns
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -199,6 +200,16 @@ def test_contributions_add_up_to_the_log_odds(imbalanced, name):
     np.testing.assert_allclose(few.contributions, reasons.contributions[:7], atol=1e-8)
     other = explain_rows(clf, X[:7], class_label=0)
     np.testing.assert_allclose(other.contributions, -few.contributions, atol=1e-12)
+
+
+def test_categories_that_members_read_as_numbers():
+    frame = make_frame(2000).drop(columns=["x5", "kind"])
+    X = frame.drop(columns=["label", "weight"]).assign(town=make_towns(frame["label"], 120))
+    clf = MesaClassifier(n_estimators=8, random_state=0).fit(X, frame["label"])
+    assert any(getattr(member, "recoding", None) is not None for member in clf.estimators_)
+    reasons = check_sums(clf, X[:300])
+    few = explain_rows(clf, X[:7])
+    np.testing.assert_allclose(few.contributions, reasons.contributions[:7], atol=1e-8)
 
 
 def test_where_the_smallest_class_has_few_rows_there_are_sharp_trees(for_teams):

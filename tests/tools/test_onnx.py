@@ -190,3 +190,14 @@ def test_what_has_no_form_is_refused_by_name(frame, imbalanced, tmp_path):
     other = UnderBaggingClassifier(zeros, n_estimators=2, random_state=0).fit(X.round(), y)
     with pytest.raises(ValueError, match="zero_as_missing"):
         to_onnx(other)
+
+
+def test_categories_that_members_read_as_numbers(frame):
+    rng = np.random.default_rng(1)
+    X, y = frame
+    X = X.assign(shop=[f"shop {k}" for k in rng.integers(0, 150, len(X))])[["amount", "shop"]]
+    X.loc[::11, "shop"] = None
+    model = MesaClassifier(n_estimators=8, random_state=0).fit(X, y)
+    assert any(getattr(member, "recoding", None) is not None for member in model.estimators_)
+    check(model, X)
+    check(model, X.assign(shop="no such shop"))
