@@ -260,7 +260,7 @@ def _answer(graph: Graph, classifier, team: FittedTeam, members: list, table: st
             continue
         read = table
         if member.recoding is not None:
-            read = _recoded(graph, table, member.recoding, member.booster_.num_feature())
+            read = _recoded(graph, member.recoding, table, member.booster_.num_feature())
         raw = graph.trees(read, its, [(of.value, of.output or 0) for of in its], n_values)
         parts.append(graph("Sigmoid", raw) if n_values == 1 else graph("Softmax", raw, axis=1))
     if trees:
@@ -270,18 +270,17 @@ def _answer(graph: Graph, classifier, team: FittedTeam, members: list, table: st
     return graph("Div", total, graph.constant(float(len(members))))
 
 
-def _recoded(graph: Graph, table: str, recoding: Recoding, n_columns: int) -> str:
-    """Return the table with numbers in the place of the codes of some categories."""
-    columns = []
-    for place in range(n_columns):
-        column = graph("Gather", table, graph.constant([place], np.int64), axis=1)
-        if place in recoding.shares:
-            shares = recoding.shares[place]
-            missing = graph.constant(len(shares) - 1)
-            codes = graph("Where", graph("IsNaN", column), missing, column)
-            column = graph("Gather", graph.constant(shares), graph.cast(codes, np.int64))
-        columns.append(column)
-    return graph("Concat", *columns, axis=1)
+def _recoded(graph: Graph, recoding: Recoding, table: str, n_columns: int) -> str:
+    """Return a table with numbers in the place of some codes."""
+    for column, shares in recoding.shares.items():
+        codes = graph("Gather", table, graph.constant([column], np.int64), axis=1)
+        last = graph.constant(float(len(shares) - 1))
+        codes = graph("Where", graph("IsNaN", codes), last, codes)
+        codes = graph("Clip", codes, graph.constant(0.0), last)
+        values = graph("Gather", graph.constant(shares), graph.cast(codes, np.int64), axis=0)
+        own = graph.constant(np.arange(n_columns)[np.newaxis] == column, bool)
+        table = graph("Where", own, values, table)
+    return table
 
 
 def _float32(graph: Graph, team: FittedTeam, table: str) -> str:

@@ -104,10 +104,6 @@ class BoostedMember:
         self.recoding = state["recoding"]
         self.booster_ = lightgbm.Booster(model_str=state["model"])
 
-    def as_read(self, X):
-        """Return encoded rows as the trees read them: maybe with numbers instead of codes."""
-        return X if self.recoding is None else self.recoding(X)
-
     def predict_proba(self, X) -> np.ndarray:
         """Return the probability of each class.
 
@@ -120,11 +116,9 @@ class BoostedMember:
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
+        table = _known_table(X) if self.recoding is None else self.recoding(X)
         raw = self.booster_.predict(
-            _known_table(self.as_read(X)),
-            num_iteration=self.n_rounds_,
-            raw_score=True,
-            num_threads=1,
+            table, num_iteration=self.n_rounds_, raw_score=True, num_threads=1
         )
         if self.n_classes > 2:
             return softmax(raw, axis=1)
