@@ -35,7 +35,7 @@ $(VENV)/.torch: | $(BIN)/python
 test-rl: $(VENV)/.torch $(STAMP)-test-rl  ## the tests that need PyTorch or Stable-Baselines3
 	$(BIN)/python -m pytest tests/rl bench/tests/deep
 
-test-tools: $(STAMP)-test-tools  ## a fit in other people's tools: shap
+test-tools: $(STAMP)-test-tools  ## a fit in other people's tools: shap, MLflow, onnxruntime
 	$(BIN)/python -m pytest tests/tools
 
 test-dask: $(STAMP)-test-dask  ## fits on a real cluster of processes, with lost workers and drivers

@@ -13,8 +13,8 @@ same shape. The baselines are also compared with imbalanced-ensemble, which cann
 beside a current scikit-learn: with --python in the interpreter that has it, otherwise by seconds
 that were measured elsewhere. Tables are those of METASAMPLER_DATA_HOME, or made up where it has
 none; "wide" has 300,000 rows of 500 columns, takes minutes and 5 GB, and runs only if it is asked
-for; so do "threads" and "walls" (all 46 tables), whose clock counts only on a machine with nothing
-else to do.
+for; so do "many-classes", which takes minutes, and "threads" and "walls" (all 46 tables), whose
+clock counts only on a machine with nothing else to do.
 """
 
 import argparse
@@ -47,6 +47,7 @@ from metasampler._running import side_by_side
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
 from metasampler.ensemble._sources import TableSource
+from metasampler.explain import explain_rows
 from metasampler.growth import Growth, _adapters, _loop
 from metasampler.growth._lightgbm_adapter import LightGBMAdapter
 from metasampler_bench import ensemble as bench
@@ -680,6 +681,44 @@ def small(repeats):
         report(name, times, "one thread of BLAS", {"as it is": 1.2})
 
 
+def long_tail(n_classes, n_rows):
+    """Return made-up rows of many classes: the k-th largest has a k-th of the largest's rows."""
+    rng = np.random.default_rng(0)
+    shares = 1 / np.arange(1, n_classes + 1)
+    more = rng.choice(n_classes, n_rows - 2 * n_classes, p=shares / shares.sum())
+    y = np.concatenate([np.arange(n_classes), np.arange(n_classes), more])
+    return rng.normal(0, 2, (n_classes, 10))[y] + rng.normal(size=(n_rows, 10)), y
+
+
+def many_classes(repeats):
+    """Compare the default with LightGBM of balanced classes, from three to hundreds of classes."""
+    from lightgbm import LGBMClassifier
+
+    ratios = []
+    for n_classes, n_rows in ((3, 150), (10, 10_000), (50, 10_000), (300, 2_400), (1000, 30_000)):
+        X, y = long_tail(n_classes, n_rows)
+        usual = LGBMClassifier(class_weight="balanced", n_jobs=1, verbosity=-1)
+        fits = {
+            "LightGBM, balanced": lambda usual=usual, X=X, y=y: usual.fit(X, y),
+            "MESA, default": lambda X=X, y=y: MesaClassifier(random_state=0).fit(X, y),
+        }
+        times = measure(fits, repeats if n_classes < 300 else 1, warm_up=n_classes < 300)
+        title = f"fit of {n_rows:,} rows of {n_classes:,} classes"
+        report(title, times, "LightGBM, balanced", {"MESA, default": 6})
+        ratios.append(times["MESA, default"][0] / times["LightGBM, balanced"][0])
+    console.print(
+        f"Geometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.2f} (goal <= 3)"
+    )
+    console.print(f"Most memory of this process: {peak_memory():,.0f} MB")
+
+
+def peak_memory():
+    """Return the most memory that this process has had, in MB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def fits_with_threads(X, y, numbers):
     """Return fits of LightGBM and of the default, by title, for several numbers of threads."""
     from lightgbm import LGBMClassifier
@@ -817,6 +856,26 @@ def serving(repeats):
         console.print(table)
 
 
+def reasons(repeats):
+    """Compare reasons of 10,000 rows of 30 columns, and of a single row, with predict_proba."""
+    X, y = make_classification(
+        20_000, 30, n_informative=12, weights=[0.95], flip_y=0.02, random_state=0
+    )
+    for name, model in (
+        ("default", MesaClassifier(random_state=0)),
+        ("fast", MesaClassifier(recipe="fast", random_state=0)),
+    ):
+        model.fit(X[:10_000], y[:10_000])
+        for rows in (X[10_000:], X[10_000:10_001]):
+            functions = {
+                "predict_proba": partial(model.predict_proba, rows),
+                "explain_rows": partial(explain_rows, model, rows),
+            }
+            times = measure(functions, repeats)
+            goals = {"explain_rows": 20} if len(rows) > 1 else {}
+            report(f"Reasons, {name}, rows: {len(rows):,}", times, "predict_proba", goals)
+
+
 def wide(repeats):
     """Compare on a wide and long table: 300,000 rows of 480 numbers and 20 categories."""
     from lightgbm import LGBMClassifier
@@ -836,16 +895,18 @@ PARTS = {
     "import": imports,
     "tables": tables,
     "small": small,
+    "many-classes": many_classes,
     "threads": threads,
     "walls": walls,
     "foreign": foreign,
     "serving": serving,
+    "reasons": reasons,
     "wide": wide,
 }
 
 
 #: What runs only if it is asked for.
-ASKED_FOR = ("threads", "walls", "wide")
+ASKED_FOR = ("many-classes", "threads", "walls", "wide")
 
 
 def main():

@@ -21,47 +21,6 @@ from pathlib import Path
 
 from sklearn.datasets import make_classification
 
-#: Packages that the issue which asked for at most 11,000 lines did not know of.
-LATER = (
-    "distributed",  # fits on a Dask cluster
-    "persistence",  # models on disk, read without running anything
-    "report",  # one HTML file on a fitted classifier
-)
-
-#: Single modules of the same kind, each wholly of a later capability. A module that the first
-#: layout had is not among them, however much of it came later: `_teams` and `_form` are examples.
-LATER_MODULES = {
-    ".": (
-        "_pipelines",  # reports and pictures of pipelines and searches
-    ),
-    "cli": (
-        # `metasampler fit`, `predict` and `report`, with files larger than memory
-        *("_console", "_file_options", "_fit", "_fitting", "_lightgbm", "_parts_input"),
-        *("_predict", "_ranks", "_report", "_score_writer", "_scoring", "_threshold_option"),
-    ),
-    "datasets": (
-        "_claims",  # the bundled claims, a messy table to begin with
-        "_files",  # tables in files, part by part
-    ),
-    "ensemble": (
-        *("_boosters", "teams"),  # boosters in meta-training, and parts of teams for studies
-        "_repr",  # a fit in a notebook
-    ),
-    "growth": (
-        "_boosters",  # members of LightGBM
-        "_lightgbm_frames",  # LightGBM's members on frames
-        # rows in files and on clusters
-        *("_fingerprint", "_journal", "_looked", "_merging", "_parted", "_pieces", "_places"),
-        *("_sources", "_stacked"),
-    ),
-    "plotting": ("_policy",),  # what a policy does over all states
-    "policy": ("_kinds",),  # samplers know the kind of members they were trained with
-    "tables": (
-        # columns of any kind
-        *("_cleaner", "_columns", "_dates", "_encoder", "_numbers", "_sense"),
-    ),
-}
-
 
 def walk(fit, root: Path) -> list[tuple[Path, str]]:
     """Return the functions below `root` that `fit` enters, in the order of their first call."""
@@ -108,24 +67,19 @@ def code_lines(source: str) -> int:
 
 
 def print_lines(root: Path) -> None:
-    """Print the lines of Python below a folder, by package, and which of them are code."""
-    counts: dict[tuple[bool, str], list[int]] = {}
+    """Print the lines of Python below a folder, by package, and how many of them are code."""
+    counts: dict[str, list[int]] = {}
     for path in sorted(root.rglob("*.py")):
         package, *below = path.relative_to(root).parts
-        package = package if below else "."
-        later = package in LATER or path.stem in LATER_MODULES.get(package, ())
         source = path.read_text()
-        total = counts.setdefault((later, package), [0, 0])
-        total[0] += len(source.splitlines())
-        total[1] += code_lines(source)
-    print("| package | lines | code |")
-    print("|---|---|---|")
-    for is_later, title in ((False, "the layout of the house"), (True, "added since")):
-        chosen = {name: count for (later, name), count in counts.items() if later == is_later}
-        for name, (lines, code) in chosen.items():
-            print(f"| {name} | {lines:,} | {code:,} |")
-        lines, code = (sum(column) for column in zip(*chosen.values(), strict=True))
-        print(f"| **{title}** | **{lines:,}** | **{code:,}** |")
+        total = counts.setdefault(package if below else ".", [0, 0, 0])
+        for position, n in enumerate((1, len(source.splitlines()), code_lines(source))):
+            total[position] += n
+    print("| package | files | lines | code |")
+    print("|---|---|---|---|")
+    counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    for name, (files, lines, code) in counts.items():
+        print(f"| {name} | {files} | {lines:,} | {code:,} |")
 
 
 def _walks():

@@ -145,3 +145,12 @@ def test_what_is_written_by_hand_stays(tmp_path):
     for _ in range(2):
         write_page(page, "# Two\n")
         assert page.read_text() == f"# Two\n\n{BY_HAND}\nmine\n"
+
+
+def test_the_way_through_a_fit_names_files_that_are_there():
+    page = (DOCS / "design.md").read_text()
+    rows = re.findall(r"^\| `([a-z]+/_\w+\.py)` \| .*? \| (?:\d+ of )?(\d+) \|$", page, re.M)
+    assert len(rows) > 10
+    for file, lines in rows:
+        real = len((ROOT / "src" / "metasampler" / file).read_text().splitlines())
+        assert abs(int(lines) - real) <= 0.3 * real, f"{file} has {real} lines"

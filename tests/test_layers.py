@@ -28,10 +28,11 @@ ALLOWED = {
     # A path is the one way up: it names rows outside of memory.
     "ensemble": ({"drift", "policy", "growth", "tables"}, {"meta", "large"}),
     "large": ({"growth", "tables"}, set()),
+    "export": ({"ensemble", "growth", "tables"}, set()),
     "explain": ({"ensemble", "growth", "tables"}, set()),
     "distributed": ({"ensemble", "large"}, set()),
     "persistence": ({"drift", "ensemble", "growth", "meta", "policy", "tables"}, set()),
-    "report": ({"drift", "ensemble", "plotting", "tables"}, set()),
+    "report": ({"drift", "ensemble", "explain", "plotting", "tables"}, set()),
 }
 
 

@@ -52,7 +52,9 @@ def fit_member(X, codes, train, members, mu, *, seed=0, sigma=0.2, weights=None,
                 total = sum(member.predict_proba(X[rows])[:, k] for member in members)
                 errors = (len(members) - total) / len(members)
                 own = own - gaussian_log_weights(errors, mu, sigma)
-            rows = rows[draw_rows(own, sizes[smallest])]
+            # The geometric mean of both sizes, if there are more than two classes.
+            size = np.sqrt(sizes[smallest] * sizes[k]) if len(sizes) > 2 else sizes[smallest]
+            rows = rows[draw_rows(own, round(size))]
         subset.append(rows)
     subset = np.sort(np.concatenate(subset))
     member = clone(kinds[number % len(kinds)])

@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
-from metasampler.ensemble._many_classes import class_factors, many_class_trees
+from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.ensemble._many_classes import (
+    MANY_CLASS_RECIPES,
+    class_factors,
+    many_class_trees,
+)
+from metasampler.growth._draw import sample_sizes
 from metasampler.persistence import load_model, save_model
 
 
@@ -150,12 +157,37 @@ def test_validation_rows_of_the_user():
         mesa().fit(X, y, X_val=X_val[y_val != "a"], y_val=y_val[y_val != "a"])
 
 
-def test_a_sampler_of_the_users_own_draws_balanced_rows():
-    X, y = long_tail(sizes=(300, 120, 50, 20, 8))
-    clf = mesa(n_estimators=9, meta_sampler=0.6).fit(X, y)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mesa(n_estimators=9, meta_sampler=0.6),
+        lambda: MesaClassifier(DecisionTreeClassifier(), 5, meta_sampler=0.6, refit=False),
+    ],
+    ids=["a sampler", "an estimator"],
+)
+def test_samples_that_are_drawn_grow_with_the_root_of_their_class(make):
+    X, y = long_tail(sizes=(1000, 360, 90, 40, 10))
+    clf = make().fit(X, y)
     assert_array_equal(clf.actions_, np.full(4, 0.6))
-    sizes = [len(rows) for rows in clf.estimators_samples_[3:]]
-    assert max(sizes) <= 5 * 8
+    for rows in clf.estimators_samples_[-5:]:
+        counts = np.unique(y[rows], return_counts=True)[1]
+        sizes = np.sort(counts)
+        # A fifth is held out, of the smallest class too.
+        assert sizes[0] == 8
+        assert_allclose(sizes / sizes[0], np.sqrt([1, 4, 9, 36, 100]), atol=0.2)
+    # As published they draw down to the smallest class.
+    published = UnderBaggingClassifier(n_estimators=2).fit(X, y)
+    assert len(published.estimators_samples_[0]) == 5 * 10
+
+
+def test_sizes_of_samples():
+    counts = np.array([900, 400, 100, 9])
+    assert sample_sizes(counts, 3, 1.0, None, 0.5).tolist() == [90, 60, 30, 9]
+    assert sample_sizes(counts, 3, 2.0, None, 0.5).tolist() == [180, 120, 60, 9]
+    assert sample_sizes(counts, 3, 20.0, 500, 0.5).tolist() == [500, 400, 100, 9]
+    assert sample_sizes(counts, 3, 1.0, None, 0.0).tolist() == [9, 9, 9, 9]
+    assert sample_sizes(counts, 3, np.inf, None, 0.5).tolist() == [900, 400, 100, 9]
+    assert sample_sizes(np.array([5, 0]), 1, 1.0, None, 0.5).tolist() == [2, 0]
 
 
 def test_all_classes_with_one_row():
@@ -189,3 +221,62 @@ def test_leaves_are_larger_where_trees_would_take_too_much_memory():
     )
     assert small == 1
     assert large > 10
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+def test_few_rows_of_every_class_are_enough(n_rows):
+    X, y = long_tail(sizes=(n_rows,) * 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for clf in (mesa(), MesaClassifier(DecisionTreeClassifier(), 5, random_state=0)):
+            assert_allclose(clf.fit(X, y).predict_proba(X).sum(axis=1), 1)
+            assert np.mean(clf.predict(X) == y) > 0.5
+
+
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier()])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y": None}, "Input y contains NaN: 20 of 502 labels are missing"),
+        ({"y": np.nan}, "Input y contains NaN: 20 of 502 labels are missing"),
+        ({"X_val": "a"}, r"y_val has no row of class \['a'\]"),
+        ({"y_val": "zebra"}, r"y_val has classes that y does not have: \['zebra'\]"),
+        ({"groups": True}, "All rows of class 'e' are in one group"),
+        ({"time": True}, "must each hold at least 5 rows of every class"),
+        ({"threshold": ("recall", {"zebra": 0.5})}, "'zebra' is not one of"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_before_any_work(monkeypatch, estimator, options, message):
+    def never(*arguments, **options):
+        raise AssertionError("work was started")
+
+    monkeypatch.setattr("metasampler.growth._loop.Growth.run", never)
+    X, y = long_tail()
+    given = {}
+    if "y" in options:
+        y = np.where(y == "a", options["y"], y.astype(object))
+    if "X_val" in options:
+        given = {"X_val": X[y != "a"], "y_val": y[y != "a"]}
+    if "y_val" in options:
+        given = {"X_val": X, "y_val": np.where(y == "a", "zebra", y)}
+    for name in ("groups", "time"):
+        if name in options:
+            given[name] = np.arange(len(y)) // 4
+    clf = MesaClassifier(estimator, threshold=options.get("threshold", "balanced"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match=message):
+            clf.fit(X, y, **given)
+
+
+def test_hundreds_of_classes_have_short_scouts():
+    n_rounds = [
+        MANY_CLASS_RECIPES["default"].sized_for(np.full(k, 20)).max_scout_rounds
+        for k in (10, 300, 600, 5000)
+    ]
+    assert n_rounds == [80, 80, 40, 20]
+
+
+def test_small_tables_have_half_of_the_trees():
+    X, y = long_tail(sizes=(200, 100, 50))
+    assert len(MesaClassifier(random_state=0).fit(X, y).estimators_) == 5 + 50

@@ -88,12 +88,16 @@ def test_pandas_labels(imbalanced):
     assert list(clf.classes_) == ["often", "rare"]
 
 
-def test_many_classes_are_drawn_down_to_the_smallest(three_classes):
+def test_samples_of_many_classes_grow_with_the_root_of_the_class(three_classes):
     X, y = three_classes
     clf = tree_mesa(n_estimators=10, refit=False, random_state=0).fit(X, y)
     assert clf.minority_class_ == "one"
+    # Four fifths of each class may be drawn from.
+    n_seen = {label: 0.8 * np.sum(y == label) for label in ("zero", "one", "two")}
     for rows in clf.estimators_samples_:
-        assert {np.sum(y[rows] == label) for label in ("zero", "one", "two")} == {16}
+        for label, n_label in n_seen.items():
+            n_drawn = round(np.sqrt(n_seen["one"] * n_label))
+            assert np.sum(y[rows] == label) == n_drawn
     assert np.mean(clf.predict(X) == y) > 0.9
 
 
@@ -255,7 +259,8 @@ def test_a_class_of_one_row(imbalanced):
             tree_mesa(meta_sampler=given).fit(X, y)
     # With validation rows of their own there is nothing to hold out.
     clf = tree_mesa(n_estimators=2, random_state=0).fit(X, y, X_val=X.copy(), y_val=y)
-    assert len(clf.estimators_samples_[0]) == 3
+    counts = np.unique(y[clf.estimators_samples_[0]], return_counts=True)[1]
+    assert counts.tolist() == np.rint(np.sqrt(np.bincount(y))).tolist()
 
 
 def test_labels_that_do_not_compare(imbalanced):

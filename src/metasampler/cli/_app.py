@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from metasampler.cli._compare import compare
 from metasampler.cli._drift import drift
+from metasampler.cli._export import export
 from metasampler.cli._fit import fit
 from metasampler.cli._predict import predict
 from metasampler.cli._report import report
@@ -62,7 +63,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for _command in (fit, predict, compare, drift, report, samplers):
+for _command in (fit, predict, compare, drift, report, export, samplers):
     app.command()(_command)
 
 
@@ -94,7 +95,22 @@ def main() -> None:
     app(prog_name="metasampler")
 
 
+class _Ended(SystemExit):
+    """The program is asked to end."""
+
+
 def _end(number: int, frame: Any) -> NoReturn:
     # Other signals must not meet what is being removed.
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.unraisablehook = _end_soon
+    raise _Ended(128 + signal.SIGTERM)
+
+
+def _end_soon(dropped: Any) -> None:
+    """Raise the exit again if it met a finalizer or a callback of C code: these drop exceptions."""
+    if not isinstance(dropped.exc_value, _Ended):
+        sys.__unraisablehook__(dropped)
+    elif hasattr(signal, "setitimer"):
+        # When this code, too, is done.
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)

@@ -133,14 +133,16 @@ class Baseline:
     def of(cls, sample: Any, form: TableForm, names, importances, score) -> "Baseline | None":
         """Describe a sample of rows in the form that members take.
 
-        ``score`` returns the probability of the class to find; ``importances`` may be None. Tables
-        whose values are neither numbers nor columns of a frame cannot be described.
+        ``score`` returns the probability of the class to find, given rows. ``importances`` returns
+        those of the columns or None, and is called only if there are too many columns. Tables whose
+        values are neither numbers nor columns of a frame cannot be described.
         """
         encoder = TableEncoder(min_count=1).fit(sample) if is_frame(sample) else None
         n_columns = sample.shape[1]
         positions = np.arange(n_columns)
         if n_columns > _MOST_COLUMNS:
-            order = positions if importances is None else np.argsort(-importances, kind="stable")
+            known = importances()
+            order = positions if known is None else np.argsort(-known, kind="stable")
             positions = np.sort(order[:_MOST_COLUMNS])
         used: Any = encoder or form.encoder
         codes = set(used.categorical_features_) if used is not None else set()

@@ -21,6 +21,10 @@ from metasampler.growth import Growth, GrowthData, Policy, Stream
 # The weight of a class in a member is that of its rows to the power of 1 - this.
 _BALANCE = 0.5
 
+#: In samples that are drawn, a class that is n times as large as the smallest gives n to this power
+#: as many rows: so it counts as it does in the members above.
+SAMPLE_GROWTH = 0.5
+
 #: Each member leaves out a fifth of the rows: a held-out row is judged by a fifth of all trees.
 HELD_OUT = 0.2
 
@@ -30,6 +34,13 @@ _MOST_ROWS_OF_A_TREE = 50_000
 # With more rows than this, a few scouts leave out enough of them. With more classes than this they
 # take most of the time.
 _MANY_ROWS, _MANY_CLASSES, _FEW_SCOUTS = 30_000, 100, 3
+
+# LightGBM grows a tree per class in each round, and asks each of them for every row: with hundreds
+# of classes there are fewer rounds.
+_MOST_TREES_OF_A_SCOUT, _LEAST_ROUNDS = 24_000, 20
+
+# With fewer rows than this a tree takes more time than its rows are worth; half of the trees do.
+_FEW_ROWS = 500
 
 # The most bytes of what trees say in their leaves, which have a number for each class.
 _MOST_BYTES = 1 << 30
@@ -50,10 +61,15 @@ class ManyClassRecipe(Recipe):
         """Return the recipe for classes of these sizes, with ``n_estimators`` members in all."""
         few = counts.sum() > _MANY_ROWS or len(counts) > _MANY_CLASSES
         n_scouts = min(self.n_scouts, _FEW_SCOUTS) if few else self.n_scouts
+        n_rounds = max(_LEAST_ROUNDS, _MOST_TREES_OF_A_SCOUT // len(counts))
+        sized = replace(
+            self, n_scouts=n_scouts, max_scout_rounds=min(self.max_scout_rounds, n_rounds)
+        )
         if n_estimators is None:
-            return replace(self, n_scouts=n_scouts)
+            n_trees = self.n_trees // 2 if counts.sum() < _FEW_ROWS else self.n_trees
+            return replace(sized, n_trees=n_trees)
         n_scouts = scouts_among(n_estimators, n_scouts)
-        return replace(self, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
+        return replace(sized, n_scouts=n_scouts, n_trees=n_estimators - n_scouts)
 
     def smoothing(self, leaf_smoothing, plan: Plan, n_classes: int) -> float:
         """Return by how much leaves of trees are smoothed."""

@@ -14,7 +14,12 @@ from sklearn.tree import DecisionTreeClassifier
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
 from metasampler.ensemble._checks import needs_held_out_rows
-from metasampler.ensemble._many_classes import HELD_OUT, MANY_CLASS_RECIPES, many_class_trees
+from metasampler.ensemble._many_classes import (
+    HELD_OUT,
+    MANY_CLASS_RECIPES,
+    SAMPLE_GROWTH,
+    many_class_trees,
+)
 from metasampler.ensemble._other_names import explain_other_names
 from metasampler.ensemble._recipes import ENOUGH_ROWS, RECIPES
 from metasampler.ensemble._teams import Plan
@@ -61,9 +66,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     n_estimators : int, default=None
         Number of members: the length of `estimators_`. None means the number of the recipe (30 by
         default, 78 with few rows, 105 with many classes, see Notes), and 50 for members of your
-        own. The teams of a
-        recipe are scaled to another number. Scouts stay as many as they are, unless that leaves no
-        room for another member.
+        own. The teams of a recipe are scaled to another number. Scouts stay as many as they are,
+        unless that leaves no room for another member.
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
@@ -95,7 +99,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     sampling_ratio : float, default=1.0
         How many rows of each larger class are drawn for each row of the smallest class. Boosters of
-        a recipe get three times as many.
+        a recipe get three times as many. With more than two classes, a class that is n times as
+        large as the smallest gives the square root of n times as many rows.
 
     validation_fraction : float or "auto", default="auto"
         Part of each class that is held out if `fit` gets no validation rows. Held-out rows serve
@@ -258,14 +263,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     chooses their rows. Some rows are held out, and a `refit` uses them at the end.
     ``"fast"`` has 12 trees. It holds out rows only if a setting needs them; otherwise mu is 0.9.
 
-    **Many classes.** With more than two classes no sample is drawn down to the smallest class. All
-    members learn from all rows but a fifth (trees from 50,000 at most), and a class counts by the
-    square root of its frequency. There are five scouts (``"fast"``: three, ``"best"``: ten; at most
-    three with more than 30,000 rows or 100 classes) and 100 trees (``"fast"``: 40, ``"best"``:
-    300), half of them extra trees. The logarithms of the teams' probabilities are added up. Their
-    weights lie half-way between equal ones and those that are best on the held-out rows. If you set
-    `meta_sampler`, trees learn from balanced samples that it draws. A class with a single row stays
-    with all members.
+    **Many classes.** With more than two classes no sample is drawn down to the smallest class.
+    All members learn from all rows but a fifth (trees from 50,000 at most), and a class counts
+    by the square root of its frequency. There are five scouts (``"fast"``: three, ``"best"``:
+    ten; at most three with more than 30,000 rows or 100 classes) and 100 trees (``"fast"``: 40,
+    ``"best"``: 300; half as many with fewer than 500 rows), half of them extra trees. The
+    logarithms of the teams' probabilities are added up. Their weights lie half-way between
+    equal ones and those that are best on the held-out rows. If you set `meta_sampler`, trees
+    learn from balanced samples that it draws. A class with a single row stays with all members.
 
     **What members of your own cost.** Ten members take 38 fits: 18 for two rivals, and 10 for the
     `refit`. With few positives they take 60: there are no rivals, but the calibration takes four
@@ -404,6 +409,9 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         # Read before the work: a sampler that is not there is found now.
         policies = {"boosters": load_policy("boosters")} if universal else {}
         return Plan(estimators, recipe.n_members, fraction, recipe, universal, policies)
+
+    def _settings_of_rows(self, plan, resumes):
+        return super()._settings_of_rows(plan, resumes) | {"sample_growth": SAMPLE_GROWTH}
 
     def _check_no_recipe(self) -> None:
         """Refuse an estimator beside a recipe, or a recipe in its place."""

@@ -55,6 +55,9 @@ class Pool:
         The classes and weights of these rows.
     """
 
+    #: The share of each answer that is replaced by the class frequencies.
+    floor = _FLOOR
+
     def __init__(self, prior, shares, answers=(), codes=None, row_weights=None):
         self.prior = prior
         self.shares = shares
@@ -109,7 +112,7 @@ class Pool:
         total = np.log(self.prior)
         for weight, share, answer in zip(self.weights, self.shares, answers, strict=True):
             if answer is not None:
-                odds = smoothed_logs(answer, share) - np.log(share)
+                odds = smoothed_logs(answer, share, self.floor) - np.log(share)
                 total = total + weight * scale * odds
         return total
 

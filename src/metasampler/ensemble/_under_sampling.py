@@ -412,14 +412,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _describe(self, data: GrowthData) -> None:
         """Keep what new rows are compared with."""
-        importances = None
-        if all(hasattr(member, "feature_importances_") for member in self.estimators_):
-            importances = self.feature_importances_
         self._baseline = Baseline.of(
             data.sample(MOST_ROWS),
             data.form,
             self._names(data),
-            importances,
+            self._known_importances,
             self._score_of_table,
         )
 
@@ -429,6 +426,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             return data.form.encoder.get_feature_names_out().tolist()
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(names)
+
+    def _known_importances(self) -> np.ndarray | None:
+        """Return the importances of the columns; None if some member has none."""
+        if all(hasattr(member, "feature_importances_") for member in self.estimators_):
+            return self.feature_importances_
+        return None
 
     def _score_of_table(self, table) -> np.ndarray:
         """Return the probability of the smallest class, given rows in the form members take."""

@@ -65,6 +65,7 @@ from metasampler.growth._hold_out import (
     folds_by_rank,
     hold_out_size,
     is_alone,
+    n_filled_folds,
 )
 from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._lightgbm_adapter import BoostedMember
@@ -160,6 +161,7 @@ __all__ = [
     "make_draw",
     "make_growth_data",
     "member_weights",
+    "n_filled_folds",
     "race_keys",
     "race_keys_of",
     "ratios_to",

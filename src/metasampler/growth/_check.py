@@ -67,7 +67,7 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
     y = column_or_1d(_as_numpy(y), warn=True)
     # Others stumble over None and NA.
     objects = y if y.dtype.kind == "O" else ()
-    n_missing = sum(x is None or type(x).__name__ in ("NAType", "NaTType") for x in objects)
+    n_missing = sum(map(_is_missing, objects))
     if n_missing:
         raise ValueError(
             f"Input {name} contains NaN: {n_missing} of {len(y)} labels are missing. Fill them, or "
@@ -86,6 +86,11 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
     check_consistent_length(X, y)
     return y
+
+
+def _is_missing(label) -> bool:
+    is_nan = isinstance(label, float) and label != label
+    return is_nan or label is None or type(label).__name__ in ("NAType", "NaTType")
 
 
 def _as_numpy(y):

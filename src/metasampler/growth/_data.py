@@ -82,6 +82,8 @@ class GrowthData(ABC):
     max_rows: int | None = None
     #: What the weights of the rows of each class are multiplied by in a member.
     class_factors: Any = None
+    #: With more than two classes, how fast samples grow with their class, see `sample_sizes`.
+    sample_growth: float = 0.0
 
     # ------------------------------------------------------------------ facts, set by subclasses
 
@@ -138,7 +140,8 @@ class GrowthData(ABC):
             self.max_rows = max_rows if self.max_rows is None else min(max_rows, self.max_rows)
 
     def _sample_sizes(self, counts: np.ndarray) -> np.ndarray:
-        return sample_sizes(counts, self.minority, self.sampling_ratio, self.max_rows)
+        growth = self.sample_growth if self.n_classes > 2 else 0.0
+        return sample_sizes(counts, self.minority, self.sampling_ratio, self.max_rows, growth)
 
     def _left_out(self, number: int) -> int | None:
         """Return the fold that the member with this number leaves out."""

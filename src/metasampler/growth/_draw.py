@@ -101,10 +101,22 @@ def apply_rule(rule: Rule, candidates: Candidates, size: int) -> np.ndarray:
 
 
 def sample_sizes(
-    counts: np.ndarray, minority: int, sampling_ratio: float, max_rows: int | None = None
+    counts: np.ndarray,
+    minority: int,
+    sampling_ratio: float,
+    max_rows: int | None = None,
+    growth: float = 0.0,
 ) -> np.ndarray:
-    """Return how many rows of each class a member gets, given how many it may see."""
-    sizes = np.minimum(counts, size_of_larger(counts, minority, sampling_ratio))
+    """Return how many rows of each class a member gets, given how many it may see.
+
+    A class that is n times as large as the smallest gives ``n**growth`` times as many rows.
+    """
+    most: Any = size_of_larger(counts, minority, sampling_ratio)
+    if growth and np.isfinite(sampling_ratio):
+        least = max(int(counts[minority]), 1)
+        times = sampling_ratio * (np.maximum(counts, least) / least) ** growth
+        most = np.maximum(np.rint(times * least), 1).astype(counts.dtype)
+    sizes = np.minimum(counts, most)
     sizes[minority] = counts[minority]
     return sizes if max_rows is None else np.minimum(sizes, max_rows)
 

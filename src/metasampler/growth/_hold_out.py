@@ -17,6 +17,7 @@ __all__ = [
     "hold_out",
     "hold_out_size",
     "is_alone",
+    "n_filled_folds",
 ]
 
 #: Up to this many rows of a class are assigned to folds by rank, so that folds are equally large.
@@ -89,6 +90,12 @@ def assign_folds(
         by_rank = len(rows) <= MAX_DEALT
         folds[rows] = folds_by_rank(keys, n_folds) if by_rank else fold_by_key(keys, n_folds)
     return folds
+
+
+def n_filled_folds(counts: np.ndarray, n_folds: int) -> int:
+    """Return how many folds have rows, given the rows of each class: the first ones do."""
+    largest = int(counts.max())
+    return 0 if is_alone(largest, len(counts)) else min(n_folds, largest)
 
 
 def is_alone(n_rows: int, n_classes: int) -> bool:

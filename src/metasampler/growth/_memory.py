@@ -19,7 +19,7 @@ from metasampler.growth._data import (
 )
 from metasampler.growth._draw import draw_rows, draw_sample, race_keys, race_keys_of
 from metasampler.growth._groups import assign_folds_by_group
-from metasampler.growth._hold_out import assign_folds
+from metasampler.growth._hold_out import assign_folds, n_filled_folds
 from metasampler.growth._join import join_tables
 from metasampler.growth._streams import Stream
 from metasampler.growth._weights import member_weights, total_of, weigh_classes
@@ -267,8 +267,7 @@ class MemoryRows(GrowthData):
         # Number 0 was the split into training and validation rows.
         if self.groups is None:
             folds = assign_folds(self.class_rows, together.n_first, n_turns, key, number=1)
-            # With fewer rows the last folds have none.
-            n_turns = min(n_turns, int(self.counts.max()))
+            n_turns = n_filled_folds(self.counts, n_turns)
         else:
             codes, n_classes = self.codes[: self.n_first], self.n_classes
             folds = assign_folds_by_group(self.groups, codes, n_classes, n_turns, key, number=1)

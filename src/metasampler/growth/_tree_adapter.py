@@ -8,6 +8,7 @@ ones. It is no part of the paper.
 from functools import cached_property
 
 import numpy as np
+from sklearn import config_context
 
 from metasampler.growth._adapters import Adapter
 
@@ -36,6 +37,8 @@ class TreeAdapter(Adapter):
     fits_in_threads = True
     starts_threads = False
 
+    _is_checked = False
+
     @cached_property
     def _parameters(self) -> dict:
         # Once for all trees: `clone` would ask for them each time.
@@ -53,7 +56,11 @@ class TreeAdapter(Adapter):
             X = X.take(rows, axis=0) if type(X) is np.ndarray else X[rows]
             codes = codes[rows]
         tree = type(self.estimator)(**{**self._parameters, "random_state": seed})
-        return tree.fit(X, codes.astype(np.intp), sample_weight=sample_weight, check_input=False)
+        # All trees have the parameters of the first, where they are checked.
+        with config_context(skip_parameter_validation=self._is_checked):
+            tree.fit(X, codes.astype(np.intp), sample_weight=sample_weight, check_input=False)
+        self._is_checked = True
+        return tree
 
 
 # ---------------------------------------------------------------------- soft leaves

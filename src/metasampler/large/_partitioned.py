@@ -29,6 +29,7 @@ from metasampler.growth import (
     is_alone,
     join_arrays,
     join_tables,
+    n_filled_folds,
 )
 from metasampler.large import _partitions as functions
 from metasampler.large._merging import last_of_smallest
@@ -340,8 +341,7 @@ class PartitionedRows(GrowthData):
             folds = assign_folds_to_partitions(
                 self.backend, partitions, self.counts, n_turns, key, number=1
             )
-            # With fewer rows the last folds have none.
-            n_turns = min(n_turns, int(self.counts.max()))
+            n_turns = n_filled_folds(self.counts, n_turns)
         for number in range(n_turns):
             cells = (partitions, folds)
             held_out = self.backend.make(functions.holding_out_fold, *cells, args=(number,))
