@@ -21,7 +21,7 @@ from metasampler.ensemble._calibration import CALIBRATIONS, Blend
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
-from metasampler.ensemble._forward import fit_forward
+from metasampler.ensemble._forward import fit_forward, goes_by_time
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._look_at_rows import find_in_rows
 from metasampler.ensemble._monotonic import resolve_monotonic
@@ -176,7 +176,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         X, X_val = as_table(X), as_table(X_val, "X_val")
         if y_val is not None and self.positive is not None:
             y_val = against_the_rest(y_val, X_val, self.positive, owner=self, name="y_val")
-        if time is not None:
+        if goes_by_time(X, time):
             if X_val is not None:
                 raise ValueError("time takes validation rows from X: leave time or X_val out.")
             return fit_forward(self, X, y, sample_weight, groups, time)
@@ -220,7 +220,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             world = World(prior, data.minority, data.classes)
             if held_out is not None and not data.validation_is_apart:
                 held_out = held_out._replace(groups=data.groups_of(held_out.rows))
-            decision = decide(world, shares, held_out, self.calibration, self.threshold)
+            by_few = blend is not None and not data.validation_is_apart
+            decision = decide(
+                world, shares, held_out, self.calibration, self.threshold, by_few=by_few
+            )
 
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
@@ -570,6 +573,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 raise ValueError("fitted must have a classifier for every row of X.")
         keys = None if groups is None else check_groups(groups, len(codes))
         held_out = HeldOut(np.arange(len(codes)), proba, codes, weights, keys)
+        if fitted is not None and self._baseline is not None:
+            # Clones score as this ensemble does on average, but not row by row.
+            proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
+        self._decide_again(held_out, proba)
+        return self
+
+    def _decide_again(self, held_out: HeldOut, proba: np.ndarray) -> None:
+        """Calibrate and decide by other rows; ``proba`` is this ensemble's answer for some."""
         decision = decide_again(
             self.calibration_,
             held_out,
@@ -581,12 +592,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)
         if self._baseline is not None:
-            if fitted is not None:
-                # Clones score as this ensemble does on average, but not row by row.
-                proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
             scores = decision.calibration(proba)[:, self._minority]
             self._baseline = self._baseline.with_scores(scores)
-        return self
 
     def _mean_proba(self, X) -> np.ndarray:
         """Return the members' joint answer, before calibration."""
