@@ -47,6 +47,7 @@ from metasampler._running import side_by_side
 from metasampler.ensemble import _under_sampling
 from metasampler.ensemble._calibration import Blend
 from metasampler.ensemble._sources import TableSource
+from metasampler.explain import explain_rows
 from metasampler.growth import Growth, _adapters, _loop
 from metasampler.growth._lightgbm_adapter import LightGBMAdapter
 from metasampler_bench import ensemble as bench
@@ -855,6 +856,26 @@ def serving(repeats):
         console.print(table)
 
 
+def reasons(repeats):
+    """Compare reasons of 10,000 rows of 30 columns, and of a single row, with predict_proba."""
+    X, y = make_classification(
+        20_000, 30, n_informative=12, weights=[0.95], flip_y=0.02, random_state=0
+    )
+    for name, model in (
+        ("default", MesaClassifier(random_state=0)),
+        ("fast", MesaClassifier(recipe="fast", random_state=0)),
+    ):
+        model.fit(X[:10_000], y[:10_000])
+        for rows in (X[10_000:], X[10_000:10_001]):
+            functions = {
+                "predict_proba": partial(model.predict_proba, rows),
+                "explain_rows": partial(explain_rows, model, rows),
+            }
+            times = measure(functions, repeats)
+            goals = {"explain_rows": 20} if len(rows) > 1 else {}
+            report(f"Reasons, {name}, rows: {len(rows):,}", times, "predict_proba", goals)
+
+
 def wide(repeats):
     """Compare on a wide and long table: 300,000 rows of 480 numbers and 20 categories."""
     from lightgbm import LGBMClassifier
@@ -879,6 +900,7 @@ PARTS = {
     "walls": walls,
     "foreign": foreign,
     "serving": serving,
+    "reasons": reasons,
     "wide": wide,
 }
 

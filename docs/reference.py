@@ -10,6 +10,8 @@ TITLES = {
     "metasampler": "metasampler",
     "metasampler.ensemble": "Ensembles",
     "metasampler.tables": "Tables",
+    "metasampler.explain": "Reasons",
+    "metasampler.export": "Other formats",
     "metasampler.drift": "Drift",
     "metasampler.policy": "Policies",
     "metasampler.meta": "Meta-training",

@@ -32,7 +32,7 @@ ALLOWED = {
     "explain": ({"ensemble", "growth", "tables"}, set()),
     "distributed": ({"ensemble", "large"}, set()),
     "persistence": ({"drift", "ensemble", "growth", "meta", "policy", "tables"}, set()),
-    "report": ({"drift", "ensemble", "plotting", "tables"}, set()),
+    "report": ({"drift", "ensemble", "explain", "plotting", "tables"}, set()),
 }
 
 

@@ -303,6 +303,16 @@ def test_a_pipeline_and_a_stored_model_are_explained_too(orders, tmp_path):
     np.testing.assert_array_equal(again.contributions, reasons.contributions)
 
 
+def test_categories_with_many_levels_are_explained(orders):
+    frame, y = orders
+    rng = np.random.default_rng(1)
+    frame = frame[["amount", "country"]].assign(street=rng.integers(0, 150, len(y)).astype(str))
+    clf = MesaClassifier(random_state=0).fit(frame, y)
+    assert any(getattr(member, "recoding", None) for member in clf.estimators_)
+    check_sums(clf, frame)
+    check_sums(clf, frame.iloc[:9])
+
+
 def test_amounts_in_currencies_count_for_their_column():
     rng = np.random.default_rng(0)
     amounts = rng.gamma(2, 500, 600).round(2)

@@ -107,6 +107,18 @@ def test_numbers_and_categories_with_missing_values(frame, model):
     check(model, strange(X, -1e30 if "Forest" in repr(model) else -1e300))
 
 
+def test_categories_with_many_levels(frame):
+    X, y = frame
+    rng = np.random.default_rng(1)
+    X = X[["amount", "count"]].assign(street=rng.choice([f"street {k}" for k in range(150)], 1500))
+    X.loc[::13, "street"] = None
+    clf = MesaClassifier(random_state=0).fit(X, y)
+    assert any(getattr(member, "recoding", None) for member in clf.estimators_)
+    check(clf, X)
+    X["street"] = X["street"].replace("street 3", "no such street")
+    check(clf, X)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["boosters", "trees", "both"])
 def test_numbers_on_the_borders_of_splits_go_the_same_way(seed, kind):

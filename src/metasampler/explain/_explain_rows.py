@@ -288,6 +288,8 @@ def _answers(classifier, teams, rows, numbers_of) -> Iterator[Attribution]:
 
 def _boosted(member, trees, X, n_values: int, numbers_of, n_columns: int) -> Attribution:
     """Return the probabilities of a booster."""
+    if member.recoding is not None:
+        X = np.ascontiguousarray(member.recoding(X.T).T)
     n_rows = X.shape[1]
     base, parts = np.zeros((n_values, 1)), np.zeros((n_values, len(numbers_of), n_rows))
     if n_rows <= _FEW_ROWS:

@@ -19,7 +19,7 @@ from metasampler.ensemble.fitted_ensembles import (
     SoftmaxCalibration,
 )
 from metasampler.export._graph import DOMAIN, Graph
-from metasampler.growth import BoostedMember, has_trees, trees_of
+from metasampler.growth import BoostedMember, Recoding, has_trees, trees_of
 from metasampler.tables import TableCleaner
 
 __all__ = ["export_onnx", "to_onnx"]
@@ -258,13 +258,29 @@ def _answer(graph: Graph, classifier, team: FittedTeam, members: list, table: st
         if not isinstance(member, BoostedMember):
             trees += its
             continue
-        raw = graph.trees(table, its, [(of.value, of.output or 0) for of in its], n_values)
+        read = table
+        if member.recoding is not None:
+            read = _recoded(graph, member.recoding, table, member.booster_.num_feature())
+        raw = graph.trees(read, its, [(of.value, of.output or 0) for of in its], n_values)
         parts.append(graph("Sigmoid", raw) if n_values == 1 else graph("Softmax", raw, axis=1))
     if trees:
         values = [(tree.value[:, -n_values:], 0) for tree in trees]
         parts.append(graph.trees(_float32(graph, team, table), trees, values, n_values))
     total = graph("Sum", *parts)
     return graph("Div", total, graph.constant(float(len(members))))
+
+
+def _recoded(graph: Graph, recoding: Recoding, table: str, n_columns: int) -> str:
+    """Return a table with numbers in the place of some codes."""
+    for column, shares in recoding.shares.items():
+        codes = graph("Gather", table, graph.constant([column], np.int64), axis=1)
+        last = graph.constant(float(len(shares) - 1))
+        codes = graph("Where", graph("IsNaN", codes), last, codes)
+        codes = graph("Clip", codes, graph.constant(0.0), last)
+        values = graph("Gather", graph.constant(shares), graph.cast(codes, np.int64), axis=0)
+        own = graph.constant(np.arange(n_columns)[np.newaxis] == column, bool)
+        table = graph("Where", own, values, table)
+    return table
 
 
 def _float32(graph: Graph, team: FittedTeam, table: str) -> str:

@@ -50,6 +50,8 @@ class Findings:
         What the first rows hold.
     quality, calibration, importance, classes : Quality, Calibration, dict, dict or None
         How good it is; None without labels.
+    reasons : dict or None
+        Why alarms are raised; None for models that cannot be explained.
     growth : FitSummary or None
         How the ensemble grew.
     drift : DriftReport or None
@@ -91,6 +93,7 @@ class Findings:
     quality: Any = None
     calibration: Any = None
     importance: Any = None
+    reasons: Any = None
     classes: Any = None
     growth: Any = None
     drift: Any = None

@@ -37,6 +37,7 @@ from metasampler.report._model import (
     versions,
 )
 from metasampler.report._page import page
+from metasampler.report._row_reasons import reasons_of_alarms
 from metasampler.report._sections import MOST_COLUMNS
 from metasampler.report._since_fit import drift_of
 
@@ -249,6 +250,7 @@ def make_report(
             by_rule=by_rule,
             growth=_growth(classifier),
             drift=drift_of(classifier, X),
+            reasons=reasons_of_alarms(classifier, X, scores, rule.threshold, label),
             source=dict(source or {}),
             top=_top(scores, codes, labels, int(top_rows), ids),
             id_name="" if ids is None else str(getattr(ids, "name", None) or "Identifier"),

@@ -35,7 +35,8 @@ def page(found: Findings) -> str:
     for make, words in SECTIONS:
         made = make(found)
         if made is not None:
-            sections.append((make.__name__.replace("first_", ""), words, made))
+            key = make.__name__.replace("first_", "").replace("row_", "")
+            sections.append((key, words, made))
     contents = element(
         "nav",
         element(

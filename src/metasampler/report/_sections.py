@@ -20,6 +20,7 @@ from metasampler.report._html_tables import folded, pairs, table
 from metasampler.report._markup import Markup, element, join, name, shorten
 from metasampler.report._measures import Measure
 from metasampler.report._quality import quality
+from metasampler.report._row_reasons import row_reasons
 from metasampler.report._since_fit import since_fit
 
 #: Columns, bars and members that are shown.
@@ -375,6 +376,7 @@ SECTIONS = (
     (since_fit, "Since the fit"),
     (first_rows, "Which rows first"),
     (importance, "What matters"),
+    (row_reasons, "Why alarms"),
     (data, "The data"),
     (growth, "Growth"),
     (comparison, "Comparison"),
