@@ -478,3 +478,45 @@ def test_a_table_that_goes_on_shows_so(browser, judged, tmp_path):
         f"{scrolls}.map(box => getComputedStyle(box).backgroundAttachment)"
     )
     assert set(layers) == {"local, local, scroll, scroll"}
+
+
+@pytest.fixture(scope="session", params=[10, 50])
+def report_on_classes(request):
+    """A report on a model of many classes, and how many there are."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(1500) % request.param
+    labels = np.array([f"a class {k}" for k in range(request.param)])
+    X = rng.normal(0, 2, (request.param, 5))[codes] + rng.normal(size=(1500, 5))
+    clf = LogisticRegression(max_iter=2000).fit(X, labels[codes])
+    return make_report(clf, X, labels[codes], n_repeats=0, n_resamples=20), request.param
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_many_classes_can_be_read(browser, report_on_classes, tmp_path, size):
+    report, n_classes = report_on_classes
+    look_like(browser, size)
+    page = open_page(browser, report.html, tmp_path)
+    assert page.execute_script("return document.documentElement.scrollWidth <= window.innerWidth;")
+    for region in page.find_elements(By.CSS_SELECTOR, ".each-class .scroll"):
+        # What is wider than the window is scrolled by itself; names stay in view.
+        left, width, name = page.execute_script(
+            "const r = arguments[0]; r.scrollLeft = 1e6; const n = r.querySelector('tbody th');"
+            "return [r.getBoundingClientRect().left, r.clientWidth,"
+            " n && n.getBoundingClientRect().left];",
+            region,
+        )
+        assert width <= size[0]
+        assert name is None or name == pytest.approx(left, abs=1)
+    drawn = page.find_elements(By.CSS_SELECTOR, "svg.matrix")
+    assert len(drawn) == (n_classes == 50)
+    for matrix in drawn:
+        sides, heights = page.execute_script(
+            "const all = s => [...arguments[0].querySelectorAll(s)];"
+            "return [all('rect').map(e => e.getBoundingClientRect().width),"
+            " all('text').map(e => e.getBoundingClientRect().height)];",
+            matrix,
+        )
+        assert min(sides) > 10
+        assert min(heights) > 9
+        assert len(heights) == n_classes
+    assert complaints(page) == []
