@@ -146,3 +146,33 @@ def test_a_full_disk_is_said_once(name, made, tmp_path, monkeypatch):
     assert isinstance(result.exception, SystemExit)
     assert result.output.endswith(f"Error: {output} cannot be written: File too large.\n")
     assert not list(tmp_path.iterdir())
+
+
+ASKED_IN_A_FINALIZER = """
+import os, signal, sys, time
+from metasampler.cli import _app
+
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0)
+
+def work(**options):
+    for _ in range(3):
+        Late()
+    try:
+        time.sleep(30)
+    finally:
+        print("tidied up")
+
+_app.app = work
+_app.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
+def test_a_command_ends_also_if_it_is_asked_in_a_finalizer():
+    # Python drops what is raised there, with a traceback.
+    command = [sys.executable, "-c", ASKED_IN_A_FINALIZER]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "tidied up\n", "")

@@ -95,7 +95,22 @@ def main() -> None:
     app(prog_name="metasampler")
 
 
+class _Ended(SystemExit):
+    """The program is asked to end."""
+
+
 def _end(number: int, frame: Any) -> NoReturn:
     # Other signals must not meet what is being removed.
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.unraisablehook = _end_soon
+    raise _Ended(128 + signal.SIGTERM)
+
+
+def _end_soon(dropped: Any) -> None:
+    """Raise the exit again if it met a finalizer or a callback of C code: these drop exceptions."""
+    if not isinstance(dropped.exc_value, _Ended):
+        sys.__unraisablehook__(dropped)
+    elif hasattr(signal, "setitimer"):
+        # When this code, too, is done.
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)

@@ -256,6 +256,13 @@ def _build_step(state: State) -> GrowthStep:
     )
 
 
+def _is_fact(fact: tuple) -> bool:
+    """Return whether this is a setting of the fit, of any value, and how it is shown."""
+    name, value = fact
+    shown = isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str)
+    return isinstance(name, str) and shown
+
+
 def _are_totals(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iuf"
 
@@ -393,7 +400,9 @@ def _take_growth(ensemble: Any, state: State, n_classes: int) -> None:
     ensemble.leaf_smoothing_ = state.number("leaf_smoothing_", 0, 1e12)
     ensemble.refit_ = state.flag("refit_")
     ensemble._entropy = state.plain("_entropy")
-    ensemble._facts = state.where_true("_facts", lambda of: isinstance(of, dict) and is_plain(of))
+    ensemble._facts = state.where_true(
+        "_facts", lambda of: isinstance(of, dict) and all(map(_is_fact, of.items()))
+    )
     ensemble._n_grown = state.whole("_n_grown", 1, 10**6)
     if "pool_sizes_" in state:
         ensemble.pool_sizes_ = state.array("pool_sizes_", "iu", "*", "c")

@@ -328,7 +328,9 @@ def _deeper(file, rng):
 def _larger(file, rng):
     node, key = _entry(file, rng)
     n = int(rng.choice([1000, 50_000, 400_000]))
-    node[key] = _pick(rng, [[0] * n, [[]] * n, [{}] * n, "x" * n, [{"tuple": []}] * n])
+    # Each its own: what is changed in one place later must not change in all.
+    made = _pick(rng, [lambda: 0, list, dict, lambda: {"tuple": []}, None])
+    node[key] = "x" * n if made is None else [made() for _ in range(n)]
 
 
 CHANGES = [

@@ -1,0 +1,313 @@
+"""Small files that ask for much: what many parts add up to, and what a use would make of them."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from lightgbm import LGBMClassifier
+from model_files import ModelFile
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from metasampler import MesaClassifier, load_facts, load_model, save_model
+
+LARGE = 2**61 - 1
+
+
+@pytest.fixture(scope="session")
+def taken_apart(rows, tmp_path_factory):
+    """Return what fits a member, stores the model and takes its file apart."""
+    X, y = rows
+    X = np.abs(X[:, :4]).round()
+    kept = {}
+
+    def make(member):
+        name = repr(member)
+        if name not in kept:
+            clf = MesaClassifier(member, 1, meta_sampler=0.9, refit=False, random_state=0)
+            kept[name] = tmp_path_factory.mktemp("models") / "model.mesa"
+            save_model(clf.fit(X, y), kept[name])
+        return ModelFile(kept[name])
+
+    return make
+
+
+def _ordinal():
+    return OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+
+
+def fitted(file, kind, entry):
+    """Return the first state of a kind that has an entry, as fitted ones have."""
+    return next(state for state in file.nodes(f"sklearn.{kind}") if entry in state)
+
+
+# ---------------------------------------------------------------------- numbers and settings
+
+
+def test_whole_numbers_that_share_a_place_in_dicts_are_few(changed, refused):
+    # Two hundred thousand of them would take minutes to put into a dict.
+    pairs = [[number * LARGE, 0] for number in range(1, 200_000)]
+    changed.document["state"]["threshold"] = {"dict": pairs}
+    start = time.process_time()
+    assert "too many whole numbers beyond 2**60" in refused(changed)
+    assert time.process_time() - start < 5
+
+
+def test_classes_and_categories_share_no_place_either(taken_apart, refused):
+    file = taken_apart(make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression()))
+    labels = [number * LARGE for number in range(5000)]
+    fitted(file, "preprocessing.OneHotEncoder", "categories_")["categories_"][0] = {
+        "objects": [[len(labels)], labels]
+    }
+    assert "too many whole numbers beyond 2**60" in refused(file)
+
+
+@pytest.mark.parametrize(
+    "value", [[0] * 300_000, {"dict": [[k, 0] for k in range(150_000)]}, [[0] * 999] * 300]
+)
+def test_settings_are_short_enough_to_be_shown(value, changed, refused):
+    changed.document["state"]["scoring"] = value
+    assert "values in settings" in refused(changed)
+
+
+def test_jobs_are_no_more_than_processors(taken_apart, refused, tmp_path, monkeypatch):
+    file = taken_apart(BaggingClassifier(DecisionTreeClassifier(), 2))
+    fitted(file, "ensemble.BaggingClassifier", "classes_")["n_jobs"] = 500
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    model = load_model(file.write(tmp_path / "m.mesa"))
+    # scikit-learn would start a process for each.
+    assert model.estimators_[0].n_jobs == 3
+    for wrong in (10**6, "2", 1.5, True):
+        fitted(file, "ensemble.BaggingClassifier", "classes_")["n_jobs"] = wrong
+        assert "n_jobs" in refused(file)
+
+
+@pytest.mark.parametrize("wrong", ["9**9*n_jobs", "__import__('os')", "1e9*n_jobs"])
+def test_what_joblib_computes_is_of_one_form(wrong, rows, tmp_path, refused):
+    X, y = rows
+    search = GridSearchCV(
+        MesaClassifier(DecisionTreeClassifier(), 1, meta_sampler=0.9), {"n_estimators": [1]}, cv=2
+    )
+    save_model(search.fit(X, y), tmp_path / "search.mesa")
+    file = ModelFile(tmp_path / "search.mesa")
+    assert load_model(tmp_path / "search.mesa").pre_dispatch == "2*n_jobs"
+    file.document["state"]["pre_dispatch"] = wrong
+    assert "pre_dispatch" in refused(file)
+    file.document["state"]["pre_dispatch"] = "2*n_jobs"
+    file.document["state"]["scoring"] = ["accuracy"] * 50_000
+    assert "scoring" in refused(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("num_leaves", 2.5),
+        ("num_threads", 10**9),
+        ("n_jobs", 10**9),
+        ("verbose", "loud"),
+        ("linear_tree", 7),
+        ("max_bin", 2**40),
+        ("reg_alpha", 1e300),
+        ("learning_rate", "0.1\ndevice=gpu"),
+    ],
+)
+def test_settings_of_lightgbm_have_their_type(name, value, changed, refused):
+    changed.nodes("LGBMClassifier")[0][name] = value
+    assert name in refused(changed)
+
+
+def test_settings_that_lightgbm_refuses_are_refused_at_once(rows, tmp_path, refused):
+    model = LGBMClassifier(n_estimators=2, verbose=-1).fit(*rows)
+    save_model(model, tmp_path / "booster.mesa")
+    file = ModelFile(tmp_path / "booster.mesa")
+    file.document["state"]["num_leaves"] = 0
+    assert "num_leaves" in refused(file)
+
+
+# ---------------------------------------------------------------------- steps before a classifier
+
+
+def test_a_polynomial_has_as_many_columns_as_follow_from_its_degree(taken_apart, refused, tmp_path):
+    file = taken_apart(make_pipeline(PolynomialFeatures(2), DecisionTreeClassifier()))
+    model = load_model(file.write(tmp_path / "m.mesa"))
+    assert model.estimators_[0][0].n_output_features_ == 15
+    state = fitted(file, "preprocessing.PolynomialFeatures", "_max_degree")
+    for name in ("_n_out_full", "n_output_features_", "_min_degree"):
+        # What would be reserved for a row of so many columns.
+        state[name] = 10**9
+        assert name in refused(file)
+        del state[name]
+    state["_max_degree"] = 3
+    assert "_max_degree" in refused(file)
+    state["_max_degree"] = state["degree"] = 60
+    assert "_max_degree" in refused(file)
+
+
+def test_categories_of_all_steps_are_counted(taken_apart, refused):
+    steps = [OneHotEncoder(handle_unknown="ignore") for _ in range(4)]
+    union = FeatureUnion([(f"s{number}", step) for number, step in enumerate(steps)])
+    file = taken_apart(make_pipeline(union, LogisticRegression()))
+    for state in file.nodes("sklearn.preprocessing.OneHotEncoder"):
+        if "categories_" in state:
+            state["categories_"][0] = {"array": np.arange(90_000.0)}
+    assert "columns that steps make" in refused(file)
+
+
+def test_steps_beside_each_other_do_not_multiply(taken_apart, refused):
+    # Ten unions after each other, of three parts each: 59,049 times as many columns.
+    union = FeatureUnion([(name, "passthrough") for name in "abc"])
+    honest = taken_apart(make_pipeline(union, LogisticRegression()))
+    (pipeline,) = [
+        state for state in honest.nodes("sklearn.pipeline.Pipeline") if len(state["steps"]) == 2
+    ][-1:]
+    step = pipeline["steps"][0]["tuple"][1]
+    more = [{"tuple": [f"u{number}", step]} for number in range(9)]
+    pipeline["steps"] = [*more, *pipeline["steps"]]
+    assert "steps" in refused(honest)
+
+
+def test_columns_are_not_taken_often(taken_apart, refused):
+    kind = "compose.ColumnTransformer"
+    step = ColumnTransformer([("a", StandardScaler(), [0, 1])], remainder="passthrough")
+    file = taken_apart(make_pipeline(step, LogisticRegression()))
+    state = fitted(file, kind, "transformers_")
+    state["transformers_"] = [
+        {"tuple": [f"t{number}", "passthrough", [0, 1, 2, 3]]} for number in range(1000)
+    ]
+    assert "transformers_" in refused(file)
+
+
+def test_missing_categories_have_places(taken_apart, refused):
+    file = taken_apart(make_pipeline(_ordinal(), DecisionTreeClassifier()))
+    state = fitted(file, "preprocessing.OrdinalEncoder", "_missing_indices")
+    for wrong in ([], {"dict": [["a", 1]]}, {"dict": [[0, -1]]}, {"dict": [[0, {"tuple": []}]]}):
+        state["_missing_indices"] = wrong
+        assert "_missing_indices" in refused(file)
+
+
+def test_names_of_made_columns_are_few(taken_apart, refused):
+    file = taken_apart(make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()))
+    state = fitted(file, "discriminant_analysis.LinearDiscriminantAnalysis", "_n_features_out")
+    state["_n_features_out"] = 10**12
+    assert "_n_features_out" in refused(file)
+
+
+def test_layers_have_neurons(taken_apart, refused):
+    file = taken_apart(MLPClassifier((3, 2), max_iter=2000, tol=0.1))
+    state = fitted(file, "neural_network.MLPClassifier", "coefs_")
+    # Of no numbers in the file, ten thousand for each row.
+    shapes = [(4, 0), (0, 10_000), (10_000, 1)]
+    state["coefs_"] = [{"array": np.ones(shape)} for shape in shapes]
+    state["intercepts_"] = [{"array": np.ones(shape[1])} for shape in shapes]
+    assert "coefs_" in refused(file)
+
+
+def test_components_are_those_of_the_table(taken_apart, refused):
+    file = taken_apart(make_pipeline(PCA(2), LogisticRegression()))
+    state = fitted(file, "decomposition.PCA", "components_")
+    state["components_"] = {"array": np.ones((5, 4))}
+    refused(file)
+
+
+# ---------------------------------------------------------------------- columns and members
+
+
+def declare(file, n_columns):
+    """Let trees, members and the model say that the table has so many columns."""
+    for kind in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
+        for state in file.nodes(f"sklearn.tree.{kind}"):
+            if "n_features_in_" in state:
+                state["n_features_in_"] = n_columns
+    for state in file.nodes("Tree"):
+        state["n_features"] = n_columns
+    for state in file.nodes("sklearn.ensemble.RandomForestClassifier"):
+        if "n_features_in_" in state:
+            state["n_features_in_"] = n_columns
+    file.document["state"]["n_features_in_"] = n_columns
+    file.document["state"]["_baseline"] = None
+
+
+def test_importances_of_many_columns_take_the_room_of_a_few_members(rows, tmp_path):
+    X, y = rows
+    clf = MesaClassifier(DecisionTreeClassifier(max_depth=1), 60, meta_sampler=0.9, refit=False)
+    save_model(clf.fit(X, y), tmp_path / "trees.mesa")
+    file = ModelFile(tmp_path / "trees.mesa")
+    declare(file, 2_000_000)
+    model = load_model(file.write(tmp_path / "wide.mesa"))
+    tracemalloc.start()
+    importances = model.feature_importances_
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(importances) == 2_000_000
+    assert peak < 150e6
+    np.testing.assert_allclose(importances[:20], clf.feature_importances_)
+
+
+def test_trees_of_many_columns_are_not_many(rows, tmp_path, refused):
+    clf = MesaClassifier(DecisionTreeClassifier(max_depth=1), 200, meta_sampler=0.9, refit=False)
+    save_model(clf.fit(*rows), tmp_path / "trees.mesa")
+    file = ModelFile(tmp_path / "trees.mesa")
+    declare(file, 2_000_000)
+    assert "columns of trees" in refused(file)
+
+
+def test_a_forest_of_many_columns_has_few_trees(taken_apart, refused):
+    file = taken_apart(RandomForestClassifier(20, max_depth=2))
+    declare(file, 2_000_000)
+    assert "estimators_" in refused(file)
+
+
+def test_teams_are_few(changed, refused):
+    count = len(changed.document["state"]["_team_names"])
+    changed.document["state"]["_team_names"] = [f"team {number}" for number in range(count)]
+    assert count < 16
+    # As many as members, and a summary compares each with each.
+    clf_names = changed.document["state"]["_team_names"]
+    changed.document["state"]["_team_names"] = clf_names[:1]
+    assert "_steps" in refused(changed)
+
+
+def test_what_a_model_says_of_itself_can_be_said(changed, refused):
+    # Means of all that a summary shows are checked by making it.
+    for state in changed.nodes("GrowthStep"):
+        state["mu"] = {"scalar": ["<f8", 0.5]}
+    changed.document["state"]["expected_recall_"] = 0.5
+    changed.document["state"]["expected_recall_interval_"] = {"tuple": [0.1]}
+    assert "expected_recall_interval_" in refused(changed)
+
+
+# ---------------------------------------------------------------------- what is said of a model
+
+
+def test_messages_can_be_printed(changed, tmp_path, refused):
+    changed.document["state"]["x" * 10_000 + "\x1b]0;owned\x07"] = 1
+    message = refused(changed)
+    assert len(message) < 700
+    assert message.isprintable()
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [{f"p{number}": "1" for number in range(10_000)}, {"numpy\x1b[2J": "1"}, {"numpy": "1\n2"}],
+)
+def test_versions_can_be_printed(versions, changed, tmp_path):
+    changed.facts["versions"] = versions
+    path = changed.write(tmp_path / "model.mesa")
+    for load in (load_facts, load_model):
+        with pytest.raises(ValueError, match="a wrong 'versions'"):
+            load(path)
+
+
+def test_facts_are_unicode(changed, tmp_path):
+    changed.facts["purpose"] = "\ud800"
+    with pytest.raises(ValueError, match="not Unicode"):
+        load_facts(changed.write(tmp_path / "model.mesa"))
