@@ -248,7 +248,7 @@ def test_teams_are_measured(name, n_tables, data_home):
 def test_promises_are_kept_by_groups():
     study = STUDIES["promises"]
     rows = list(study.measure(Options(runs=1, datasets=("made, groups",))))
-    assert len(rows) == 8
+    assert len(rows) == 12
     wrong = {
         option: max(
             abs(row["kept recall"] - row["expected recall"])

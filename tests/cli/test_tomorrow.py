@@ -130,6 +130,24 @@ def test_without_folds_the_fit_itself_splits(folder):
     assert "expect a recall of" in text
 
 
+def test_a_folder_of_parts_is_fitted_by_group_and_time_as_a_file_is(folder):
+    parts = folder / "parts"
+    parts.mkdir()
+    frame = pd.read_csv(folder / "quarter.csv")
+    for number, rows in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        frame.iloc[rows].to_parquet(parts / f"part-{number}.parquet", row_group_size=500)
+    options = (*FIT, "--threshold", "top=5/day", "--folds", "0")
+    in_parts = invoke(folder, "fit", "parts", *options, "--output", "parts.mesa")
+    whole = invoke(folder, "fit", "quarter.csv", *options, "--output", "whole.mesa")
+    promise = r"In Python predict returns .* 95% intervals"
+    assert re.search(promise, in_parts)[0] == re.search(promise, whole)[0]
+    for model in ("parts", "whole"):
+        invoke(folder, "predict", f"{model}.mesa", "april.csv", "--output", f"{model}.csv")
+    one, other = (pd.read_csv(folder / f"{model}.csv") for model in ("parts", "whole"))
+    pd.testing.assert_frame_equal(one, other)
+    assert (one["decision"] == "yes").sum() == 150
+
+
 def test_compare_splits_alike(folder):
     options = ("--target", "fraud", "--method", "mesa-fast", "--method", "lightgbm")
     text = invoke(folder, "compare", "quarter.csv", *options, "--time", "when", "--folds", "3")

@@ -112,6 +112,11 @@ CASES = {
         {},
         "weight",
     ),
+    "monotonic": (
+        MesaClassifier(None, 8, monotonic_cst={"x0": 1, "x3": -1}, random_state=0),
+        {},
+        None,
+    ),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
     "self-paced": (ensemble.SelfPacedEnsembleClassifier(n_estimators=3, random_state=0), {}, None),
 }

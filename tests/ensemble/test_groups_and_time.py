@@ -294,7 +294,7 @@ def test_times_that_help_nothing_are_refused():
         clf.fit(X, y, time=time, X_val=X[:99], y_val=y[:99])
     with pytest.raises(ValueError, match="does not go with warm_start"):
         tree_mesa(n_estimators=2, warm_start=True).fit(X, y, time=time)
-    with pytest.raises(ValueError, match="time is for rows in memory"):
+    with pytest.raises(ValueError, match="cannot be passed for rows outside of memory"):
         clf.fit("rows.parquet", "y", time=time)
 
 
@@ -313,3 +313,39 @@ def test_a_fit_without_either_is_what_it_was():
     clf = tree_mesa(n_estimators=3, random_state=0)
     one = clf.fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(clf.fit(X, y, groups=None, time=None).predict_proba(X), one)
+
+
+@pytest.mark.parametrize("refit", ["auto", False])
+@pytest.mark.parametrize("by_group", [False, True], ids=["time", "groups and time"])
+def test_rows_in_files_have_a_column_of_times(by_group, refit, tmp_path):
+    X, y, time = make_drifting(2500, 0)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(y))
+    X, y, time = X[order], y[order], time[order]
+    groups = rng.integers(0, 300, len(y)) if by_group else None
+    weights = rng.choice([0.5, 1.0, 2.0], len(y))
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    when = pd.Timestamp("2026-01-01") + pd.to_timedelta(time * 1000, "h")
+    clf = MesaClassifier(recipe="fast", threshold=("recall", 0.8), refit=refit, random_state=0)
+    in_memory = clone(clf).fit(frame, y, weights, groups=groups, time=when)
+    stored = frame.assign(rare=y, weight=weights, when=when)
+    stored = stored if groups is None else stored.assign(who=groups)
+    stored.to_parquet(tmp_path / "rows.parquet", row_group_size=333)
+    rows = ParquetRows(
+        tmp_path / "rows.parquet",
+        "rare",
+        weight="weight",
+        group="who" if by_group else None,
+        time="when",
+        memory="1 MB",
+    )
+    in_files = clone(clf).fit(rows)
+    np.testing.assert_array_equal(in_files.feature_names_in_, list("abcde"))
+    np.testing.assert_array_equal(in_files.predict_proba(frame), in_memory.predict_proba(frame))
+    assert in_files.threshold_ == in_memory.threshold_
+    assert in_files.expected_recall_interval_ == in_memory.expected_recall_interval_
+    np.testing.assert_array_equal(in_files.predict_proba(rows), in_memory.predict_proba(frame))
+    with pytest.raises(ValueError, match="name their columns, as in ParquetRows"):
+        clone(clf).fit(rows, time=when)
+    with pytest.raises(ValueError, match="no column 'whenever'"):
+        clone(clf).fit(ParquetRows(tmp_path / "rows.parquet", "rare", time="whenever"))

@@ -160,6 +160,24 @@ def test_the_boxes_move_alarms_and_costs(page, judged):
     assert "of 50,000 rows" in shown(page, "alarms-a-day-words")
 
 
+def test_the_alarms_that_a_team_can_check_set_the_threshold(page, judged):
+    report, scores, _ = judged
+    fill(page, "rows-a-day", 50_000)
+    fill(page, "alarms-per-day", 700)
+    shares = np.array([np.mean(scores >= at) for at in report.numbers["threshold"]])
+    most = max(share for share in shares if 50_000 * share <= 700)
+    assert number(page, "alarms-a-day") == pytest.approx(50_000 * most, abs=0.51)
+    assert page.find_element(By.ID, "alarms-per-day").get_attribute("value") == "700"
+    fill(page, "alarms-per-day", -1)
+    assert number(page, "alarms-a-day") == pytest.approx(50_000 * most, abs=0.51)
+    # The slider moves the number in the box.
+    page.find_element(By.CSS_SELECTOR, "button[data-go=start]").click()
+    shown_in_box = page.find_element(By.ID, "alarms-per-day").get_attribute("value")
+    assert float(shown_in_box) == pytest.approx(number(page, "alarms-a-day"), rel=0.006)
+    fill(page, "alarms-per-day", 0)
+    assert number(page, "alarms-a-day") == 0
+
+
 def test_a_box_without_an_amount_is_marked_and_changes_nothing(page):
     before = shown(page, "cost")
     box = page.find_element(By.ID, "miss-cost")
@@ -242,7 +260,8 @@ def test_all_can_be_done_by_keyboard(page):
             assert number(page, "misses") == 0
             element.send_keys(Keys.PAGE_UP)
             assert int(element.get_attribute("value")) > 1
-    wanted = ["slider", "start", "cheapest", "f1", "rows-a-day", "miss-cost", "alarm-cost"]
+    wanted = ["slider", "start", "cheapest", "f1", "rows-a-day", "alarms-per-day"]
+    wanted += ["miss-cost", "alarm-cost"]
     assert [name for name in reached if name in wanted] == wanted
 
 
@@ -259,6 +278,7 @@ def test_a_screen_reader_is_told_names_and_changes(page):
     assert named("slider") == ["Threshold"]
     assert named("spinbutton") == [
         "Rows a day",
+        "Alarms per day",
         "Cost of a row that is missed",
         "Cost of a false alarm",
     ]
@@ -458,3 +478,45 @@ def test_a_table_that_goes_on_shows_so(browser, judged, tmp_path):
         f"{scrolls}.map(box => getComputedStyle(box).backgroundAttachment)"
     )
     assert set(layers) == {"local, local, scroll, scroll"}
+
+
+@pytest.fixture(scope="session", params=[10, 50])
+def report_on_classes(request):
+    """A report on a model of many classes, and how many there are."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(1500) % request.param
+    labels = np.array([f"a class {k}" for k in range(request.param)])
+    X = rng.normal(0, 2, (request.param, 5))[codes] + rng.normal(size=(1500, 5))
+    clf = LogisticRegression(max_iter=2000).fit(X, labels[codes])
+    return make_report(clf, X, labels[codes], n_repeats=0, n_resamples=20), request.param
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_many_classes_can_be_read(browser, report_on_classes, tmp_path, size):
+    report, n_classes = report_on_classes
+    look_like(browser, size)
+    page = open_page(browser, report.html, tmp_path)
+    assert page.execute_script("return document.documentElement.scrollWidth <= window.innerWidth;")
+    for region in page.find_elements(By.CSS_SELECTOR, ".each-class .scroll"):
+        # What is wider than the window is scrolled by itself; names stay in view.
+        left, width, name = page.execute_script(
+            "const r = arguments[0]; r.scrollLeft = 1e6; const n = r.querySelector('tbody th');"
+            "return [r.getBoundingClientRect().left, r.clientWidth,"
+            " n && n.getBoundingClientRect().left];",
+            region,
+        )
+        assert width <= size[0]
+        assert name is None or name == pytest.approx(left, abs=1)
+    drawn = page.find_elements(By.CSS_SELECTOR, "svg.matrix")
+    assert len(drawn) == (n_classes == 50)
+    for matrix in drawn:
+        sides, heights = page.execute_script(
+            "const all = s => [...arguments[0].querySelectorAll(s)];"
+            "return [all('rect').map(e => e.getBoundingClientRect().width),"
+            " all('text').map(e => e.getBoundingClientRect().height)];",
+            matrix,
+        )
+        assert min(sides) > 10
+        assert min(heights) > 9
+        assert len(heights) == n_classes
+    assert complaints(page) == []

@@ -124,17 +124,11 @@ def fit(
             f"{threshold} needs --time, the column that says when a row came.",
             param_hint="--threshold",
         )
-    for option, value in (("--group", group), ("--time", time)):
-        if in_parts and value is not None:
-            raise typer.BadParameter(
-                "needs all rows in memory, and these are read part by part.", param_hint=option
-            )
-    options |= {"dates": dates, "text": text}
+    options |= {"dates": dates, "text": text, "group": group, "time": time}
     with warnings_as_notes():
         if in_parts:
             task = _read_in_parts(file, target, memory or "2 GB", options)
         else:
-            options |= {"group": group, "time": time}
             task = _table_input.read(file, target, encoding=encoding, **options)
     if positive is not None:
         task = _table_input.one_against_rest(task, positive)
@@ -147,7 +141,7 @@ def fit(
     if in_parts:
         from metasampler.cli._parts_input import with_source
 
-        task = with_source(task, file, str(target), memory or "2 GB")
+        task = with_source(task, file, str(target), memory or "2 GB", group, time)
     console = make_console()
     _fitting.print_findings(console, task, str(target))
     settings = {"threshold": rule, "random_state": seed, "n_jobs": jobs}
@@ -200,7 +194,8 @@ def _as_share(rule: Any, task: Any) -> tuple[Any, int | None]:
     of_all = n_called
     if is_per_day(rule):
         # A day with fewer rows calls all of them.
-        days = np.unique(np.floor(task.time), return_counts=True)[1]
+        # Of rows that are read part by part a sample has times.
+        days = np.unique(np.floor(task.time), return_counts=True)[1] * (n_rows / len(task.time))
         of_all = int(np.minimum(days, n_called).sum())
     if of_all >= n_rows:
         raise typer.BadParameter(

@@ -27,7 +27,7 @@ def read_in_parts(
     drop: Iterable[str] | None = None,
     keep: Iterable[str] | None = None,
     positive: str | None = None,
-    **reading: str,
+    **reading: str | None,
 ) -> Task:
     """Return the task of a Parquet file or folder: all labels, and a sample of the rows.
 
@@ -66,9 +66,13 @@ def read_in_parts(
     return replace(task, known=known.to_numpy())
 
 
-def with_source(task: Task, path: Path, target: str, memory: str) -> Task:
+def with_source(
+    task: Task, path: Path, target: str, memory: str, group: str | None, time: str | None
+) -> Task:
     """Return the task with the rows that a fit reads part by part."""
-    return replace(task, source=_CleanedRows(path, target, memory, task))
+    source = _CleanedRows(path, target, memory=memory, group=group, time=time)
+    source.task = task
+    return replace(task, source=source)
 
 
 class _CleanedRows(ParquetRows):
@@ -78,9 +82,7 @@ class _CleanedRows(ParquetRows):
     the task.
     """
 
-    def __init__(self, path: Path, target: str, memory: str, task: Task):
-        super().__init__(path, target, memory=memory)
-        self.task = task
+    task: Task
 
     def make_blocks(self, *, labels_only: bool = False) -> list:
         """Return the blocks; labels are known already."""
@@ -96,6 +98,7 @@ class _CleanedRows(ParquetRows):
                     labels[before[start] : before[stop]],
                     known[start:stop],
                     self.task.cleaner,
+                    tuple(name for name in (self.group, self.time) if name is not None),
                 )
             )
             start = stop
@@ -114,10 +117,17 @@ class _CleanedBlock(NamedTuple):
     #: Which of its rows have a class: others are left out.
     known: np.ndarray
     cleaner: Any
+    #: Columns of groups and times, which members do not learn from.
+    marks: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.labels)
 
     def read(self) -> pd.DataFrame:
         if self.block is None:
             return pd.DataFrame({self.label: self.labels})
         rows = self.block.read()[self.known]
-        table = self.cleaner.transform(rows.drop(columns=self.label))
-        return table.assign(**{self.label: self.labels})
+        table = self.cleaner.transform(rows.drop(columns=[self.label, *self.marks]))
+        marks = {name: rows[name].to_numpy() for name in self.marks}
+        return table.assign(**{self.label: self.labels}, **marks)

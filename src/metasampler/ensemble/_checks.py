@@ -230,7 +230,9 @@ def _facts_of(parameters: dict[str, Any]) -> dict[str, tuple[Any, str]]:
             facts |= {name: (kind, kind), **below}
         else:
             plain = value is None or callable(value) or isinstance(value, (str, Real))
-            if isinstance(value, np.ndarray):
+            if isinstance(value, dict):
+                value = repr(value)
+            elif isinstance(value, np.ndarray):
                 value = f"an array {fingerprint(value)}"
             elif not plain:
                 value = f"a {type(value).__name__}"

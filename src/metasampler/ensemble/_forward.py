@@ -1,25 +1,30 @@
 """Rows in the order of time: older rows train, newer rows judge."""
 
-import os
 from collections.abc import Iterator
 from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from metasampler._sklearn_compat import take_rows
+from metasampler.drift import some_rows
+from metasampler.ensemble._checks import check_labelled
+from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._one_class import against_the_rest
+from metasampler.ensemble._sources import resolve_source
 from metasampler.growth import (
     check_labels,
     count_groups,
     folds_of_groups,
     folds_of_rows,
     group_keys,
+    refuse_missing,
     unchanged_on_error,
 )
 from metasampler.tables import time_numbers
 
-__all__ = ["fit_forward", "forward_splits"]
+__all__ = ["fit_forward", "forward_splits", "goes_by_time"]
 
 # The newest rows that judge: a fifth, or more where a class would have too few rows among them.
 _SHARES = (0.2, 0.3, 0.4, 0.5)
@@ -31,46 +36,98 @@ _ENOUGH_ROWS, _FEWEST_ROWS = 30, 5
 _N_FOLDS = 3
 
 
+class _TableInTime(NamedTuple):
+    """Rows in memory. Those in files have the same methods."""
+
+    X: Any
+    y: np.ndarray
+    sample_weight: Any = None
+    groups: Any = None
+
+    def of(self, name: str, rows: np.ndarray):
+        """Return weights or groups of some rows; None if there are none."""
+        values = getattr(self, name)
+        return None if values is None else take_rows(np.asarray(values), rows)
+
+    def fit(self, classifier, rows: np.ndarray):
+        """Fit a classifier to some rows."""
+        options = {name: self.of(name, rows) for name in ("sample_weight", "groups")}
+        return classifier.fit(take_rows(self.X, rows), self.y[rows], **options)
+
+    def score(self, classifier, rows: np.ndarray) -> np.ndarray:
+        """Return the joint answer of the members of a classifier, before calibration."""
+        return classifier._mean_proba(take_rows(self.X, rows))
+
+
+class _FilesInTime(_TableInTime):
+    """Rows that are read part by part."""
+
+    def fit(self, classifier, rows):
+        return classifier.fit(self.X.only(rows))
+
+    def score(self, classifier, rows):
+        parts = [classifier._mean_proba(frame) for frame in self.X.only(rows).frames()]
+        return np.concatenate(parts)
+
+
+def goes_by_time(X, time) -> bool:
+    """Return whether a fit goes by the time of its rows."""
+    return time is not None or (hasattr(type(X), "opened") and getattr(X, "time", None) is not None)
+
+
 def fit_forward(ensemble, X, y, sample_weight, groups, time):
     """Fit an ensemble to all rows; the newest decide, as ensembles of older rows score them."""
-    if isinstance(X, (str, os.PathLike)) or hasattr(X, "opened"):
-        raise ValueError("time is for rows in memory; read the rows into a data frame.")
     if ensemble.warm_start:
         raise ValueError("time does not go with warm_start=True: set one of them only.")
-    y = check_labels(y, X, owner=ensemble)
+    kind: type[_TableInTime] = _TableInTime
+    source = resolve_source(X, y, sample_weight)
+    if source is not None:
+        if time is not None or groups is not None:
+            raise ValueError(
+                "time and groups cannot be passed for rows outside of memory; name their columns, "
+                "as in ParquetRows(path, label, group=..., time=...)."
+            )
+        marks = source.marks()
+        kind, X, y, time = _FilesInTime, source, marks["y"], marks["time"]
+        sample_weight, groups = marks.get("sample_weight"), marks.get("groups")
+        if groups is not None:
+            refuse_missing(groups, f"column {source.group!r}")
+    y = check_labels(y, X if source is None else y, owner=ensemble)
     seed = ensemble.random_state if isinstance(ensemble.random_state, Integral) else 0
     asked = y
     if ensemble.positive is not None:
-        asked = against_the_rest(y, X, ensemble.positive, owner=ensemble)
+        asked = against_the_rest(y, y, ensemble.positive, owner=ensemble)
     pairs = forward_splits(time, asked, groups, int(seed))
 
-    def some(values, rows):
-        return None if values is None else take_rows(np.asarray(values), rows)
-
-    def fit(classifier, rows):
-        options = {"sample_weight": some(sample_weight, rows), "groups": some(groups, rows)}
-        return classifier.fit(take_rows(X, rows), y[rows], **options)
-
+    table = kind(X, y, sample_weight, groups)
     newer = np.concatenate([judged for _, judged in pairs])
     with unchanged_on_error(ensemble):
-        fitted = None
         if ensemble.refit is False:
             older = np.unique(np.concatenate([train for train, _ in pairs]))
             if groups is not None:
-                newer = newer[~np.isin(np.asarray(groups)[newer], np.asarray(groups)[older])]
-            fit(ensemble, older)
+                is_new = ~np.isin(group_keys(groups)[newer], group_keys(groups)[older])
+                newer = newer[is_new]
+                if _fewest(asked[newer], asked) < _FEWEST_ROWS:
+                    # Few groups begin late: older rows of some groups are left out.
+                    older, newer = pairs[0]
+            table.fit(ensemble, older)
+            proba = table.score(ensemble, newer)
         else:
             # What the clones decide is not used.
-            clones = [fit(clone(ensemble).set_params(threshold=None), train) for train, _ in pairs]
-            ends = np.cumsum([len(judged) for _, judged in pairs])
-            fitted = zip(clones, np.split(np.arange(len(newer)), ends[:-1]), strict=True)
-            fit(ensemble, np.arange(len(y)))
-        ensemble.recalibrate(
-            take_rows(X, newer),
-            y[newer],
-            some(sample_weight, newer),
-            groups=some(groups, newer),
-            fitted=fitted,
+            judging = clone(ensemble).set_params(threshold=None)
+            parts = [
+                table.score(table.fit(clone(judging), train), judged) for train, judged in pairs
+            ]
+            proba = np.concatenate(parts)
+            table.fit(ensemble, np.arange(len(y)))
+        codes, weights = check_labelled(
+            ensemble, asked[newer], asked[newer], table.of("sample_weight", newer)
+        )
+        keys = None if groups is None else group_keys(table.of("groups", newer))
+        scored = newer[some_rows(len(newer))]
+        ensemble._decide_again(
+            HeldOut(np.arange(len(newer)), proba, codes, weights, keys),
+            proba if ensemble.refit is False else table.score(ensemble, np.sort(scored)),
         )
         # Dates are what the fit goes by.
         ensemble.findings_ = [each for each in ensemble.findings_ if "time=" not in each]

@@ -184,6 +184,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
         are not trained on. Not part of the paper.
 
+    monotonic_cst : array-like of int of shape (n_features,), or dict, default=None
+        What a larger value of a column does to the probability of ``classes_[1]``: 1 never lowers
+        it, -1 never raises it, 0 leaves it free. A dict has the signs of some columns of a data
+        frame by their names. The law holds for `predict_proba` as a whole, after blend and
+        calibration. It is for columns of numbers and for two classes. A missing value is not part
+        of the order. Members are the teams of a recipe, or scikit-learn's trees or LightGBM as
+        `estimator`; leaves are then not smoothed.
+
     positive : str, number or None, default=None
         The class to find, where there are more than two: this class against the rest. The ensemble
         is the one that a fit to ``y == positive`` gives. So `classes_` are False and True, the
@@ -305,12 +313,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         "recipe": [StrOptions(set(RECIPES))],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
+        "monotonic_cst": ["array-like", dict, None],
         "warm_start": ["boolean"],
     }
 
     _resume_parameters = (
         *BaseUnderSamplingEnsemble._resume_parameters,
-        *("recipe", "meta_sampler", "max_rows", "positive"),
+        *("recipe", "meta_sampler", "max_rows", "monotonic_cst", "positive"),
     )
 
     n_estimators: Any = None
@@ -321,6 +330,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     max_rows: Any = 1_000_000
     leaf_smoothing: Any = "auto"
     refit: Any = "auto"
+    monotonic_cst: Any = None
     positive: Any = None
     warm_start: Any = False
 

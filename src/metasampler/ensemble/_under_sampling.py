@@ -21,9 +21,10 @@ from metasampler.ensemble._calibration import CALIBRATIONS, Blend
 from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
-from metasampler.ensemble._forward import fit_forward
+from metasampler.ensemble._forward import fit_forward, goes_by_time
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._look_at_rows import find_in_rows
+from metasampler.ensemble._monotonic import resolve_monotonic
 from metasampler.ensemble._one_class import against_the_rest, is_positive
 from metasampler.ensemble._other_names import explain_other_names, refuse_other_names
 from metasampler.ensemble._pool import Pool
@@ -95,6 +96,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     # Not every subclass has these as parameters.
     warm_start = False
     max_rows = None
+    monotonic_cst = None
     positive = None
 
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
@@ -174,7 +176,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         X, X_val = as_table(X), as_table(X_val, "X_val")
         if y_val is not None and self.positive is not None:
             y_val = against_the_rest(y_val, X_val, self.positive, owner=self, name="y_val")
-        if time is not None:
+        if goes_by_time(X, time):
             if X_val is not None:
                 raise ValueError("time takes validation rows from X: leave time or X_val out.")
             return fit_forward(self, X, y, sample_weight, groups, time)
@@ -192,8 +194,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
 
             # Algorithm 2: errors -> state -> mu -> balanced sample -> new member -> errors ...
-            smoothing = plan.smoothing(self.leaf_smoothing, data.n_classes)
-            growing = Growing(self.n_jobs, smoothing, self.sampling_ratio)
+            signs = resolve_monotonic(
+                self.monotonic_cst, data.form, self.n_features_in_, data.n_classes
+            )
+            smoothing = self._smoothing(plan, data, signs)
+            growing = Growing(self.n_jobs, smoothing, self.sampling_ratio, signs)
             if plan.recipe is None:
                 policies = self._policies_of(plan, data)
                 teams = [make_own_team(plan, data, policies["members"], growing)]
@@ -215,7 +220,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             world = World(prior, data.minority, data.classes)
             if held_out is not None and not data.validation_is_apart:
                 held_out = held_out._replace(groups=data.groups_of(held_out.rows))
-            decision = decide(world, shares, held_out, self.calibration, self.threshold)
+            by_few = blend is not None and not data.validation_is_apart
+            decision = decide(
+                world, shares, held_out, self.calibration, self.threshold, by_few=by_few
+            )
 
             # Then these rows are given back: the same rules draw from all rows.
             final = teams
@@ -227,6 +235,22 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             # Members of one's own may be fitted in less time than rows are looked at.
             self.findings_ = [] if plan.recipe is None else find_in_rows(data, self._names(data))
         return self
+
+    def _smoothing(self, plan: Plan, data: GrowthData, signs: list[int] | None) -> float:
+        """Return by how much leaves are smoothed.
+
+        With monotonic constraints not at all: large leaves would be smoothed less than small ones,
+        which turns their order round.
+        """
+        smoothing = plan.smoothing(self.leaf_smoothing, data.n_classes)
+        if signs is None or not smoothing:
+            return smoothing
+        if self.leaf_smoothing != "auto":
+            raise ValueError(
+                f"leaf_smoothing={self.leaf_smoothing} and monotonic_cst exclude each other: "
+                "smoothed leaves keep no order. Set leaf_smoothing to 'auto' or 0."
+            )
+        return 0.0
 
     def _plan(self, counts: np.ndarray) -> Plan:
         """Return what the fit is going to do; only the sizes of the classes matter for it."""
@@ -549,6 +573,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 raise ValueError("fitted must have a classifier for every row of X.")
         keys = None if groups is None else check_groups(groups, len(codes))
         held_out = HeldOut(np.arange(len(codes)), proba, codes, weights, keys)
+        if fitted is not None and self._baseline is not None:
+            # Clones score as this ensemble does on average, but not row by row.
+            proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
+        self._decide_again(held_out, proba)
+        return self
+
+    def _decide_again(self, held_out: HeldOut, proba: np.ndarray) -> None:
+        """Calibrate and decide by other rows; ``proba`` is this ensemble's answer for some."""
         decision = decide_again(
             self.calibration_,
             held_out,
@@ -560,12 +592,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)
         if self._baseline is not None:
-            if fitted is not None:
-                # Clones score as this ensemble does on average, but not row by row.
-                proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
             scores = decision.calibration(proba)[:, self._minority]
             self._baseline = self._baseline.with_scores(scores)
-        return self
 
     def _mean_proba(self, X) -> np.ndarray:
         """Return the members' joint answer, before calibration."""

@@ -148,6 +148,9 @@ class ParquetRows:
     group : str, default=None
         The column of the customer, patient or machine of each row: rows of one group are held out
         together. Members do not learn from it.
+    time : str, default=None
+        The column that says when each row came, see `time` in
+        :meth:`MesaClassifier.fit <metasampler.MesaClassifier.fit>`. Members do not learn from it.
     memory : int or str, default="2 GB"
         About how much memory a fit may take, in bytes or as a text. It decides into how many
         partitions rows are cut. The rows of a member must fit in: see `max_rows` of
@@ -171,11 +174,14 @@ class ParquetRows:
     (4000, 2)
     """
 
-    def __init__(self, path, label=None, *, weight=None, group=None, memory="2 GB", folder=None):
+    def __init__(
+        self, path, label=None, *, weight=None, group=None, time=None, memory="2 GB", folder=None
+    ):
         self.path = os.fspath(path)
         self.label = label
         self.weight = weight
         self.group = group
+        self.time = time
         self.memory = memory
         self.folder = folder
 
@@ -242,8 +248,12 @@ class ParquetRows:
         for path in self._files():
             with _opened_parquet(path) as file:
                 empty.append(file.schema_arrow.empty_table().to_pandas())
-        named = [each for each in (self.label, self.weight, self.group) if each is not None]
-        return names_of_numbers([frame.drop(columns=named) for frame in empty])
+        return names_of_numbers([frame.drop(columns=self._own_columns(frame)) for frame in empty])
+
+    def _own_columns(self, frame) -> list[str]:
+        """Return the columns of a frame that are not features."""
+        own = (self.label, self.weight, self.group, self.time)
+        return [name for name in own if name is not None and name in frame.columns]
 
     def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:
         """Return the numbers of the blocks that become one partition: here each is one already."""
@@ -253,10 +263,34 @@ class ParquetRows:
         """Yield the tables of all blocks, without labels and weights where these are columns."""
         for block in self.make_blocks():
             frame = block.read()
-            own = (self.label, self.weight, self.group)
-            named = [name for name in own if name in frame.columns]
             if len(frame):
-                yield frame.drop(columns=named)
+                yield frame.drop(columns=self._own_columns(frame))
+
+    def marks(self) -> dict[str, np.ndarray]:
+        """Return the labels, weights, groups and times of all rows, as far as they are columns."""
+        own = {"y": self.label, "sample_weight": self.weight}
+        own |= {"groups": self.group, "time": self.time}
+        own = {name: column for name, column in own.items() if column is not None}
+        if self.label is None:
+            raise ValueError("label must name the column of labels, got None.")
+        parts = []
+        for block in self.make_blocks():
+            frame = block.read()
+            absent = [column for column in own.values() if column not in frame.columns]
+            if absent:
+                raise ValueError(
+                    f"There is no column {absent[0]!r} in {self.path}; there are "
+                    f"{list(frame.columns)[:20]}."
+                )
+            parts.append([frame[column] for column in own.values()])
+        joined = (
+            np.concatenate([np.asarray(part) for part in each]) for each in zip(*parts, strict=True)
+        )
+        return dict(zip(own, joined, strict=True))
+
+    def only(self, rows: np.ndarray) -> "_SomeRows":
+        """Return the source of some of the rows, given by their numbers, without their times."""
+        return _SomeRows(self, rows)
 
     def check_fits(self, n_bytes: float, table_bytes: float = 0.0) -> None:
         """Refuse a member whose rows do not fit in the memory."""
@@ -268,6 +302,44 @@ class ParquetRows:
                 f"about {wanted}. Allow more memory, or fewer rows per "
                 "member by max_rows."
             )
+
+
+class _SomeRows(ParquetRows):
+    """Some of the rows of a source, in their order."""
+
+    def __init__(self, source: ParquetRows, rows: np.ndarray):
+        vars(self).update(vars(source))
+        self.source = source
+        self.rows = rows
+        self.time = None
+
+    def make_blocks(self, *, labels_only: bool = False) -> list:
+        """Return the blocks that hold any of the rows."""
+        blocks, start = [], 0
+        for block in self.source.make_blocks():
+            first, last = np.searchsorted(self.rows, [start, start + block.n_rows])
+            if last > first:
+                rows = self.rows[first:last] - start
+                blocks.append(_SomeOfBlock(block, rows, self.source.time, len(rows)))
+            start += block.n_rows
+        return blocks
+
+    def plain_names(self) -> list | None:
+        """Return the columns of the table if all are known to be plain numbers, else None."""
+        return self.source.plain_names()
+
+
+class _SomeOfBlock(NamedTuple):
+    """Some rows of a block, without the column of times."""
+
+    block: Any
+    rows: np.ndarray
+    time: str | None
+    n_rows: int
+
+    def read(self):
+        frame = self.block.read().iloc[self.rows]
+        return frame.drop(columns=[] if self.time is None else [self.time])
 
 
 def names_of_numbers(frames: list) -> list | None:

@@ -23,6 +23,9 @@ MOST_CLASSES = 12
 #: Classes up to which it is drawn, and confusions that are listed.
 MOST_DRAWN, MOST_CONFUSIONS = 80, 20
 
+# Up to so many classes it can be read at the width of a phone; a larger one is scrolled.
+_MOST_ON_A_PHONE = 25
+
 # Of the drawn matrix: a square, the place for names, and shares that are not drawn.
 _CELL, _LABELS, _LEAST_SHARE = 10, 90, 0.005
 
@@ -209,7 +212,8 @@ def each_class(found: Findings) -> Markup | None:
     left = len(labels) - len(rows)
     expects = ["Model expects"] if found.are_proba else []
     header = ("Class", "Rows", *expects, "Precision", "Recall", "Average precision")
-    return join(
+    return element(
+        "div",
         element("h3", "Each class"),
         element(
             "p",
@@ -224,6 +228,7 @@ def each_class(found: Findings) -> Markup | None:
         table("How well each class is found", header, rows),
         _matrix(found, order),
         _confusions(found),
+        class_="each-class",
     )
 
 
@@ -270,8 +275,11 @@ def _matrix(found: Findings, order) -> Markup | None:
         *cells,
         viewBox=f"0 0 {_LABELS + size} {size}",
         role="img",
-        class_="matrix",
+        class_="matrix wide" if len(labels) > _MOST_ON_A_PHONE else "matrix",
     )
+    # A keyboard must be able to scroll it.
+    region = {"class_": "scroll", "tabindex": "0", "role": "region"}
+    drawn = element("div", drawn, aria_label="Confusion matrix", **region)
     words = (
         "Each line is a true class, each column a predicted one, in the same order. The darker a "
         "square, the larger its share of the line. Point at a square to read it."
