@@ -91,7 +91,8 @@ class Journal:
 
     def _entries_of(self, content: bytes) -> tuple[int, list]:
         """Return the bytes up to the last whole entry, and all entries."""
-        size, entries = len(_BEGIN), []
+        size = len(_BEGIN)
+        entries: list = []
         while size + _HEAD.size <= len(content):
             length, checksum = _HEAD.unpack_from(content, size)
             entry = content[size + _HEAD.size : size + _HEAD.size + length]
