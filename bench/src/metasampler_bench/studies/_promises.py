@@ -229,5 +229,5 @@ PROMISES = Study(
     ),
     measure=_measure,
     tables=_tables,
-    runs=4,
+    runs=3,
 )
