@@ -30,7 +30,7 @@ ALLOWED = {
     "large": ({"growth", "tables"}, set()),
     "export": ({"ensemble", "growth", "tables"}, set()),
     "explain": ({"ensemble", "growth", "tables"}, set()),
-    "distributed": ({"ensemble", "large"}, set()),
+    "distributed": ({"ensemble", "large", "persistence"}, set()),
     "persistence": ({"drift", "ensemble", "growth", "meta", "policy", "tables"}, set()),
     "report": ({"drift", "ensemble", "explain", "plotting", "tables"}, set()),
 }

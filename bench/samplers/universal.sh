@@ -8,7 +8,7 @@ set -e
 cd "$(dirname "$0")"
 # shellcheck disable=SC2046  # one task a line
 metasampler meta-train $(cat universal-tasks.txt) \
-  --output "${1:-universal.npz}" --learner constants --option state=summary \
+  --output "${1:-universal.npz}" --trainer constants --option state=summary \
   --option "hidden_layer_sizes=()" --option n_estimators=20 --option n_sweeps=1 \
   --option tasks_per_round=133 --option mu_min=0.4 --option penalty=0.0003 --splits 5 \
   --validation-task adbench_7_Cardiotocography --validation-task adbench_7_Cardiotocography%0.1 \

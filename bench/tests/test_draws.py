@@ -44,8 +44,8 @@ from metasampler_bench._draw_summaries import DRAW_SUMMARIES, everywhere
 from metasampler_bench._draw_trained import trained
 from metasampler_bench._draw_training import (
     HALVES,
-    LEARNERS,
     SIGNALS,
+    TRAINERS,
     half_of,
     measure_training,
 )
@@ -132,7 +132,7 @@ def test_what_is_tested_was_not_learned_from(cases):
     assert set.union(*(new for _, new in seen)) == {REAL_FAMILIES[name] for name in TABLES}
 
 
-def test_rules_without_a_learner(cases):
+def test_rules_without_a_trainer(cases):
     signal = cases.numbers["signal"]
     by_hand = by_signal(cases)
     np.testing.assert_array_equal(by_hand[signal < 36], cases.test["uniform"][signal < 36])
@@ -307,7 +307,7 @@ def training_rows(powers, parts=HALVES):
     ]
 
 
-def test_learners_that_act_are_judged_on_the_other_half():
+def test_trainers_that_act_are_judged_on_the_other_half():
     spec, rows = load_spec("policies-tables"), make_rows(runs=1)
     rows += training_rows((POWERS[0], POWERS[-1]))
     table = DRAW_SUMMARIES["draw-training"](spec, rows, {})
@@ -341,12 +341,12 @@ def test_a_half_is_judged_by_what_the_other_half_taught():
     assert trained(rows[:1], cases) == {}
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_a_policy_is_trained_on_ensembles(data_home, tmp_path, monkeypatch, learner):
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_a_policy_is_trained_on_ensembles(data_home, tmp_path, monkeypatch, trainer):
     tables = ("iranian_churn", "email_spam_openintro")
     monkeypatch.setattr(_draw_training, "REAL_NAMES", tables)
     half = half_of(REAL_FAMILIES[tables[1]])
-    cell = {"setting": f"learner={learner}", "families": half, "run": 0, "fold": 0, "quick": True}
+    cell = {"setting": f"learner={trainer}", "families": half, "run": 0, "fold": 0, "quick": True}
     job = Job("draw-training", cell)
     (row,) = measure_training(job, SamplerCache(tmp_path, 0, str(data_home)))
     assert row["tasks"] == [n for n in tables if half_of(REAL_FAMILIES[n]) == half]

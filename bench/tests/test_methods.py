@@ -183,16 +183,16 @@ def test_rows_of_gradient_boosting_that_stops_early(imbalanced):
 @pytest.mark.parametrize("name", METHODS)
 def test_base_estimator(name, imbalanced):
     method = METHODS[name]
-    learner = DecisionTreeClassifier(max_depth=2)
+    base = DecisionTreeClassifier(max_depth=2)
     if not method.uses_base_estimator:
         with pytest.raises(ValueError, match=f"'{name}' .* has no base estimator to choose"):
-            method.build(learner)
+            method.build(base)
         return
     if name in ("mesa-fast", "mesa-best"):
         with pytest.raises(ValueError, match="and an estimator exclude each other"):
-            build(name, estimator=learner, random_state=0).fit(*imbalanced)
+            build(name, estimator=base, random_state=0).fit(*imbalanced)
         return
-    fitted = build(name, estimator=learner, n_estimators=2, random_state=0).fit(*imbalanced)
+    fitted = build(name, estimator=base, n_estimators=2, random_state=0).fit(*imbalanced)
     # In depth, since EasyEnsemble boosts it and resampling trains one.
     members = getattr(fitted, "estimators_", None) or [fitted.estimator_]
     if name == "easy-ensemble":

@@ -38,7 +38,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("learner", BASE_CLASSIFIERS)
+@pytest.mark.parametrize("base", BASE_CLASSIFIERS)
 @pytest.mark.parametrize(
     "sampler",
     [
@@ -49,9 +49,9 @@ def test_scikit_learn_checks(estimator, check):
     ],
     ids=lambda sampler: type(sampler).__name__,
 )
-def test_agrees_with_the_pipeline_of_imbalanced_learn(sampler, learner, imbalanced):
+def test_agrees_with_the_pipeline_of_imbalanced_learn(sampler, base, imbalanced):
     X, y = imbalanced
-    estimator = clone(BASE_CLASSIFIERS[learner])
+    estimator = clone(BASE_CLASSIFIERS[base])
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
     pipeline = make_pipeline(sampler, estimator).fit(X, y)

@@ -31,8 +31,8 @@ def test_the_same_score_for_any_n_jobs_and_in_every_call(tasks):
 def test_it_is_the_ensemble_that_a_classifier_grows(imbalanced):
     X, y = imbalanced
     options = {"n_estimators": 4, "random_state": 0}
-    learner = SoftActorCritic(n_random_steps=6, n_updates=6)
-    sampler = MetaSampler(trainer=learner, **options).fit(X, y)
+    trainer = SoftActorCritic(n_random_steps=6, n_updates=6)
+    sampler = MetaSampler(trainer=trainer, **options).fit(X, y)
     unseen = UnseenTasks({"task": (X, y)}, seeds=(7,), n_estimators=4)
     score = unseen.score(sampler)["task"]
     X_train, X_test, y_train, y_test = train_test_split(

@@ -1,8 +1,8 @@
 """Fits on a real cluster of processes: the same ensembles, to the last bit, whatever happens."""
 
 import os
-import pickle
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -111,6 +111,11 @@ CASES = {
         MesaClassifier(None, 4, recipe="fast", max_rows=90, random_state=0),
         {},
         "weight",
+    ),
+    "monotonic": (
+        MesaClassifier(None, 8, monotonic_cst={"x0": 1, "x3": -1}, random_state=0),
+        {},
+        None,
     ),
     "uniform draws": (ensemble.UnderBaggingClassifier(n_estimators=3, random_state=0), {}, None),
     "self-paced": (ensemble.SelfPacedEnsembleClassifier(n_estimators=3, random_state=0), {}, None),
@@ -343,7 +348,7 @@ def test_a_driver_that_ends_can_go_on(client, cluster, tmp_path, monkeypatch):
     assert ended.returncode == 3, ended.stderr.decode()[-2000:]
     # As if it had ended while it wrote the next one.
     with open(checkpoint, "ab") as file:
-        file.write(pickle.dumps(("half", np.arange(1000)))[:500])
+        file.write(struct.pack("<QI", 1000, 0) + bytes(500))
     X = frame.drop(columns="label")
     in_memory = MesaClassifier(n_estimators=5, random_state=0).fit(X, frame["label"])
     fitted, add = [], Journal.add

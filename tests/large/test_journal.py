@@ -1,10 +1,18 @@
 """The journal of members: what it reads, cuts off and refuses."""
 
-import pickle
+from functools import partial
 
+import numpy as np
 import pytest
+from sklearn.datasets import make_classification
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
-from metasampler.large import Journal
+from metasampler.growth import SampleFacts
+from metasampler.large import Journal as _Journal
+from metasampler.persistence.values import from_bytes, to_bytes
+
+Journal = partial(_Journal, to_bytes=to_bytes, from_bytes=from_bytes)
 
 
 def filled(path):
@@ -25,7 +33,7 @@ def test_an_entry_that_was_cut_short_is_dropped(tmp_path):
     path = tmp_path / "members"
     filled(path)
     whole = path.read_bytes()
-    path.write_bytes(whole + pickle.dumps((("member", 9, 1), list(range(1000))))[:300])
+    path.write_bytes(whole + whole[-60:-5])
     again = Journal(path, "a fit")
     assert path.read_bytes() == whole
     assert again.find(("member", 2, 1)) == {"number": 2}
@@ -51,3 +59,42 @@ def test_rows_are_remembered(tmp_path):
     again.check_rows("aa")
     with pytest.raises(ValueError, match="is one of other rows, labels, weights or groups"):
         again.check_rows("bb")
+
+
+def test_a_member_and_what_is_known_of_its_rows_come_back(tmp_path):
+    X, y = make_classification(100, random_state=0)
+    tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    facts = SampleFacts(np.arange(7), (np.array([5, 2]), np.array([5.0, 2.0])))
+    Journal(tmp_path / "members", "a fit").add(("member", 2**64 - 1, 0, None, 0.5), (tree, facts))
+    again, known = Journal(tmp_path / "members", "a fit").find(("member", 2**64 - 1, 0, None, 0.5))
+    np.testing.assert_array_equal(again.predict_proba(X), tree.predict_proba(X))
+    np.testing.assert_array_equal(known.rows, facts.rows)
+    np.testing.assert_array_equal(known.totals, facts.totals)
+    assert b"pickle" not in (tmp_path / "members").read_bytes()
+    assert b"\x80\x04" not in (tmp_path / "members").read_bytes()[:40]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_damaged_file_is_put_aside(seed, tmp_path):
+    path = tmp_path / "members"
+    filled(path)
+    content = bytearray(path.read_bytes())
+    rng = np.random.default_rng(seed)
+    # In the bytes of an entry, behind its length.
+    place = 25 + 12 + int(rng.integers(15))
+    content[place] ^= 1 + int(rng.integers(255))
+    path.write_bytes(content)
+    with pytest.warns(UserWarning, match=r"is damaged, so the fit begins anew.* members\.damaged"):
+        again = Journal(path, "a fit")
+    assert again.find(("member", 1, 1)) is None
+    assert (tmp_path / "members.damaged").read_bytes() == content
+    again.add(("member", 1, 1), 3)
+    assert Journal(path, "a fit").find(("member", 1, 1)) == 3
+
+
+def test_a_member_that_no_file_can_hold_is_fitted_again(tmp_path):
+    journal = Journal(tmp_path / "members", "a fit")
+    with pytest.warns(UserWarning, match="cannot hold a member, so a restarted fit would fit it"):
+        journal.add(("member", 1), SVC())
+    assert journal.find(("member", 1)) is not None
+    assert Journal(tmp_path / "members", "a fit").find(("member", 1)) is None

@@ -215,7 +215,9 @@ def test_without_labels_the_page_says_only_what_is_known(numbers):
     assert "how many alarms are right is not known" in page.text
     for word in ("Precision", "Recall", "Brier", "cost", "Calibration"):
         assert word not in page.text, word
-    assert {attrs["id"] for attrs in page.all("input")} == {"slider", "rows-a-day"}
+    assert {attrs["id"] for attrs in page.all("input")} == {
+        *("slider", "rows-a-day", "alarms-per-day"),
+    }
 
 
 def test_scores_that_are_no_probabilities_have_no_calibration(numbers):

@@ -160,6 +160,24 @@ def test_the_boxes_move_alarms_and_costs(page, judged):
     assert "of 50,000 rows" in shown(page, "alarms-a-day-words")
 
 
+def test_the_alarms_that_a_team_can_check_set_the_threshold(page, judged):
+    report, scores, _ = judged
+    fill(page, "rows-a-day", 50_000)
+    fill(page, "alarms-per-day", 700)
+    shares = np.array([np.mean(scores >= at) for at in report.numbers["threshold"]])
+    most = max(share for share in shares if 50_000 * share <= 700)
+    assert number(page, "alarms-a-day") == pytest.approx(50_000 * most, abs=0.51)
+    assert page.find_element(By.ID, "alarms-per-day").get_attribute("value") == "700"
+    fill(page, "alarms-per-day", -1)
+    assert number(page, "alarms-a-day") == pytest.approx(50_000 * most, abs=0.51)
+    # The slider moves the number in the box.
+    page.find_element(By.CSS_SELECTOR, "button[data-go=start]").click()
+    shown_in_box = page.find_element(By.ID, "alarms-per-day").get_attribute("value")
+    assert float(shown_in_box) == pytest.approx(number(page, "alarms-a-day"), rel=0.006)
+    fill(page, "alarms-per-day", 0)
+    assert number(page, "alarms-a-day") == 0
+
+
 def test_a_box_without_an_amount_is_marked_and_changes_nothing(page):
     before = shown(page, "cost")
     box = page.find_element(By.ID, "miss-cost")
@@ -242,7 +260,8 @@ def test_all_can_be_done_by_keyboard(page):
             assert number(page, "misses") == 0
             element.send_keys(Keys.PAGE_UP)
             assert int(element.get_attribute("value")) > 1
-    wanted = ["slider", "start", "cheapest", "f1", "rows-a-day", "miss-cost", "alarm-cost"]
+    wanted = ["slider", "start", "cheapest", "f1", "rows-a-day", "alarms-per-day"]
+    wanted += ["miss-cost", "alarm-cost"]
     assert [name for name in reached if name in wanted] == wanted
 
 
@@ -259,6 +278,7 @@ def test_a_screen_reader_is_told_names_and_changes(page):
     assert named("slider") == ["Threshold"]
     assert named("spinbutton") == [
         "Rows a day",
+        "Alarms per day",
         "Cost of a row that is missed",
         "Cost of a false alarm",
     ]

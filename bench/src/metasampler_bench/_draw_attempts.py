@@ -1,4 +1,4 @@
-"""How far learning to draw has come: what could be had, what was tried, learners that act."""
+"""How far learning to draw has come: what could be had, what was tried, trainers that act."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def attempts(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
 
 
 def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
-    """Show what learners make of real episodes, on the families of the other half."""
+    """Show what trainers make of real episodes, on the families of the other half."""
     cases, known = tested_cases(rows, report), known_of(rows)
     flipped = cases_of(rows, {"noise": NOISE})
     on_flipped = trained(rows, flipped) if len(flipped) else {}
@@ -181,9 +181,9 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
     texts = judged(cases, by_rows, references)
     lines.append(["from the stored rows of a half", *texts, *["-"] * 8])
     return ResultTable.from_texts(
-        f"{spec.title}: learners that act",
+        f"{spec.title}: trainers that act",
         [
-            *("learner", "relative score", "worst", "on"),
+            *("trainer", "relative score", "worst", "on"),
             *(f"against the best mu, {best_mu}", "ahead : behind", "p"),
             *(f"against the best constant, {best}", "ahead : behind", "p"),
             *("against a learned threshold", "ahead : behind", "p"),
@@ -191,7 +191,7 @@ def training(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
             *("worst seed", "seeds", "episodes", "CPU hours"),
         ],
         lines,
-        "A learner is trained on ensembles of boosters. It gets one table of every family of one "
+        "A trainer learns on ensembles of boosters. It gets one table of every family of one "
         "half, at most 4,000 rows. It is tested on the stored scores of the other half. *As one "
         "policy* is the mean of the seeds' choices, before it is squashed. Episodes and CPU hours "
         "(with scouts) are of all "

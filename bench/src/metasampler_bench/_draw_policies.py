@@ -1,4 +1,4 @@
-"""Rules and learners that choose draws, by what is known of tables of other families."""
+"""Rules and trainers that choose draws, by what is known of tables of other families."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MUS = ("uniform", "0.5", "0.6", "0.7", "0.8", "0.9", "1")
 PENALTY = 1e-3
 
 
-# ---------------------------------------------------------------------- rules without a learner
+# ---------------------------------------------------------------------- rules without a trainer
 
 
 def best_constant(draws: Iterable[str]) -> Fit:
@@ -95,13 +95,13 @@ def selected(cases: Cases) -> Floats:
     return np.stack([cases.held[draw] for draw in draws], axis=1)[np.arange(len(cases)), chosen]
 
 
-# ---------------------------------------------------------------------- learners
+# ---------------------------------------------------------------------- trainers
 
 
 def fit_sampler(
     cases: Cases, *, penalty: float = PENALTY, states: Floats | None = None, seed: int = 0
 ) -> GaussianPolicy:
-    """Fit a policy to the curves of the cases, by the library's learner."""
+    """Fit a policy to the curves of the cases, by the library's trainer."""
     states = cases.states() if states is None else states
     curves = np.stack([cases.test[draw] for draw in ACTIONS], axis=1)
     names = tuple(cases.tables.tolist())
@@ -116,17 +116,17 @@ def _fitted(
     scores = np.frombuffer(curves).reshape(len(tables), -1)
     observed = np.frombuffer(states).reshape(len(tables), -1)
     place = {name: number for number, name in enumerate(sorted(set(tables)))}
-    learner = FitToConstants(1, len(ACTIONS), score_on="test", relative=True, penalty=penalty)
+    trainer = FitToConstants(1, len(ACTIONS), score_on="test", relative=True, penalty=penalty)
     rng = np.random.default_rng(seed)
-    learner.begin(Problem(observed.shape[1], (), len(place), n_actions=1, rng=rng))
+    trainer.begin(Problem(observed.shape[1], (), len(place), n_actions=1, rng=rng))
     nothing = np.zeros(0)
     assignments, episodes = [], []
     for number, name in enumerate(tables):
         for score in scores[number].tolist():
             assignments.append(Assignment(place[name], number, None))
             episodes.append(Episode(observed[[number]], nothing, nothing, {}, score))
-    learner.learn(assignments, episodes)
-    return learner.policy
+    trainer.learn(assignments, episodes)
+    return trainer.policy
 
 
 def learned(
@@ -251,9 +251,9 @@ def chosen_among(options: Mapping[str, Fit], n_groups: int = 3) -> Fit:
 
 
 def random_search(seed: int, n_candidates: int = 20) -> Fit:
-    """Return what takes the best of random linear policies, at as many episodes as the learner.
+    """Return what takes the best of random linear policies, at as many episodes as the trainer.
 
-    The learner plays each case once by every draw. So many episodes are dealt to the candidates.
+    The trainer plays each case once by every draw. So many episodes are dealt to the candidates.
     """
 
     def fit(cases: Cases) -> Chooser:
@@ -288,14 +288,14 @@ def soft_actor_critic(seed: int, n_members: int = 4) -> Fit:
         n_random = n_episodes // 4
         rng = np.random.default_rng(seed)
         states = cases.states()
-        learner = SoftActorCritic(
+        trainer = SoftActorCritic(
             n_random_steps=n_random * n_steps, n_updates=(n_episodes - n_random) * n_steps
         )
-        learner.begin(Problem(states.shape[1], (50,), 1, n_actions=n_steps, rng=rng))
+        trainer.begin(Problem(states.shape[1], (50,), 1, n_actions=n_steps, rng=rng))
         uniform = cases.test["uniform"]
-        for number in range(learner.n_rounds):
+        for number in range(trainer.n_rounds):
             case = int(rng.integers(len(cases)))
-            (assignment,) = learner.plan(number, [0])
+            (assignment,) = trainer.plan(number, [0])
             state = states[case]
             actions = np.array(
                 [
@@ -309,8 +309,8 @@ def soft_actor_critic(seed: int, n_members: int = 4) -> Fit:
             rewards = np.zeros(n_steps)
             rewards[-1] = score - uniform[case]
             many = np.repeat(state[np.newaxis], n_steps, axis=0)
-            learner.learn([assignment], [Episode(many, actions, rewards, {"valid": score})])
-        policy = learner.policy
+            trainer.learn([assignment], [Episode(many, actions, rewards, {"valid": score})])
+        policy = trainer.policy
         return lambda new: new.scores_of(np.array([policy.choose(s) for s in new.states()]))
 
     return fit

@@ -12,7 +12,7 @@ import numpy as np
 
 from metasampler.growth import spread_action
 from metasampler_bench._draw_cases import Cases, Floats
-from metasampler_bench._draw_training import HALVES, LEARNERS, SIGNALS, half_of
+from metasampler_bench._draw_training import HALVES, SIGNALS, TRAINERS, half_of, trainer_of
 from metasampler_bench._rows import Row, finished
 
 __all__ = ["Trained", "trained"]
@@ -26,7 +26,7 @@ _MARGIN = 1e-4
 
 
 class Trained(NamedTuple):
-    """How several trainings of one learner do.
+    """How several trainings of one trainer do.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Trained(NamedTuple):
 
 
 def trained(rows: list[Row], cases: Cases) -> dict[str, Trained]:
-    """Return how the trainings of each learner do on the half of the families they have not seen.
+    """Return how the trainings of each trainer do on the half of the families they have not seen.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def trained(rows: list[Row], cases: Cases) -> dict[str, Trained]:
     Returns
     -------
     found : dict of Trained
-        By learner; those without a seed that has both halves are left out.
+        By trainer; those without a seed that has both halves are left out.
     """
     halves = np.array([half_of(family) for family in cases.families])
     found = {}
-    for name in LEARNERS:
-        own = [row for row in finished(rows) if row["cell"].get("setting") == f"learner={name}"]
+    for name in TRAINERS:
+        own = [row for row in finished(rows) if trainer_of(row["cell"]) == name]
         used: list[Row] = []
         actions: list[Floats] = []
         for run in sorted({row["cell"]["run"] for row in own}):

@@ -1,4 +1,4 @@
-"""Train policies for draws on ensembles themselves, by several learners at equal episodes.
+"""Train policies for draws on ensembles themselves, by several trainers at equal episodes.
 
 Rows of `policies-tables` are enough to learn from constants. Soft actor-critic has to act: here it
 does, on tables of one half of the families, so that it can be judged by the stored scores of the
@@ -25,7 +25,7 @@ from metasampler_bench._samplers import SamplerCache, pass_on_interrupt
 from metasampler_bench._spec import Job
 from metasampler_bench.datasets import REAL_FAMILIES, REAL_NAMES
 
-__all__ = ["HALVES", "LEARNERS", "SIGNALS", "half_of", "measure_training"]
+__all__ = ["HALVES", "SIGNALS", "TRAINERS", "half_of", "measure_training", "trainer_of"]
 
 #: What is known of a trained policy: its power at these signals.
 SIGNALS = tuple(float(signal) for signal in np.geomspace(5, 320, 25).round(1))
@@ -54,13 +54,20 @@ def half_of(family: str) -> str:
     return HALVES[families.index(family) % 2]
 
 
+def trainer_of(cell: dict[str, Any]) -> str:
+    """Return which trainer a cell is of; empty if it is not one of a training."""
+    # Specs and stored rows have an older word for it.
+    word, _, name = cell.get("setting", "").partition("=")
+    return name if word == "learner" else ""
+
+
 def measure_training(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     """Train one policy on one table of every family of a half, and say what it does."""
     cell = job.cell
     tasks = _tasks(cell["families"], cell["run"], cache)
     n_episodes = _N_QUICK if cell.get("quick") else _N_EPISODES
     start = time.process_time()
-    learn = LEARNERS[cell["setting"].removeprefix("learner=")]
+    learn = TRAINERS[trainer_of(cell)]
     policy = learn(tasks, n_episodes, seed=fit_seed(cell["run"], cell["fold"], cache.seed))
     cpu = time.process_time() - start
     powers = [round(policy.choose(signal_state(signal)), 4) for signal in SIGNALS]
@@ -88,7 +95,7 @@ def _tasks(half: str, run: int, cache: SamplerCache) -> list[Task]:
 
 
 def _by_meta_training(
-    learner: Callable[[int, int], SoftActorCritic | FitToConstants],
+    trainer: Callable[[int, int], SoftActorCritic | FitToConstants],
     hidden: tuple[int, ...],
     tasks: list[Task],
     n_episodes: int,
@@ -100,7 +107,7 @@ def _by_meta_training(
         _N_MEMBERS,
         state="signal",
         hidden_layer_sizes=hidden,
-        trainer=learner(len(tasks), n_episodes),
+        trainer=trainer(len(tasks), n_episodes),
         validation_fraction=_VALIDATION_PART,
         random_state=seed,
     )
@@ -128,7 +135,7 @@ def _random_search(tasks: list[Task], n_episodes: int, *, seed: int) -> Any:
     candidates = [_linear_policy(w, encoder) for w in rng.normal(size=(n_candidates, 2))]
     worth = np.zeros(n_candidates)
     for number, task in enumerate(tasks):
-        data, learner = Boosters().prepare_task(
+        data, adapters = Boosters().prepare_task(
             task.X, task.y, validation_fraction=_VALIDATION_PART, sampling_ratio=1.0,
             scoring="average_precision", streams=streams.child(Stream.SPLIT, number),
         )  # fmt: skip
@@ -137,7 +144,7 @@ def _random_search(tasks: list[Task], n_episodes: int, *, seed: int) -> Any:
             # Candidates share random numbers: they are compared, not their luck.
             stream = streams.child(Stream.EPISODE, number * _N_TRIES + episode)
             for place, policy in enumerate(candidates):
-                growth = Growth(data, learner, stream)
+                growth = Growth(data, adapters, stream)
                 for _ in growth.grow(policy, _N_MEMBERS):
                     pass
                 scores[place] += growth.score("valid")
@@ -154,7 +161,7 @@ def _linear_policy(weights: Any, encoder: StateEncoder) -> Any:
 
 #: What learns, by name: from tasks, episodes and a seed to a policy. Soft actor-critic has the
 #: network of the paper; what is learned from constants is linear, as the shipped sampler.
-LEARNERS: dict[str, Callable[..., Any]] = {
+TRAINERS: dict[str, Callable[..., Any]] = {
     "soft actor-critic": partial(_by_meta_training, _soft_actor_critic, (50,)),
     "random search": _random_search,
     "constants": partial(_by_meta_training, _constants, ()),

@@ -1,4 +1,4 @@
-"""Build meta-samplers: the one place that knows how a learner gets its options."""
+"""Build meta-samplers: the one place that knows how a trainer gets its options."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 from metasampler import MetaSampler
 from metasampler.meta import FitToConstants, SoftActorCritic
 
-__all__ = ["LEARNERS", "make_sampler"]
+__all__ = ["TRAINERS", "make_sampler"]
 
-#: The learners by the names that the command line has for them.
-LEARNERS: dict[str, Any] = {"sac": SoftActorCritic, "constants": FitToConstants}
+#: The trainers by the names that the command line has for them.
+TRAINERS: dict[str, Any] = {"sac": SoftActorCritic, "constants": FitToConstants}
 
 
 def make_sampler(
-    learner: str = "sac", options: dict[str, Any] | None = None, **settings: Any
+    trainer: str = "sac", options: dict[str, Any] | None = None, **settings: Any
 ) -> MetaSampler:
     """Return an unfitted meta-sampler.
 
     Parameters
     ----------
-    learner : {"sac", "constants"}, default="sac"
+    trainer : {"sac", "constants"}, default="sac"
         What learns: soft actor-critic, or a fit to how constants do.
     options : dict, default=None
-        Options of the learner.
+        Options of the trainer.
     **settings
         Other parameters of :class:`~metasampler.MetaSampler`.
 
@@ -37,4 +37,4 @@ def make_sampler(
     >>> make_sampler("sac", {"n_updates": 50}, n_estimators=5).n_estimators
     5
     """
-    return MetaSampler(trainer=LEARNERS[learner](**(options or {})), **settings)
+    return MetaSampler(trainer=TRAINERS[trainer](**(options or {})), **settings)

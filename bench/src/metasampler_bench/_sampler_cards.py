@@ -32,7 +32,7 @@ def _made(card: dict, command: str) -> str:
 def universal() -> str:
     """Say how the sampler for trees was trained."""
     sampler = MetaSampler.load("universal")
-    card, learner = sampler.summary_, sampler.trainer
+    card, trainer = sampler.summary_, sampler.trainer
     names = [task["name"] for task in card["tasks"]]
     sets = {re.split(r"[:%@]", name)[0] for name in names}
     flipped = [name for name in names if "@" in name]
@@ -49,7 +49,7 @@ def universal() -> str:
     return _table(
         {
             "made by": _made(card, "bench/samplers/universal.sh"),
-            "learner": f"`{type(learner).__name__}`: {learner.n_constants} constants, from mu "
+            "trainer": f"`{type(trainer).__name__}`: {trainer.n_constants} constants, from mu "
             f"{sampler.mu_min:g} to 1, on every task",
             "policy": "a squashed linear function of the state, mu in "
             f"[{sampler.mu_min:g}, 1]; the state is `{sampler.state}`, "
@@ -72,7 +72,7 @@ def universal() -> str:
 def boosters() -> str:
     """Say how the sampler for boosters was trained."""
     sampler = MetaSampler.load("boosters")
-    card, learner = sampler.summary_, sampler.trainer
+    card, trainer = sampler.summary_, sampler.trainer
     more = [
         f"{number} with {name.removesuffix(', splits')}"
         for name, number in card["varieties"].items()
@@ -80,7 +80,7 @@ def boosters() -> str:
     return _table(
         {
             "made by": _made(card, card["command"]) + f"; rows of `{card['rows']}`",
-            "learner": f"`{type(learner).__name__}`: {learner.n_constants} powers on every table",
+            "trainer": f"`{type(trainer).__name__}`: {trainer.n_constants} powers on every table",
             "policy": f"a squashed linear function of the state; {card['state']}",
             "action": card["action"],
             "tasks": f"{len(card['tasks'])} tables of {card['families']} families, "

@@ -27,7 +27,7 @@ _CHEN_2016 = "T. Chen, C. Guestrin, XGBoost: A scalable tree boosting system, KD
 
 
 def _rows_of_pipelines(fitted: Any, n_rows: int, n_members: int | None = None) -> int:
-    # imbalanced-learn's ensembles hide the draw inside each member: sampler, then learner.
+    # imbalanced-learn's ensembles hide the draw inside each member: sampler, then classifier.
     return sum(len(member[0].sample_indices_) for member in fitted.estimators_)
 
 

@@ -98,9 +98,9 @@ def test_it_is_what_the_class_does(run):
         "3",
         *options("tasks_per_round=1"),
     )
-    learner = SoftActorCritic(n_updates=8, n_random_steps=4, tasks_per_round=1)
+    trainer = SoftActorCritic(n_updates=8, n_random_steps=4, tasks_per_round=1)
     tasks = {name: load(f"{name}.npz") for name in ("first", "second")}
-    sampler = MetaSampler(n_estimators=3, trainer=learner, random_state=3).fit_tasks(tasks)
+    sampler = MetaSampler(n_estimators=3, trainer=trainer, random_state=3).fit_tasks(tasks)
     written = MetaSampler.load("sampler.npz")
     np.testing.assert_array_equal(written.policy_.parameters, sampler.policy_.parameters)
     assert written.history_ == sampler.history_
@@ -209,7 +209,7 @@ def test_tasks_are_cut_for_constants(run, monkeypatch):
     monkeypatch.setattr(datasets, "load", REAL_LOAD)
     monkeypatch.setattr(MetaSampler, "fit_tasks", spy)
     names = ["digits-8", "digits-8%0.5@0.2", "digits-8@@0.2"]
-    given = ["--learner", "constants", "--splits", "2", *SHORT[-2:]]
+    given = ["--trainer", "constants", "--splits", "2", *SHORT[-2:]]
     given += options("n_sweeps=1", "penalty=0.01", "n_estimators=3")
     run("meta-train", *names, *given)
     assert list(cut) == [f"{name} ({number})" for name in names for number in (1, 2)]
@@ -228,9 +228,9 @@ def test_tasks_are_cut_for_constants(run, monkeypatch):
     sampler = MetaSampler.load("sampler.npz")
     assert [task["name"] for task in sampler.summary_["tasks"]] == names
     assert (sampler.n_jobs, sampler.verbose) == (None, 0)
-    learner = sampler.trainer
-    assert isinstance(learner, FitToConstants)
-    assert (learner.score_on, learner.n_sweeps, learner.penalty) == ("test", 1, 0.01)
+    trainer = sampler.trainer
+    assert isinstance(trainer, FitToConstants)
+    assert (trainer.score_on, trainer.n_sweeps, trainer.penalty) == ("test", 1, 0.01)
     assert sampler.n_updates_ == 1
 
 
@@ -296,7 +296,7 @@ def test_few_options():
         (["--option", "n_updates"], "'n_updates' must be NAME=VALUE"),
         (["--option", "penalty=1"], "sac has no option 'penalty'; the names are alpha"),
         (["--option", "n_jobs=1"], "no option 'n_jobs'"),
-        (["--learner", "ppo"], "'ppo' is not one of"),
+        (["--trainer", "ppo"], "'ppo' is not one of"),
         (["--splits", "2"], "only constants scores rows"),
         (["first.npz@1.5"], "first.npz@1.5: "),
         (["first.npz@0.2%0.1"], "write NAME%0.1@0.25, in this order"),
@@ -375,7 +375,7 @@ def test_boosters_learn_powers_from_the_signal(run, tmp_path):
         *("n_sweeps=1", "n_constants=3", "relative=True"),
     )
     tasks = ("large0.npz", "large1.npz")
-    kind = ("--learner", "constants", "--estimator", "boosters", "--splits", "1")
+    kind = ("--trainer", "constants", "--estimator", "boosters", "--splits", "1")
     run("meta-train", *tasks, *kind, *settings, "--output", "sampler.npz")
     sampler = MetaSampler.load("sampler.npz")
     assert sampler.state == "signal"

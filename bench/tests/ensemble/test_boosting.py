@@ -280,7 +280,7 @@ def test_the_seed_decides(Booster, imbalanced):
 
 
 @pytest.mark.parametrize("Booster", BOOSTERS)
-def test_a_learner_without_weights_is_refused(Booster, imbalanced):
+def test_a_base_estimator_without_weights_is_refused(Booster, imbalanced):
     with pytest.raises(ValueError, match="takes no sample_weight"):
         Booster(KNeighborsClassifier()).fit(*imbalanced)
 
@@ -290,8 +290,8 @@ def test_the_last_step_of_a_pipeline_gets_the_weights(Booster, imbalanced):
     X, y = imbalanced
     X = StandardScaler().fit_transform(X)
     bare, piped = (
-        Booster(learner, 3, random_state=0).fit(X, y).predict_proba(X)
-        for learner in (
+        Booster(base, 3, random_state=0).fit(X, y).predict_proba(X)
+        for base in (
             LogisticRegression(),
             make_pipeline(FunctionTransformer(), LogisticRegression()),
         )
@@ -316,17 +316,17 @@ def test_members_without_importances_say_so(Booster, imbalanced):
 @given(
     seed=st.integers(0, 2**32 - 1),
     share_of_zeros=st.floats(0, 0.6),
-    learner=st.sampled_from([DecisionTreeClassifier(max_depth=3), GaussianNB()]),
+    base=st.sampled_from([DecisionTreeClassifier(max_depth=3), GaussianNB()]),
     replacement=st.booleans(),
 )
 def test_a_weight_of_zero_leaves_the_row_out(
-    task, Booster, seed, share_of_zeros, learner, replacement
+    task, Booster, seed, share_of_zeros, base, replacement
 ):
     X, y = task
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.1, 3, len(y)) * (rng.random(len(y)) >= share_of_zeros)
     options = {"replacement": replacement} if Booster is RUSBoostClassifier else {}
-    with_zeros, without = (Booster(learner, 3, random_state=seed, **options) for _ in range(2))
+    with_zeros, without = (Booster(base, 3, random_state=seed, **options) for _ in range(2))
     keep = weights > 0
     with_zeros.fit(X, y, sample_weight=weights)
     without.fit(X[keep], y[keep], sample_weight=weights[keep])
@@ -464,25 +464,25 @@ def test_rus_boost_takes_data_frames(imbalanced):
     pd = pytest.importorskip("pandas")
     X, y = imbalanced
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
-    for learner in (STUMP, LogisticRegression()):
-        clf = RUSBoostClassifier(learner, 3, random_state=0).fit(frame, y)
+    for base in (STUMP, LogisticRegression()):
+        clf = RUSBoostClassifier(base, 3, random_state=0).fit(frame, y)
         assert list(clf.feature_names_in_) == list(frame.columns)
-        array = RUSBoostClassifier(learner, 3, random_state=0).fit(X, y)
+        array = RUSBoostClassifier(base, 3, random_state=0).fit(X, y)
         np.testing.assert_allclose(clf.predict_proba(frame), array.predict_proba(X))
 
 
 def test_rus_boost_is_as_good_as_that_of_imbalanced_learn():
     X, y = make_imbalanced_digits()
-    learner = DecisionTreeClassifier(max_depth=3)
+    base = DecisionTreeClassifier(max_depth=3)
     scores: dict = {"ours": [], "theirs": []}
     for seed in range(3):
         for train, test in StratifiedKFold(4, shuffle=True, random_state=seed).split(X, y):
             models = {
                 "ours": RUSBoostClassifier(
-                    learner, 10, algorithm="SAMME", learning_rate=0.3, random_state=seed
+                    base, 10, algorithm="SAMME", learning_rate=0.3, random_state=seed
                 ),
                 "theirs": ImblearnRUSBoost(
-                    learner, n_estimators=10, learning_rate=0.3, random_state=seed
+                    base, n_estimators=10, learning_rate=0.3, random_state=seed
                 ),
             }
             for name, model in models.items():

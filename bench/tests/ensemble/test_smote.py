@@ -196,11 +196,11 @@ def test_counts_give_the_tree_of_repeated_rows(imbalanced):
     np.testing.assert_array_equal(counted.predict_proba(X), repeated.predict_proba(X))
 
 
-@pytest.mark.parametrize("learner", [None, LogisticRegression()])
-def test_bagging_is_the_same_for_any_n_jobs(imbalanced, learner):
+@pytest.mark.parametrize("base", [None, LogisticRegression()])
+def test_bagging_is_the_same_for_any_n_jobs(imbalanced, base):
     X, y = imbalanced
     one, two, other = (
-        SMOTEBaggingClassifier(learner, 4, random_state=seed, n_jobs=n_jobs).fit(X, y)
+        SMOTEBaggingClassifier(base, 4, random_state=seed, n_jobs=n_jobs).fit(X, y)
         for seed, n_jobs in ((0, 1), (0, 2), (1, 1))
     )
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))

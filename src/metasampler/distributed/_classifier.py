@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble import MesaClassifier
 from metasampler.large import Cluster, DaskRows, Journal, is_dask
+from metasampler.persistence.values import from_bytes, to_bytes
 
 __all__ = ["DaskMesaClassifier"]
 
@@ -43,7 +44,10 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
 
     checkpoint : path, default=None
         A file that stores the members. If the fitting process ends early, the same call resumes
-        from the file and gives the same ensemble. It needs an integer `random_state`.
+        from the file and gives the same ensemble. It needs an integer `random_state`. The file is
+        not a pickle: members are JSON and arrays, as in a model file. A damaged one is renamed,
+        with a warning, and the fit begins anew. Members that a model file cannot hold are not
+        stored, also with a warning.
 
     timeout : float, default=600
         The fit ends with an error after this many seconds without progress.
@@ -184,7 +188,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             )
         columns = list(X.columns) if hasattr(X, "columns") else X.shape[1]
         about = f"{classifier.get_params()} {self.label} {self.weight} {self.group} {columns}"
-        return Journal(self.checkpoint, about)
+        return Journal(self.checkpoint, about, to_bytes, from_bytes)
 
     def to_local(self):
         """Return the fitted classifier, which needs no cluster.

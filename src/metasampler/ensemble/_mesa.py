@@ -151,7 +151,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation
           rows;
         - ``("top", share)``: the threshold that this share of the validation rows reaches, such as
-          0.01. For exactly so many rows of a table as your team can check, see `top_rows`.
+          0.01. For a fixed number of rows of a table, see `top_rows`.
 
         For more than two classes, `predict` returns the class whose probability is largest compared
         with its threshold (`class_thresholds_`):
@@ -183,6 +183,14 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         own errors. You cannot combine a refit with `warm_start`. ``"auto"`` refits if the
         validation rows were held out from X and `warm_start` is off. So rows that you pass as X_val
         are not trained on. Not part of the paper.
+
+    monotonic_cst : array-like of int of shape (n_features,), or dict, default=None
+        What a larger value of a column does to the probability of ``classes_[1]``: 1 never lowers
+        it, -1 never raises it, 0 leaves it free. A dict has the signs of some columns of a data
+        frame by their names. The law holds for `predict_proba` as a whole, after blend and
+        calibration. It is for columns of numbers and for two classes. A missing value is not part
+        of the order. Members are the teams of a recipe, or scikit-learn's trees or LightGBM as
+        `estimator`; leaves are then not smoothed.
 
     positive : str, number or None, default=None
         The class to find, where there are more than two: this class against the rest. The ensemble
@@ -305,12 +313,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         "recipe": [StrOptions(set(RECIPES))],
         "max_rows": [None, Interval(Integral, 2, None, closed="left")],
         "meta_sampler": [str, os.PathLike, Real, object],
+        "monotonic_cst": ["array-like", dict, None],
         "warm_start": ["boolean"],
     }
 
     _resume_parameters = (
         *BaseUnderSamplingEnsemble._resume_parameters,
-        *("recipe", "meta_sampler", "max_rows", "positive"),
+        *("recipe", "meta_sampler", "max_rows", "monotonic_cst", "positive"),
     )
 
     n_estimators: Any = None
@@ -321,6 +330,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     max_rows: Any = 1_000_000
     leaf_smoothing: Any = "auto"
     refit: Any = "auto"
+    monotonic_cst: Any = None
     positive: Any = None
     warm_start: Any = False
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from metasampler.ensemble._monotonic import constrained
 from metasampler.ensemble._teams import Growing, Plan, Team
 from metasampler.growth import (
     Growth,
@@ -40,7 +41,7 @@ _UNKNOWN_SIGNAL = 60.0
 # With at least this many columns scouts look at a share of them per tree.
 _MANY_COLUMNS = 20
 
-# Where at least this share of the columns are categories with more than so many levels, every
+# Where at least this share of the columns are categories with more than this many levels, every
 # second scout and booster reads them as numbers.
 _MANY_LEVELS, _SHARE_OF_MANY_LEVELS = 100, 1 / 8
 
@@ -91,7 +92,7 @@ class Recipe:
 
     def scouts(self, data: GrowthData, growing: Growing) -> Team:
         """Return the team that goes first: each member sees all rows but a fold."""
-        adapter = self.scout_adapter(data, growing.n_jobs)
+        adapter = self.scout_adapter(data, growing.n_jobs, growing.signs)
         growth = Growth(data.for_team(np.inf), adapter, data.streams.child(Stream.TEAM, 0))
         return Team("scouts", growth, None, self.n_scouts)
 
@@ -116,7 +117,7 @@ class Recipe:
         signal, streams = self.signal(scouts.growth), data.streams
         rows = data.for_team(_ROWS_OF_BOOSTERS * growing.sampling_ratio)
         scout_adapter: Any = scouts.growth.adapters
-        adapter = scout_adapter.alike(self.booster(signal, rows.sampled_share))
+        adapter = scout_adapter.alike(growing.constrained(self.booster(signal, rows.sampled_share)))
         adapter.signal = signal
         boosters = Growth(rows, adapter, streams.child(Stream.TEAM, 1))
         teams = [Team("boosters", boosters, policies["boosters"], self.n_boosters)]
@@ -197,10 +198,10 @@ class Recipe:
         rounds += np.maximum(rounds - self.doubles_after, 0)
         return float(np.exp(np.mean(np.log(rounds)))) * self.round_counts * self.learning_rate / 0.1
 
-    def scout_adapter(self, data: GrowthData, n_jobs):
-        """Return what fits scouts."""
+    def scout_adapter(self, data: GrowthData, n_jobs, signs: list[int] | None = None):
+        """Return what fits scouts, with the monotonic constraints ``signs``."""
         table = data.tables[0]
-        scout = self.scout(table.shape[1], can_stop=data.has_validation)
+        scout = constrained(self.scout(table.shape[1], can_stop=data.has_validation), signs)
         sizes = data.form.category_sizes
         members = make_adapters(scout, [table], data.n_classes, n_jobs, 0.0, sizes)
         adapter: Any = members.of(0)

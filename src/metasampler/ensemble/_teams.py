@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from metasampler.ensemble._monotonic import constrained
 from metasampler.growth import (
     Adapters,
     Growth,
@@ -63,11 +64,18 @@ class Growing(NamedTuple):
     n_jobs: Any
     smoothing: float
     sampling_ratio: float
+    #: The monotonic constraint of each number that members see.
+    signs: list[int] | None = None
+
+    def constrained(self, estimators):
+        """Return base estimators that keep the monotonic constraints."""
+        return constrained(estimators, self.signs)
 
     def adapters(self, estimators, rows: GrowthData, category_sizes=None) -> Adapters:
         """Return the adapters of members on some rows."""
+        kinds = self.constrained(estimators)
         return make_adapters(
-            estimators, rows.tables, rows.n_classes, self.n_jobs, self.smoothing, category_sizes
+            kinds, rows.tables, rows.n_classes, self.n_jobs, self.smoothing, category_sizes
         )
 
 

@@ -24,6 +24,7 @@ from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._forward import fit_forward, goes_by_time
 from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._look_at_rows import find_in_rows
+from metasampler.ensemble._monotonic import resolve_monotonic
 from metasampler.ensemble._one_class import against_the_rest, is_positive
 from metasampler.ensemble._other_names import explain_other_names, refuse_other_names
 from metasampler.ensemble._pool import Pool
@@ -95,6 +96,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     # Not every subclass has these as parameters.
     warm_start = False
     max_rows = None
+    monotonic_cst = None
     positive = None
 
     # scikit-learn reads the parameters from the constructor that a dataclass makes of these.
@@ -192,8 +194,11 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 self._check_features(data.form.ordered(X_val), reset=False, name="X_val")
 
             # Algorithm 2: errors -> state -> mu -> balanced sample -> new member -> errors ...
-            smoothing = plan.smoothing(self.leaf_smoothing, data.n_classes)
-            growing = Growing(self.n_jobs, smoothing, self.sampling_ratio)
+            signs = resolve_monotonic(
+                self.monotonic_cst, data.form, self.n_features_in_, data.n_classes
+            )
+            smoothing = self._smoothing(plan, data, signs)
+            growing = Growing(self.n_jobs, smoothing, self.sampling_ratio, signs)
             if plan.recipe is None:
                 policies = self._policies_of(plan, data)
                 teams = [make_own_team(plan, data, policies["members"], growing)]
@@ -230,6 +235,22 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             # Members of one's own may be fitted in less time than rows are looked at.
             self.findings_ = [] if plan.recipe is None else find_in_rows(data, self._names(data))
         return self
+
+    def _smoothing(self, plan: Plan, data: GrowthData, signs: list[int] | None) -> float:
+        """Return by how much leaves are smoothed.
+
+        With monotonic constraints not at all: large leaves would be smoothed less than small ones,
+        which turns their order round.
+        """
+        smoothing = plan.smoothing(self.leaf_smoothing, data.n_classes)
+        if signs is None or not smoothing:
+            return smoothing
+        if self.leaf_smoothing != "auto":
+            raise ValueError(
+                f"leaf_smoothing={self.leaf_smoothing} and monotonic_cst exclude each other: "
+                "smoothed leaves keep no order. Set leaf_smoothing to 'auto' or 0."
+            )
+        return 0.0
 
     def _plan(self, counts: np.ndarray) -> Plan:
         """Return what the fit is going to do; only the sizes of the classes matter for it."""

@@ -20,8 +20,8 @@ from metasampler.growth import MemberTree
 
 __all__ = ["add_tree_values", "expected_value"]
 
-# Columns per word of bits, and a number of patterns that is cheap to count.
-_BITS, _FEW = 60, 256
+# Columns per word of bits, and rows that are not worth comparing.
+_BITS, _FEW_ROWS = 60, 32
 
 
 def expected_value(tree: MemberTree) -> np.ndarray:
@@ -109,18 +109,21 @@ def _shares(tree: MemberTree, node: int) -> tuple[float, float]:
 def _patterns(words: list[np.ndarray], n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the patterns of bits that occur, a row for each column, and which one each row has."""
     n_rows = len(words[0])
-    if len(words) == 1 and 1 << n_columns <= max(_FEW, 16 * n_rows):
+    if len(words) == 1 and n_rows > _FEW_ROWS and 1 << n_columns <= 16 * n_rows:
         seen = np.zeros(1 << n_columns, dtype=bool)
         seen[words[0]] = True
         found, codes = np.flatnonzero(seen), (np.cumsum(seen) - 1).take(words[0])
         return (found >> np.arange(n_columns)[:, np.newaxis]) & 1 > 0, codes
-    codes = np.zeros(n_rows, dtype=np.intp)
-    for word in words:
-        found, at = np.unique(word, return_inverse=True)
-        codes = np.unique(codes * len(found) + at, return_inverse=True)[1]
-    first = np.unique(codes, return_index=True)[1]
-    columns = np.arange(n_columns)
-    bits = [(words[place // _BITS][first] >> place % _BITS) & 1 for place in columns.tolist()]
+    # Few rows need not be compared: each has a pattern of its own.
+    first = codes = np.arange(n_rows)
+    if n_rows > _FEW_ROWS:
+        codes = np.zeros(n_rows, dtype=np.intp)
+        for word in words:
+            found, at = np.unique(word, return_inverse=True)
+            codes = np.unique(codes * len(found) + at, return_inverse=True)[1]
+        first = np.unique(codes, return_index=True)[1]
+    places = range(n_columns)
+    bits = [(words[place // _BITS][first] >> place % _BITS) & 1 for place in places]
     return np.array(bits) > 0, codes
 
 

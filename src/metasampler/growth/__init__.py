@@ -8,6 +8,7 @@ from metasampler.growth._adapters import Adapter, Adapters, make_adapters, weigh
 from metasampler.growth._base_estimators import (
     copy_input_tags,
     estimators_of,
+    is_plain_booster,
     is_plain_tree,
     resolve_estimator,
     resolve_estimators,
@@ -151,6 +152,7 @@ __all__ = [
     "has_trees",
     "hold_out_size",
     "is_alone",
+    "is_plain_booster",
     "is_plain_tree",
     "join_arrays",
     "join_frames",

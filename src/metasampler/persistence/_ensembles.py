@@ -24,7 +24,14 @@ from metasampler.ensemble.fitted_ensembles import (
     SoftmaxCalibration,
     check_threshold,
 )
-from metasampler.growth import BoostedMember, GaussianDraw, GrowthStep, PowerDraw, Recoding
+from metasampler.growth import (
+    BoostedMember,
+    GaussianDraw,
+    GrowthStep,
+    PowerDraw,
+    Recoding,
+    SampleFacts,
+)
 from metasampler.persistence._booster_loaders import BoosterText
 from metasampler.persistence._estimators import (
     build_parameters,
@@ -256,6 +263,16 @@ def _build_step(state: State) -> GrowthStep:
     )
 
 
+def _build_sample_facts(state: State) -> SampleFacts:
+    return SampleFacts(
+        state.array("rows", "iu", "*", none=True),
+        state.where_true(
+            "totals",
+            lambda of: isinstance(of, tuple) and len(of) == 2 and all(map(_are_totals, of)),
+        ),
+    )
+
+
 def _is_fact(fact: tuple) -> bool:
     """Return whether this is a setting of the fit, of any value, and how it is shown."""
     name, value = fact
@@ -460,5 +477,6 @@ ENSEMBLES = [
     Kind("Baseline", Baseline, attributes, _build_baseline),
     Kind("FittedTeam", FittedTeam, attributes, _build_team),
     Kind("GrowthStep", GrowthStep, attributes, _build_step),
+    Kind("SampleFacts", SampleFacts, attributes, _build_sample_facts),
     *(Kind(each.__name__, each, export_estimator, _build_ensemble(each)) for each in _CLASSIFIERS),
 ]

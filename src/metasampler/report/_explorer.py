@@ -253,7 +253,11 @@ def slider(found: Findings) -> Markup:
 
 def boxes(found: Findings) -> Markup:
     """Return the numbers that a reader can set."""
-    wanted = [("rows-a-day", "Rows a day", found.rows_a_day)]
+    alarms = found.rows_a_day * float(found.cuts.share[found.cuts.start])
+    wanted = [
+        ("rows-a-day", "Rows a day", found.rows_a_day),
+        ("alarms-per-day", "Alarms per day", float(f"{alarms:.3g}")),
+    ]
     if found.quality is not None:
         wanted += [
             ("miss-cost", "Cost of a row that is missed", found.miss_cost),

@@ -62,6 +62,17 @@
     if (good) held[id] = value;
     return held[id] ?? 0;
   };
+  // The threshold with the most alarms that are not more than a team can check in a day.
+  const perDay = at("alarms-per-day");
+  const withAlarms = () => {
+    const wanted = box("alarms-per-day"), { rows } = boxes();
+    let place = -1;
+    for (let i = 0; i < cuts.length; i++) {
+      const fits = rows * cuts[i].share <= wanted;
+      if (fits && (place < 0 || cuts[i].share > cuts[place].share)) place = i;
+    }
+    return place < 0 ? cuts.length - 1 : place;
+  };
   const boxes = () => {
     const rows = box("rows-a-day");
     return known ? { rows, miss: box("miss-cost"), alarm: box("alarm-cost") } : { rows };
@@ -112,6 +123,11 @@
     const set = boxes();
     const threshold = significant(numbers.threshold[i]);
     write("threshold", threshold);
+    // While a number is typed, it stays as it is.
+    if (document.activeElement !== perDay) {
+      perDay.value = Number((set.rows * cut.share).toPrecision(3));
+      perDay.setAttribute("aria-invalid", "false");
+    }
     const live = at("live");
     live.replaceChildren(...sentence(cut));
     slider.setAttribute("aria-valuetext", threshold);
@@ -252,7 +268,16 @@
     });
   }
   slider.addEventListener("input", update);
-  for (const input of document.querySelectorAll(".box input")) input.addEventListener("input", update);
+  for (const input of document.querySelectorAll(".box input")) {
+    input.addEventListener("input", () => {
+      if (input === perDay) {
+        const place = withAlarms();
+        if (perDay.getAttribute("aria-invalid") === "false") slider.value = place;
+      }
+      update();
+    });
+  }
+  perDay.addEventListener("blur", update);
 
   // Print shows what is folded.
   addEventListener("beforeprint", () => {

@@ -15,14 +15,14 @@ import typer
 from metasampler_bench.cli._console import make_console
 
 
-class Learner(StrEnum):
+class TrainerName(StrEnum):
     """How the policy is learned."""
 
     SAC = "sac"
     CONSTANTS = "constants"
 
 
-class BaseLearner(StrEnum):
+class EstimatorName(StrEnum):
     """What the members are."""
 
     TREE = "tree"
@@ -67,22 +67,22 @@ def meta_train(
     output: Annotated[
         Path, typer.Option(help="File for the sampler, *.npz.", dir_okay=False, show_default=False)
     ],
-    learner: Annotated[
-        Learner,
+    trainer: Annotated[
+        TrainerName,
         typer.Option(help="How the policy is learned: soft actor-critic, or from constants."),
-    ] = Learner.SAC,
+    ] = TrainerName.SAC,
     option: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="A parameter of the learner or of MetaSampler; may be given again. For instance "
+            help="A parameter of the trainer or of MetaSampler; may be given again. For instance "
             "n_updates=500, n_estimators=20, state=summary or hidden_layer_sizes=25,25.",
             show_default=False,
         ),
     ] = None,
     estimator: Annotated[
-        BaseLearner, typer.Option(help="What the members are.")
-    ] = BaseLearner.TREE,
+        EstimatorName, typer.Option(help="What the members are.")
+    ] = EstimatorName.TREE,
     validation_task: Annotated[
         list[str] | None,
         typer.Option(
@@ -142,18 +142,18 @@ def meta_train(
                 raise typer.BadParameter(str(error), param_hint=name) from error
     if jobs == 0:
         raise typer.BadParameter("must not be 0; use -1 for all cores.", param_hint="--jobs")
-    if splits and learner is not Learner.CONSTANTS:
+    if splits and trainer is not TrainerName.CONSTANTS:
         raise typer.BadParameter(
             "only constants scores rows that are not for validation.", param_hint="--splits"
         )
-    if validation_task and estimator is BaseLearner.BOOSTERS:
+    if validation_task and estimator is EstimatorName.BOOSTERS:
         raise typer.BadParameter(
             "boosters are judged by `metasampler bench policies-tables`, not by single tasks.",
             param_hint="--validation-task",
         )
-    settings, learner_options = _parse_options(option or [], learner)
+    settings, trainer_options = _parse_options(option or [], trainer)
     if splits:
-        learner_options.setdefault("score_on", "test")
+        trainer_options.setdefault("score_on", "test")
 
     from metasampler_bench._named_trainers import make_sampler
     from metasampler_bench._tasks import load_tasks
@@ -161,8 +161,8 @@ def meta_train(
     from metasampler_bench.cli._meta_watch import Watch
 
     sampler = make_sampler(
-        learner.value,
-        learner_options,
+        trainer.value,
+        trainer_options,
         **settings,
         estimator=_make_estimator(estimator),
         n_jobs=jobs,
@@ -212,28 +212,28 @@ def meta_train(
         raise typer.Exit(code=130)
 
 
-def _parse_options(texts: list[str], learner: Learner) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tell the parameters of the meta-sampler from those of its learner, and read their values."""
-    from metasampler_bench._named_trainers import LEARNERS
+def _parse_options(texts: list[str], trainer: TrainerName) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell the parameters of the meta-sampler from those of its trainer, and read their values."""
+    from metasampler_bench._named_trainers import TRAINERS
 
-    of_learner = list(LEARNERS[learner.value]().get_params())
+    of_trainer = list(TRAINERS[trainer.value]().get_params())
     settings: dict[str, Any] = {}
-    learner_options: dict[str, Any] = {}
+    trainer_options: dict[str, Any] = {}
     for text in texts:
         name, is_given, value = text.partition("=")
         if not is_given:
             raise typer.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--option")
-        if name in of_learner:
-            learner_options[name] = _parse_value(name, value)
+        if name in of_trainer:
+            trainer_options[name] = _parse_value(name, value)
         elif name in _SETTINGS:
             settings[name] = _parse_value(name, value)
         else:
-            names = ", ".join((*of_learner, *_SETTINGS))
+            names = ", ".join((*of_trainer, *_SETTINGS))
             raise typer.BadParameter(
-                f"{learner.value} has no option {name!r}; the names are {names}.",
+                f"{trainer.value} has no option {name!r}; the names are {names}.",
                 param_hint="--option",
             )
-    return settings, learner_options
+    return settings, trainer_options
 
 
 def _parse_value(name: str, text: str) -> Any:
@@ -261,7 +261,7 @@ def _complete_card(card: dict[str, Any], splits: int) -> None:
         card["splits"] = splits
 
 
-def _make_estimator(name: BaseLearner) -> Any:
+def _make_estimator(name: EstimatorName) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
@@ -273,14 +273,14 @@ def _make_estimator(name: BaseLearner) -> Any:
 
     # Small ones: a member sees few rows, and an episode fits many members.
     return {
-        BaseLearner.TREE: DecisionTreeClassifier(),
-        BaseLearner.SQRT_TREE: DecisionTreeClassifier(criterion="entropy", max_features="sqrt"),
-        BaseLearner.EXTRA_TREE: ExtraTreeClassifier(),
-        BaseLearner.FOREST: RandomForestClassifier(n_estimators=10),
-        BaseLearner.BOOSTERS: Boosters(),
-        BaseLearner.BOOSTING: HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5),
-        BaseLearner.LOGISTIC: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-        BaseLearner.NAIVE_BAYES: GaussianNB(),
+        EstimatorName.TREE: DecisionTreeClassifier(),
+        EstimatorName.SQRT_TREE: DecisionTreeClassifier(criterion="entropy", max_features="sqrt"),
+        EstimatorName.EXTRA_TREE: ExtraTreeClassifier(),
+        EstimatorName.FOREST: RandomForestClassifier(n_estimators=10),
+        EstimatorName.BOOSTERS: Boosters(),
+        EstimatorName.BOOSTING: HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=5),
+        EstimatorName.LOGISTIC: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        EstimatorName.NAIVE_BAYES: GaussianNB(),
     }[name]
 
 
