@@ -830,10 +830,10 @@ def serving(repeats):
         n_trees = {}
         for name, model in models.items():
             model.fit(X, y)
-            boosters = [model] if name == "LightGBM" else model.estimators_
+            members = [] if name == "LightGBM" else model.estimators_
             # Their trees have up to 31 leaves; those of scikit-learn are other ones.
-            boosters = [member.booster_ for member in boosters if hasattr(member, "booster_")]
-            n_trees[name] = sum(booster.num_trees() for booster in boosters)
+            rounds = [member.n_rounds_ for member in members if hasattr(member, "n_rounds_")]
+            n_trees[name] = sum(rounds) if members else model.n_estimators_
         table = Table(title=f"predict_proba, 20 columns, {title}", title_justify="left")
         table.add_column("")
         for column in ("boosted trees", "rows", "p50, ms", "p99, ms", "ratio of p50", "goal"):

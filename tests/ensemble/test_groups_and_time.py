@@ -349,3 +349,24 @@ def test_rows_in_files_have_a_column_of_times(by_group, refit, tmp_path):
         clone(clf).fit(rows, time=when)
     with pytest.raises(ValueError, match="no column 'whenever'"):
         clone(clf).fit(ParquetRows(tmp_path / "rows.parquet", "rare", time="whenever"))
+
+
+def test_groups_and_times_of_a_wrong_shape_are_named():
+    X, y = make_classification(600, 5, weights=[0.8], random_state=0)
+    clf = MesaClassifier(recipe="fast", random_state=0)
+    time, groups = np.arange(600.0), np.arange(600) % 90
+    # One of the two groups of the rare class begins late.
+    rare = np.where(y == 0, groups, np.where((time >= 480) & (time % 2 == 0), 998, 999))
+    for options, message in (
+        ({"groups": np.c_[groups, groups]}, "groups must have one value for each row"),
+        ({"groups": "patient"}, "groups must have one value for each row"),
+        ({"time": np.c_[time, time]}, "time must have one number or date for each row"),
+        ({"time": 5}, "time must have one number or date for each row"),
+        ({"time": time, "groups": groups[1:]}, "groups has 599 values"),
+        ({"time": time, "groups": np.where(groups == 3, np.nan, groups)}, "groups has no value in"),
+        ({"time": time, "groups": np.zeros(600)}, "are in one group"),
+        ({"time": time, "sample_weight": np.ones(3)}, "sample_weight has 3 values"),
+        ({"time": time, "groups": rare}, "leave no older row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clf.fit(X, y, **options)

@@ -14,11 +14,13 @@ from metasampler.ensemble._held_out import HeldOut
 from metasampler.ensemble._one_class import against_the_rest
 from metasampler.ensemble._sources import resolve_source
 from metasampler.growth import (
+    check_groups,
     check_labels,
     count_groups,
     folds_of_groups,
     folds_of_rows,
     group_keys,
+    refuse_lone_groups,
     refuse_missing,
     unchanged_on_error,
 )
@@ -45,7 +47,7 @@ class _TableInTime(NamedTuple):
     groups: Any = None
 
     def of(self, name: str, rows: np.ndarray):
-        """Return weights or groups of some rows; None if there are none."""
+        """Return weights or groups of some rows; None stays None."""
         values = getattr(self, name)
         return None if values is None else take_rows(np.asarray(values), rows)
 
@@ -93,6 +95,10 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
         if groups is not None:
             refuse_missing(groups, f"column {source.group!r}")
     y = check_labels(y, X if source is None else y, owner=ensemble)
+    if groups is not None:
+        check_groups(groups, len(y))
+    if sample_weight is not None and len(sample_weight) != len(y):
+        raise ValueError(f"sample_weight has {len(sample_weight)} values, and X has {len(y)} rows.")
     seed = ensemble.random_state if isinstance(ensemble.random_state, Integral) else 0
     asked = y
     if ensemble.positive is not None:
@@ -152,13 +158,21 @@ def forward_splits(
     keys = group_keys(groups)
     codes = np.unique(y, return_inverse=True)[1]
     counted = count_groups(keys, codes, int(codes.max()) + 1)
+    refuse_lone_groups(counted, np.unique(y))
     key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
     folds = folds_of_rows(counted, folds_of_groups(counted, _N_FOLDS, key), keys)
     pairs = [
         (np.flatnonzero(~newer & (folds != fold)), np.flatnonzero(newer & (folds == fold)))
         for fold in range(int(folds.max()) + 1)
     ]
-    return [(train, judged) for train, judged in pairs if len(judged)]
+    pairs = [(train, judged) for train, judged in pairs if len(judged)]
+    for train, _ in pairs:
+        if not _fewest(y[train], y):
+            raise ValueError(
+                "groups and time leave no older row of some class to train on: the class has too "
+                "few groups before the newest rows. Pass one of groups and time only."
+            )
+    return pairs
 
 
 def _newest(time: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -78,6 +78,10 @@ def check_groups(groups, n_rows: int, X_val=None) -> np.ndarray:
             "groups keeps the rows of a group together when rows are held out from X. With X_val "
             "none are: choose the validation rows by group, and leave groups out."
         )
+    if np.ndim(groups) != 1:
+        raise ValueError(
+            f"groups must have one value for each row, got an array of shape {np.shape(groups)}."
+        )
     values = column_or_1d(groups)
     if len(values) != n_rows:
         raise ValueError(f"groups has {len(values)} values, and X has {n_rows} rows.")

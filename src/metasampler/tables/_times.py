@@ -46,6 +46,10 @@ def time_numbers(values, name: str = "time", kind: str | None = None) -> Times:
     -------
     times : Times
     """
+    if np.ndim(values) != 1:
+        raise ValueError(
+            f"{name} must have one number or date for each row, got shape {np.shape(values)}."
+        )
     column = values
     if not (hasattr(values, "iat") or type(values).__module__.startswith("polars")):
         import pandas
