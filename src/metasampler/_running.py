@@ -1,4 +1,4 @@
-"""How long work runs: its progress is shown if somebody asks, and calls run side by side."""
+"""Long work: progress bars on request, and calls that run side by side."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -47,21 +47,21 @@ def side_by_side(
     n_jobs: int | None,
     stop: Callable[[], Any] = lambda: None,
 ) -> list:
-    """Return what calls give, in their order; they run in up to ``n_jobs`` threads.
+    """Return the results of calls, in their order; the calls run in up to ``n_jobs`` threads.
 
-    Calls may do this again: all of them together start no more threads. One that has ended leaves
-    its thread to the others. ``stop`` is called if one of them fails or an interrupt comes, for the
-    others to end soon.
+    Calls may use this function themselves: all of them share the same threads. A call that has
+    ended leaves its thread to the others. If a call fails or an interrupt comes, ``stop`` is called
+    so that the others end soon.
     """
-    # Not by joblib, because a pool of its takes longer to start than some of these calls.
+    # joblib is not used: starting one of its pools takes longer than some of these calls.
     n_others = effective_n_jobs(n_jobs) - 1
     spare = _spare_threads.get() or Semaphore(n_others)
     taken = [spare for _ in calls[1 : n_others + 1] if spare.acquire(blocking=False)]
     if not taken:
         return [call() for call in calls]
     closed, locks = Event(), [Lock() for _ in calls]
-    n_threads, ends = len(taken) + 1, count(1)
-    # scikit-learn's is that of a thread.
+    n_threads, end_numbers = len(taken) + 1, count(1)
+    # scikit-learn keeps its configuration per thread.
     config = get_config()
 
     def run(call: Callable[[], Any], lock: Any) -> Any:
@@ -70,22 +70,24 @@ def side_by_side(
             with lock, config_context(**config):
                 return None if closed.is_set() else call()
         finally:
-            # No call is left for this thread. The last thread is that of the caller, who waits.
-            if len(calls) - n_threads < next(ends) < len(calls):
+            n_ended = next(end_numbers)
+            n_waiting = len(calls) - n_threads - (n_ended - 1)
+            # With no call left for this thread, calls within other calls may use it. The last
+            # thread stands for the caller, which waits.
+            if n_waiting <= 0 and n_ended < len(calls):
                 taken.pop().release()
 
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             futures = [pool.submit(run, *each) for each in zip(calls, locks, strict=True)]
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            # Those that are done first: one of them may have failed, and the others still run.
+            # Only those that are done: if one of them has failed, others still run.
             return [future.result() for future in sorted(done, key=futures.index)]
         except BaseException:
             stop()
             pool.shutdown(wait=False, cancel_futures=True)
-            # No call begins any more, and those that run are waited for. The pool alone does not
-            # know all of its threads: one that an interrupt has met while it was started would go
-            # on.
+            # No further call begins, and running calls are waited for by their locks: the pool
+            # does not know a thread that was being started when an interrupt came.
             closed.set()
             for lock in locks:
                 with lock:

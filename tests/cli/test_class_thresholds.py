@@ -75,6 +75,27 @@ def test_ten_classes_from_fit_to_predict(table, tmp_path):
     assert np.mean(frame["decision"][truth == 9] == 9) >= 0.9
 
 
+def test_ten_classes_in_a_report_and_a_comparison(table, tmp_path):
+    model, page = tmp_path / "model.mesa", tmp_path / "report.html"
+    settings = ["--target", "kind", "--preset", "fast", "--folds", "2", "--output", model]
+    code, said = run("fit", table, *settings)
+    assert code == 0, said
+    code, said = run("report", model, table, "--target", "kind", "--repeats", "0", "--output", page)
+    assert code == 0, said
+    html = page.read_text(encoding="utf-8")
+    assert "The model has 10 classes; this looks at one of them against the rest." in html
+    assert "True classes (rows) and predicted classes (columns)" in html
+    assert "Model expects" in html
+    assert "The largest confusions" in html
+    chosen = ["--method", "mesa-fast", "--method", "tree", "--folds", "2"]
+    code, said = run("compare", table, "--target", "kind", *chosen, "--output", tmp_path / "c.png")
+    assert code == 0, said
+    assert "macro" in said
+    # One class against the rest.
+    code, said = run("compare", table, "--target", "kind", "--positive", "9", *chosen)
+    assert code == 0, said
+
+
 def test_rules_for_the_other_number_of_classes_are_refused(table):
     code, said = run("fit", table, "--target", "kind", "--threshold", "recall=0.9")
     assert code == 2

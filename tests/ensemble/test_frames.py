@@ -146,7 +146,7 @@ def test_unseen_levels_and_missing_columns(tables):
 @pytest.mark.parametrize("name", ["default", "teams", "under-bagging"])
 def test_what_cannot_be_used_is_named(tables, name):
     of_pandas, _, y = tables
-    with pytest.raises(TypeError, match=r"Column 'pairs' holds values that are neither.*drop it"):
+    with pytest.raises(ValueError, match=r"Column 'pairs' holds values that are neither.*drop it"):
         ENSEMBLES[name]().fit(of_pandas.assign(pairs=[(1, 2)] * 400), y)
     twice = pd.concat([of_pandas, of_pandas[["flag"]]], axis=1)
     with pytest.raises(ValueError, match=r"\['flag'\] occur more than once"):

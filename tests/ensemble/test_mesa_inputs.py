@@ -328,5 +328,5 @@ def test_words_in_a_table_for_trees(imbalanced):
     frame.columns = frame.columns.astype(str)
     clf = tree_mesa(n_estimators=5, random_state=0).fit(frame, y)
     assert roc_auc_score(y, clf.predict_proba(frame)[:, 1]) == 1
-    with pytest.raises(TypeError, match=r"Column 'kind' holds values that are neither"):
+    with pytest.raises(ValueError, match=r"Column 'kind' holds values that are neither"):
         tree_mesa().fit(frame.assign(kind=[["web"]] * len(y)), y)

@@ -115,7 +115,7 @@ def test_types_of_pandas_in_polars_are_named(values):
     clf, later = fit(frame), pl.from_pandas(frame)
     with pytest.raises(ValueError, match=r"Column 'extra' held .*, and now holds something else"):
         clf.predict_proba(later)
-    with pytest.raises(TypeError, match=r"Column 'extra' holds values that are neither"):
+    with pytest.raises(ValueError, match=r"Column 'extra' holds values that are neither"):
         fit(later)
 
 

@@ -277,7 +277,7 @@ def test_a_screen_reader_is_told_names_and_changes(page):
 
     assert named("slider") == ["Threshold"]
     assert named("spinbutton") == [
-        "Rows a day",
+        "Rows per day",
         "Alarms per day",
         "Cost of a row that is missed",
         "Cost of a false alarm",

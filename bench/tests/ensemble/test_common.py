@@ -104,7 +104,7 @@ def test_boosting_takes_frames():
     twin = ensemble.RUSBoostClassifier(n_estimators=3, random_state=0).fit(of_polars, y)
     assert_array_equal(twin.predict_proba(of_polars), proba)
     assert_array_equal(clf.predict_proba(of_polars.select("text", "number")), proba)
-    with pytest.raises(TypeError, match=r"Column 'pairs' holds values that are neither.*drop it"):
+    with pytest.raises(ValueError, match=r"Column 'pairs' holds values that are neither.*drop it"):
         clf.fit(of_pandas.assign(pairs=[(1, 2)] * len(y)), y)
 
 

@@ -61,7 +61,7 @@ def report(
         str | None, typer.Option(help="Written above the report.", show_default=False)
     ] = None,
     rows_a_day: Annotated[
-        float, typer.Option(min=0, help="What the box for rows a day begins with.")
+        float, typer.Option(min=0, help="What the box for rows per day begins with.")
     ] = 1000,
     cost: Annotated[
         str | None,

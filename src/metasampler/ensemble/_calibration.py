@@ -226,7 +226,7 @@ class SigmoidCalibration:
         self.prior = prior
         self.of_log_odds = of_log_odds
         scores = self._scores(proba)
-        # Of two classes one function is enough, and keeps the order exactly.
+        # For two classes one function is enough, and it keeps the order exactly.
         columns = [1] if len(prior) == 2 else range(len(prior))
         added = _ADDED_ROWS_TO_BLENDS if of_log_odds else _ADDED_ROWS
         self.functions = [fit_sigmoid(scores[:, k], codes == k, weights, added) for k in columns]

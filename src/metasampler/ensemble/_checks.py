@@ -80,7 +80,7 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
             "refit=True replaces the members that warm_start=True keeps: set one of them to False."
         )
     if ensemble.refit is True and data.validation_is_apart:
-        # Whether they can be put into one is seen from a row of each.
+        # One row of each shows whether they can be put into one.
         join_tables(*(take_rows(table, slice(0, 1)) for table in data.tables))
     counts = data.role_counts("all")
     if data.n_classes > 2 and counts.min() < _FEW_ROWS:
@@ -132,7 +132,7 @@ def check_labelled(ensemble, X, y, sample_weight) -> tuple[np.ndarray, np.ndarra
 
 
 def check_threshold(threshold: Any, classes: np.ndarray, *, held_out: bool) -> None:
-    """Refuse a threshold that means nothing, or that needs held-out rows where there are none."""
+    """Refuse a threshold that is not valid, or that needs held-out rows that are missing."""
     if len(classes) > 2:
         check_class_goal(threshold, classes)
     elif threshold is None or (isinstance(threshold, str) and threshold == "balanced"):

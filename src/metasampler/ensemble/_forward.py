@@ -47,7 +47,7 @@ class _TableInTime(NamedTuple):
     groups: Any = None
 
     def of(self, name: str, rows: np.ndarray):
-        """Return weights or groups of some rows; None if there are none."""
+        """Return weights or groups of some rows; None stays None."""
         values = getattr(self, name)
         return None if values is None else take_rows(np.asarray(values), rows)
 

@@ -151,7 +151,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation
           rows;
         - ``("top", share)``: the threshold that this share of the validation rows reaches, such as
-          0.01. For exactly so many rows of a table as your team can check, see `top_rows`.
+          0.01. For a fixed number of rows of a table, see `top_rows`.
 
         For more than two classes, `predict` returns the class whose probability is largest compared
         with its threshold (`class_thresholds_`):

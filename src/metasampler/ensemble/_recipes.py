@@ -41,7 +41,7 @@ _UNKNOWN_SIGNAL = 60.0
 # With at least this many columns scouts look at a share of them per tree.
 _MANY_COLUMNS = 20
 
-# Where at least this share of the columns are categories with more than so many levels, every
+# Where at least this share of the columns are categories with more than this many levels, every
 # second scout and booster reads them as numbers.
 _MANY_LEVELS, _SHARE_OF_MANY_LEVELS = 100, 1 / 8
 

@@ -11,7 +11,7 @@ import numpy as np
 # A screen has 24 lines; title, head and notes take the rest.
 _MOST_ROWS = 12
 
-# Of more classes, members' errors would be a table too wide to read; `classes` has a line for each.
+# With more classes the errors of members would be too wide a table; `classes` has a line for each.
 _MOST_CLASSES = 30
 
 
@@ -119,7 +119,7 @@ def summarise(ensemble, steps, teams) -> FitSummary:
 
 
 def _by_team(ensemble, steps, teams) -> list[dict]:
-    """Return a row for each team, and one for all of them together."""
+    """Return a row for each team, and one for all teams together."""
     rows: list[dict] = []
     for name in dict.fromkeys(teams):
         own = [step for step, team in zip(steps, teams, strict=True) if team == name]

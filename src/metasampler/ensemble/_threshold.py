@@ -196,7 +196,7 @@ def _promise(cuts: CutPoints, last: int, rule: _Rule | None) -> tuple:
         np.cumsum(_resampled(rng, np.diff(weights, prepend=0), rows, shape), axis=1)
         for weights, rows in ((cuts.hits, cuts.hit_rows), (cuts.alarms, cuts.alarm_rows))
     )
-    # Without a row of the class a resample tells nothing.
+    # A resample without a row of the class is skipped: its recall is undefined.
     able = hits[:, -1] > 0
     hits, alarms = hits[able], alarms[able]
     chosen = np.full(len(hits), last) if rule is None else rule.choose(hits, alarms)

@@ -70,7 +70,7 @@ class Boosters(BaseEstimator):
     ) -> tuple[GrowthData, Adapter]:
         """Return the rows of a task, and what fits boosters on them; scouts have gone before.
 
-        Without validation rows a part of X is held out. ``sampling_ratio`` multiplies the three
+        Without validation rows a share of X is held out. ``sampling_ratio`` multiplies the three
         majority rows a minority row. The adapter has what scouts found as its ``signal``.
         """
         if self.recipe not in RECIPES:
@@ -78,7 +78,7 @@ class Boosters(BaseEstimator):
             raise ValueError(f"recipe={self.recipe!r} must be one of {names}.")
         recipe = RECIPES[self.recipe]
         with warnings.catch_warnings():
-            # Boosters take all rows of a class that is no three times larger, as in a fit.
+            # As in a fit, boosters take all rows of a class that is less than three times larger.
             warnings.filterwarnings("ignore", "sampling_ratio=")
             data = make_growth_data(
                 X,

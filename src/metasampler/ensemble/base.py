@@ -114,7 +114,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return np.concatenate([self._proba_of_table(table) for table in self._tables_of(X)])
 
     def _tables_of(self, X) -> Iterator:
-        """Yield a table in memory, or the parts of rows in files one after the other."""
+        """Yield a table in memory, or the partitions of rows in files one after the other."""
         source = resolve_source(X)
         if source is None:
             yield X

@@ -1,4 +1,4 @@
-"""The parts of `MesaClassifier`'s default ensemble, for studies that take it to pieces."""
+"""The teams of `MesaClassifier`'s default ensemble, for studies of each alone."""
 
 from metasampler.ensemble._calibration import Blend, SigmoidCalibration
 from metasampler.ensemble._recipes import RECIPES, Recipe

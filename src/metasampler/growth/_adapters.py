@@ -83,7 +83,7 @@ class Adapter:
     scores ``leaf_smoothing`` rows of each class are added to every leaf.
     """
 
-    #: Whether members can be fitted side by side in threads. Of most classifiers this is unknown.
+    #: Whether members can be fitted side by side in threads. For most classifiers this is unknown.
     fits_in_threads = False
 
     #: Whether a fit may start threads of its own.
@@ -102,7 +102,7 @@ class Adapter:
         self.n_classes = n_classes
         self.n_jobs = n_jobs
         self.leaf_smoothing = leaf_smoothing
-        #: Columns whose numbers are codes, for kinds that know categories.
+        #: Columns whose numbers are codes, for estimators that know categories.
         self.categorical_features = list(categorical_features)
         #: Parameters that every member gets besides those of the base estimator.
         self.member_parameters: dict = {}

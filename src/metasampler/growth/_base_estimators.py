@@ -1,6 +1,6 @@
-"""Kinds of members: which classifiers can serve, and in which form each takes tables.
+"""Base estimators: which classifiers can serve, and in which form each takes tables.
 
-An ensemble has one kind of members, or a list of kinds that alternate: member i is then a copy of
+An ensemble has one base estimator, or a list of them that alternate: member i is then a copy of
 ``estimator[i % len(estimator)]``.
 """
 
@@ -41,7 +41,7 @@ _LAPLACE = 1.0
 
 
 def estimators_of(estimator) -> list:
-    """Return the kinds of members: the entries of a list, or the one base estimator there is."""
+    """Return the base estimators: the entries of a list, or the only one."""
     return list(estimator) if isinstance(estimator, list) else [estimator]
 
 
@@ -87,7 +87,7 @@ def is_plain_tree(estimator) -> bool:
 
 
 def copy_input_tags(tags, estimator):
-    """Return tags that say of the input what the tags of all base estimators say of it.
+    """Return tags whose input tags are those that all base estimators share.
 
     None stands for trees.
     """
@@ -114,14 +114,14 @@ def is_plain_booster(estimator) -> bool:
 
 
 def has_leaves(estimator) -> bool:
-    """Return whether members of this kind answer by the leaves of trees."""
+    """Return whether copies of the estimator answer by the leaves of trees."""
     return type(estimator) in (*_PLAIN_TREES, *_FORESTS)
 
 
 def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
-    """Return by how much leaves are smoothed; "auto" leaves kinds that have none alone.
+    """Return by how much leaves are smoothed; "auto" smooths only where members have leaves.
 
-    Of several kinds one with leaves is enough: the others answer as they are.
+    With several base estimators, one that has leaves is enough. The others answer as they are.
     """
     any_leaves = any(has_leaves(kind) for kind in estimators_of(estimator))
     if isinstance(smoothing, str):

@@ -30,7 +30,7 @@ from metasampler.growth._streams import RandomStreams, Stream
 from metasampler.growth._weights import check_spread, ratios_to, total_of
 from metasampler.tables import is_frame
 
-#: Zero means nothing to joblib, which says so only when there is work for it.
+#: Zero is not valid for joblib, which raises only once there is work.
 N_JOBS: list = [
     None,
     Interval(Integral, 1, None, closed="left"),
@@ -40,7 +40,7 @@ N_JOBS: list = [
 #: More members than fit in memory, but no endless fit.
 N_ESTIMATORS: list = [Interval(Integral, 1, 1_000_000, closed="both")]
 
-#: More rows than anybody has; from here on products with numbers of rows may leave all types.
+#: More rows than any table has. Beyond it, products with numbers of rows may overflow.
 SAMPLING_RATIO: list = [Interval(Real, 0, 1e12, closed="right")]
 
 
@@ -65,7 +65,7 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
             f"{name} is None."
         )
     y = column_or_1d(_as_numpy(y), warn=True)
-    # Others stumble over None and NA.
+    # scikit-learn's own checks fail on None and NA with unclear messages.
     objects = y if y.dtype.kind == "O" else ()
     n_missing = sum(map(_is_missing, objects))
     if n_missing:

@@ -17,13 +17,13 @@ from metasampler.growth._recoding import RecodedRows, Recoding, learn_recoding
 
 __all__ = ["BoostedMember", "LightGBMAdapter"]
 
-# Up to so many columns LightGBM's histograms by rows are the faster ones, by 10 to 25 %.
+# Up to this many columns LightGBM's histograms by rows are faster, by 10 to 25%.
 _FEW_COLUMNS = 50
 
 # What LightGBM calls the rounds without gain after which training stops.
 _PATIENCE = ("early_stopping_round", "early_stopping_rounds", "n_iter_no_change")
 
-# What is not LightGBM's business, or set here.
+# Parameters that do not concern LightGBM, or that are set here.
 _NOT_PASSED_ON = ("class_weight", "importance_type", "n_jobs", "random_state", *_PATIENCE)
 
 
@@ -127,7 +127,7 @@ class BoostedMember:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Gain of the splits on each column, as parts of all."""
+        """Gain of the splits on each column, as a share of the gain of all splits."""
         gains = self.booster_.feature_importance("gain", self.n_rounds_)
         return gains / (gains.sum() or 1.0)
 
@@ -137,8 +137,8 @@ class LightGBMAdapter(Adapter):
 
     Members are those that LightGBM's own `fit` gives on the rows of a member, but for the edges of
     the bins, which come from all rows, or from a sample of ``subsample_for_bin`` rows by their
-    keys: they do not depend on how rows are cut into parts. One thread serves a member, so that the
-    result does not depend on how many there are. If the base estimator has an
+    keys: they do not depend on the partitions. One thread serves a member, so the result does
+    not depend on their number. If the base estimator has an
     ``early_stopping_round`` and there are rows that the member must not see, it stops by their
     log-loss.
     """
@@ -239,7 +239,7 @@ class LightGBMAdapter(Adapter):
         """Return a table in bins."""
         import lightgbm
 
-        # Some settings, as `max_bin`, speak of the bins.
+        # Some settings, such as `max_bin`, affect the bins.
         binned = lightgbm.Dataset(
             X,
             codes.astype(np.float32),

@@ -141,7 +141,7 @@ class Growth:
             if stopped is not None and stopped.is_set():
                 return
         if self.data.n_folds:
-            # With rotation only draws ask for the sums of all rows, and there are no more draws.
+            # With rotation only draws need the sums of all rows, and no draw is left.
             self._sums = None
         self._record()
 

@@ -35,7 +35,7 @@ _FEW = 1 << 20
 class Sums:
     """The sums of the members' probabilities. Two classes need the probability of class 1 only."""
 
-    #: Of all rows, by the members as they are.
+    #: The sums for all rows, of the members as they are.
     total: np.ndarray
     #: Of the evaluation rows of some roles, by soft leaves.
     soft: dict[str, np.ndarray]
@@ -66,7 +66,7 @@ class MemoryRows(GrowthData):
 
     #: That of the training rows, then validation and test rows if they are tables of their own.
     tables: list
-    #: Of all rows: their classes, as positions in the classes, and their weights if they have any.
+    #: The class of every row, as a position in the classes, and its weight if there are weights.
     codes: np.ndarray
     weights: Any = None
     #: The numbers of the rows in each role, in ascending order.

@@ -2,7 +2,7 @@
 
 A *soft leaf* of n rows, n_c of them of class c, says p_c = (n_c + s) / (n + s * n_classes). This is
 Laplace's rule for s = 1: pure leaves say more than 0 or 1, and large leaves are surer than small
-ones. It is no part of the paper.
+ones. It is not part of the paper.
 """
 
 from functools import cached_property
@@ -80,7 +80,7 @@ def leaf_values(tree, leaves: np.ndarray, smoothing: float) -> np.ndarray:
     if not smoothing:
         return shares.take(leaves, axis=0)
     sizes = tree.tree_.weighted_n_node_samples
-    # Whatever is less to smooth: the leaves of few rows, or once all nodes of the tree.
+    # Smooth whichever is shorter: the leaves of few rows, or all nodes of the tree once.
     few = len(leaves) < len(sizes)
     if few:
         shares, sizes = shares.take(leaves, axis=0), sizes.take(leaves)

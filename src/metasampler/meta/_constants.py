@@ -58,7 +58,7 @@ class FitToConstants(Trainer):
         How strongly the policy's weights are drawn to zero. All entries of a state are scaled to
         the same spread first.
     relative : bool, default=False
-        Whether scores count as parts of the best one of their task. Otherwise tasks with large
+        Whether scores count as shares of the best one of their task. Otherwise tasks with large
         scores decide.
     tasks_per_round : int, default=None
         How many tasks each round has; None means all. The policy is fitted after every round.

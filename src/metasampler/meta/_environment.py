@@ -43,7 +43,7 @@ class EnsembleTrainingEnv(gymnasium.Env):
     X, y : table and array-like
         Training rows.
     X_val, y_val : table and array-like, default=None
-        Validation rows; without them a part of X is held out.
+        Validation rows. Without them a share of X is held out.
     X_test, y_test : table and array-like, default=None
         Rows that are scored for `info` only.
     **settings

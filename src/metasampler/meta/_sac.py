@@ -262,24 +262,23 @@ class SAC:
         # Both are taken at the same parameters, so one pass through each network serves both.
         n = len(batch.reward)
         draw = self.actor.draw(np.concatenate((batch.state, batch.next_state)), noise)
-        # The targets are r + gamma (min Q' - alpha log pi), or r at an end.
+        # Soft Bellman targets: r + gamma (min Q' - alpha log pi), or r at an end.
         future = self.target_critics.forward(batch.next_state, draw.action[n:, None])[..., 0]
         targets = np.minimum(*future)
         targets -= self.alpha * draw.log_prob[n:]
         targets *= self.settings.gamma * (1.0 - batch.done)
         targets += batch.reward
-        # The first n rows hold the remembered actions, for the critics' loss; the others hold the
-        # drawn ones, for the policy's, and there the smaller value alone has a gradient.
+        # The first n rows hold the remembered actions, for the critics' loss. The others hold the
+        # drawn ones, for the policy's loss.
         states = np.concatenate((batch.state, batch.state))
         actions = np.concatenate((batch.action, draw.action[:n]))
         values = self.critics.forward(states, actions[:, None])
-        first, second = values[:, n:]
-        first_is_smaller = first <= second
-        by_value = values
-        by_value[:, :n] -= targets[:, None]
-        by_value[:, :n] *= 2.0 / n
-        np.multiply(first_is_smaller, -1.0 / n, out=by_value[0, n:])
-        np.subtract(-1.0 / n, by_value[0, n:], out=by_value[1, n:])
+        by_value = np.empty_like(values)
+        by_value[:, :n] = (values[:, :n] - targets[:, None]) * (2.0 / n)
+        # The policy's loss has -min Q, so only the smaller of both values has a gradient.
+        first_is_smaller = values[0, n:] <= values[1, n:]
+        by_value[0, n:] = np.where(first_is_smaller, -1.0 / n, 0.0)
+        by_value[1, n:] = np.where(first_is_smaller, 0.0, -1.0 / n)
         by_first = self.critics.backward(by_value, rows=n)
         by_action = self.critics.input_gradient(by_first[:, n:], column=-2)
         self.actor.backward(draw, by_action[0] + by_action[1], self.alpha / n)

@@ -48,7 +48,7 @@ from metasampler.policy import (
 #: The trainers, by the name that a file has for them.
 _TRAINERS = {kind.__name__: kind for kind in (SoftActorCritic, FitToConstants)}
 
-# How a sampler was computed is no part of what it is.
+# Settings that affect how a sampler is computed, and not the result.
 _NOT_STORED = ("estimator", "n_jobs", "verbose")
 
 # What may be changed after a fit.
@@ -212,7 +212,7 @@ class MetaSampler(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, see :meth:`MesaClassifier.fit`.
         X_val, y_val : table and array-like, default=None
-            Validation rows; without them a part of X is held out.
+            Validation rows. Without them a share of X is held out.
         sample_weight_val : array-like of shape (n_validation_samples,), default=None
             Weights of the validation rows: they count in the score, and so in the rewards.
         X_test, y_test : table and array-like, default=None
@@ -644,7 +644,7 @@ def _plain_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries that JSON can hold; a callable or a RandomState is left out."""
     plain = {}
     for name, value in entries.items():
-        # Of what JSON does not know, NumPy's numbers and arrays have a plain form.
+        # JSON does not know NumPy's numbers and arrays, which have a plain form.
         with suppress(AttributeError, TypeError):
             plain[name] = json.loads(json.dumps(value, default=lambda other: other.tolist()))
     return plain

@@ -177,7 +177,7 @@ class SoftActorCritic(Trainer):
         return assignments
 
     def learn(self, assignments: list[Assignment], episodes: list[Episode]) -> None:
-        """Do as many updates as the policy has acted; none while actions are random."""
+        """Do one update per action of the policy; none while actions are random."""
         for assignment, (states, actions, rewards, *_) in zip(assignments, episodes, strict=True):
             self._waiting.append((assignment.task, states, actions, rewards))
         n_acted = (assignments[-1].number + 1) * self._n_actions - self.n_random_steps

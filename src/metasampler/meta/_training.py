@@ -45,7 +45,7 @@ _ARRAYS = (
     "waiting_(tasks|states|actions|rewards)|tasks|scores|states"
 )
 
-#: Scores are averaged over so many episodes where they are shown, as in the paper's figures.
+#: Scores that are shown are averaged over this many episodes, as in the paper's figures.
 WINDOW = 50
 
 
@@ -58,7 +58,7 @@ class Task:
     X, y : table and array-like
         Training rows.
     X_val, y_val : table and array-like, default=None
-        Validation rows, whose score is the reward. Without them a part of X is held out.
+        Validation rows, whose score is the reward. Without them a share of X is held out.
     X_test, y_test : table and array-like, default=None
         Rows that are only scored, for `MetaSampler.history_`. With `score_on` of
         :class:`~metasampler.meta.FitToConstants` the policy may learn from them.
@@ -289,7 +289,7 @@ class MetaTraining:
     # ------------------------------------------------------------------ checkpoints
 
     def use_checkpoint(self, path, every: int, settings: dict[str, Any]) -> None:
-        """Store the state every so many rounds, and resume one of the same settings and tasks."""
+        """Store the state after some rounds, and resume one of the same settings and tasks."""
         if not isinstance(every, Integral) or every < 1:
             raise ValueError(f"checkpoint_every must be an int of at least 1, got {every!r}.")
         if not isinstance(settings.get("random_state"), Integral):

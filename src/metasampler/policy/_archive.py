@@ -315,7 +315,7 @@ def _check_settings(settings: dict[str, Any], known: dict[str, list], owner: str
 
 
 def _check_entry(number: int, entry: Any) -> None:
-    """Raise a ValueError if this is no entry of a history."""
+    """Raise a ValueError if this is not an entry of a history."""
     if not isinstance(entry, dict):
         raise ValueError(f"entry {number} of its history is not a table")
     for name, kind in _ENTRY.items():

@@ -123,7 +123,7 @@ class StateEncoder:
         the minority class out. ``"class-wise"`` has one histogram for the minority and one for the
         other rows. ``"summary"`` holds 15 numbers in [-1, 1]: the mean and the standard deviation
         of the errors, of minority and other rows, in training and validation; for both classes
-        how much larger the mean is in validation; the part of the majority rows with errors above
+        how much larger the mean is in validation; the share of the majority rows with errors above
         0.5, in training and validation; the logarithms of the class ratio and of the number of
         minority rows; and 1 / (members so far). ``"signal"`` holds one number in [-1, 1], which is
         known before any row is drawn: the logarithm of the rounds after which scouts stop.
@@ -159,7 +159,7 @@ class StateEncoder:
 
     @property
     def action(self) -> str:
-        """Return what a policy on such states chooses: mu, or by the signal a power."""
+        """Return what a policy chooses from these states: mu, or a power if it reads the signal."""
         return "power" if self.kind == "signal" else "mu"
 
     @property
@@ -352,6 +352,6 @@ class LearnedPolicy:
 
 
 def check_mu(value: Any, rule: str) -> None:
-    """Raise a ValueError that begins with the rule if this is no number in [0, 1]."""
+    """Raise a ValueError that begins with the rule if this is not a number in [0, 1]."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
         raise ValueError(f"{rule}, got {value!r}.")

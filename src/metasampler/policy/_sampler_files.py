@@ -89,7 +89,7 @@ def write_sampler(path, policy: GaussianPolicy, content: Mapping[str, Any]) -> N
 def read_sampler(path) -> tuple[LearnedPolicy, dict[str, Any]]:
     """Read what `write_sampler` wrote; all of it is checked.
 
-    A file that is no sampler, is damaged or was written by a later version is a ValueError.
+    A file that is not a sampler, is damaged or was written by a later version is a ValueError.
     """
     header, content, arrays = read_archive(path, FORMAT, VERSION, _LAYERS, what=_SAMPLER_FILE)
     with naming_the_input(path, _SAMPLER_FILE):

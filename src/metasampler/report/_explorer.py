@@ -255,7 +255,7 @@ def boxes(found: Findings) -> Markup:
     """Return the numbers that a reader can set."""
     alarms = found.rows_a_day * float(found.cuts.share[found.cuts.start])
     wanted = [
-        ("rows-a-day", "Rows a day", found.rows_a_day),
+        ("rows-a-day", "Rows per day", found.rows_a_day),
         ("alarms-per-day", "Alarms per day", float(f"{alarms:.3g}")),
     ]
     if found.quality is not None:
@@ -292,7 +292,7 @@ def live_tiles(found: Findings) -> Markup:
     a_day = found.rows_a_day * cuts.share[at]
     shown = [
         (
-            "Alarms a day",
+            "Alarms per day",
             amount(a_day),
             "",
             f"{percent(cuts.share[at])} of {amount(found.rows_a_day)} rows",
@@ -332,7 +332,7 @@ def live_tiles(found: Findings) -> Markup:
             ),
             *shown,
             (
-                "Expected cost a day",
+                "Expected cost per day",
                 amount(cost),
                 "",
                 f"{amount(nobody)} without any alarm",
@@ -450,7 +450,7 @@ def cost_figure() -> Markup:
         element("h3", "Expected cost"),
         element(
             "svg",
-            element("title", "Expected cost a day at every threshold.", id="cost-title"),
+            element("title", "Expected cost per day at every threshold.", id="cost-title"),
             viewBox=f"0 0 {WIDTH} {HEIGHT}",
             data_frame=FRAME,
             role="img",

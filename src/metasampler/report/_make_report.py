@@ -140,7 +140,7 @@ def make_report(
     title : str, default=None
         Written above the report; None means the name of the classifier.
     rows_a_day : float, default=1000
-        The first value in the box for rows a day.
+        The first value in the box for rows per day.
     miss_cost, alarm_cost : float, default=None
         The first values in the boxes for the costs of a missed row and of a false alarm. None means
         the costs of ``threshold=("cost", ...)`` if the classifier has them, otherwise 10 and 1.

@@ -215,7 +215,7 @@
     const high = Math.min(Math.max(...costs), Math.max(nobody, 2.5 * least, costs[i])) * 1.08 || 1;
     while (svg.lastElementChild.tagName !== "title") svg.lastElementChild.remove();
     svg.firstElementChild.textContent =
-      `Expected cost a day at every threshold: ${amount(costs[i])} at the one chosen, ` +
+      `Expected cost per day at every threshold: ${amount(costs[i])} at the one chosen, ` +
       `${amount(least)} at the cheapest, ${amount(nobody)} without any alarm.`;
     const step = niceStep(high, 5);
     for (let value = 0; value <= high; value += step) {
@@ -234,7 +234,7 @@
     draw(svg, "path", { d: `M${frame.left} ${frame.bottom}H${frame.right}`, class: "axis" });
     draw(svg, "text", { x: (frame.left + frame.right) / 2, y: frame.bottom + 38, "text-anchor": "middle", class: "label" }, "Threshold");
     const middle = (frame.top + frame.bottom) / 2;
-    draw(svg, "text", { x: 11, y: middle, transform: `rotate(-90 11 ${middle})`, "text-anchor": "middle", class: "label" }, "Cost a day");
+    draw(svg, "text", { x: 11, y: middle, transform: `rotate(-90 11 ${middle})`, "text-anchor": "middle", class: "label" }, "Cost per day");
     // What is above the frame is cut off by an SVG of the frame's size.
     const inside = draw(svg, "svg", {
       x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top,

@@ -327,7 +327,7 @@ def _merge_kinds(answers: list[dict]) -> dict:
     for name in answers[0]:
         found = {answer[name][0]: answer[name][1] for answer in answers}
         if "other" in found:
-            raise TypeError(
+            raise ValueError(
                 f"Column {name!r} holds values that are neither numbers, dates nor texts, for "
                 f"instance {found['other']!r}; drop it, or turn it into such columns."
             )
