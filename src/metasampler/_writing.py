@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import atexit
 import os
 import shutil
 from collections.abc import Iterator
@@ -9,6 +10,19 @@ from typing import IO
 from uuid import uuid4
 
 __all__ = ["folder_beside", "written_beside"]
+
+# An interrupt can come in the moment before a file or a folder is removed. What is in this set is
+# removed when the process ends.
+_unfinished: set[Path] = set()
+
+
+@atexit.register
+def _remove_unfinished() -> None:
+    for path in _unfinished.copy():
+        # A forked process has the names of its parent, which goes on.
+        if f".{os.getpid()}." in path.name:
+            shutil.rmtree(path, ignore_errors=True)
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -21,6 +35,7 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
     path = Path(path)
     # A name in the same folder that no other writer uses.
     beside = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
+    _unfinished.add(beside)
     try:
         try:
             with open(beside, "xb") as file:
@@ -31,6 +46,7 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
                 os.replace(beside, path)
         finally:
             beside.unlink(missing_ok=True)
+            _unfinished.discard(beside)
     except OSError as error:
         message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."
         # With its number the error stays of its own kind, for instance a PermissionError.
@@ -46,8 +62,10 @@ def folder_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path).absolute()
     folder = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex}.work")
+    _unfinished.add(folder)
     try:
         folder.mkdir(mode=0o700)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _unfinished.discard(folder)

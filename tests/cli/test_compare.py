@@ -443,7 +443,7 @@ print()
 print(json.dumps([sorted(before), sorted(after)]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
     )
     before, after = map(set, json.loads(done.stdout.splitlines()[-1]))
     assert "--n-estimators" in done.stdout

@@ -44,7 +44,7 @@ def begin(folder, words):
 
 
 def end_of(process):
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     return process.returncode
 
 
@@ -59,12 +59,12 @@ def test_a_command_that_is_asked_to_end_leaves_nothing(name, after, made, tmp_pa
     before = sorted(each.name for each in tmp_path.iterdir())
     process = begin(tmp_path, COMMANDS[name])
     # Once it is at work, and not while Python starts.
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and process.poll() is None and not _has_begun(process.pid):
         time.sleep(0.02)
     time.sleep(after)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode in (0, 128 + signal.SIGTERM), said.decode()
     assert b"Traceback" not in said
     assert sorted(each.name for each in tmp_path.iterdir()) == before
@@ -115,7 +115,7 @@ def test_an_input_may_change_while_it_is_read(change, made, tmp_path):
         rows.unlink()
     else:
         rows.write_bytes(b"\0" * len(content))
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=300)
     assert process.returncode in (0, 1, 2), said.decode()
     assert b"Traceback" not in said
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
@@ -161,7 +161,7 @@ def work(**options):
     for _ in range(3):
         Late()
     try:
-        time.sleep(30)
+        time.sleep(250)
     finally:
         print("tidied up")
 
@@ -174,5 +174,28 @@ _app.main()
 def test_a_command_ends_also_if_it_is_asked_in_a_finalizer():
     # Python drops what is raised there, with a traceback.
     command = [sys.executable, "-c", ASKED_IN_A_FINALIZER]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "tidied up\n", "")
+
+
+INTERRUPTED_WHILE_TIDYING_UP = """
+import os, pathlib, shutil, sys
+from metasampler._writing import folder_beside, written_beside
+
+def interrupted(*arguments, **options):
+    shutil.rmtree, pathlib.Path.unlink = real
+    raise KeyboardInterrupt
+
+real = shutil.rmtree, pathlib.Path.unlink
+shutil.rmtree = pathlib.Path.unlink = interrupted
+with (written_beside if sys.argv[1] == "file" else folder_beside)("out.csv") as made:
+    raise ValueError("which is why it tidies up")
+"""
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_an_interrupt_in_the_last_moment_leaves_nothing(what, tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_TIDYING_UP, what]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "KeyboardInterrupt" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -455,7 +455,7 @@ def test_a_task_that_ends_its_workers_is_an_error(client):
     frame = make_frame(600).drop(columns="weight")
     parts = [dask.delayed(frame), dask.delayed(end_worker)(frame)]
     ddf = dd.from_delayed(parts, meta=frame.iloc[:0], verify_meta=False)
-    clf = DaskMesaClassifier(client=client, label="label", timeout=120)
+    clf = DaskMesaClassifier(client=client, label="label", timeout=300)
     with pytest.raises(MemoryError, match="A task ended its worker several times"):
         clf.fit(ddf)
 

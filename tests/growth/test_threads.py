@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import defaultdict
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def test_results_come_in_the_order_of_the_calls(n_jobs):
 
 
 def test_calls_run_at_the_same_time():
-    meeting = threading.Barrier(2, timeout=20)
+    meeting = threading.Barrier(2, timeout=60)
     assert sorted(side_by_side([meeting.wait, meeting.wait], 2)) == [0, 1]
 
 
@@ -67,11 +68,12 @@ def test_a_call_that_has_ended_leaves_its_thread_to_the_others():
     ended = threading.Event()
 
     def meet():
-        assert ended.wait(20)
+        assert ended.wait(60)
         # The thread is given back a moment after the call has ended.
-        time.sleep(0.2)
-        meeting = threading.Barrier(2, timeout=20)
-        return sorted(side_by_side([meeting.wait, meeting.wait], 2))
+        for _ in range(300):
+            meeting = threading.Barrier(2, timeout=0.2)
+            with suppress(threading.BrokenBarrierError):
+                return sorted(side_by_side([meeting.wait, meeting.wait], 2))
 
     assert side_by_side([meet, ended.set], 2) == [[0, 1], None]
 
@@ -90,7 +92,7 @@ def test_threads_of_calls_that_failed_are_given_back():
     def branch():
         with pytest.raises(RuntimeError, match="no luck"):
             side_by_side([fail] * 5, 2)
-        meeting = threading.Barrier(2, timeout=20)
+        meeting = threading.Barrier(2, timeout=60)
         return sorted(side_by_side([meeting.wait, meeting.wait], 2))
 
     # One call takes no other thread, so its own have two of the three.

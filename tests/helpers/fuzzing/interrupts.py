@@ -4,6 +4,7 @@ The time of a process, not of the clock, says when: the phases of a fit are met 
 too.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -23,6 +24,7 @@ from typer.testing import CliRunner
 
 from fuzzing.outcomes import CLEAR, FINE, Finding
 from metasampler import MesaClassifier, MetaSampler, load_model, save_model
+from metasampler._writing import _remove_unfinished
 from metasampler.cli import app
 from metasampler.datasets import ParquetRows
 from metasampler.ensemble import UnderBaggingClassifier
@@ -129,8 +131,12 @@ def _with_limit(what: str, work, part: float) -> bool:
     except KeyboardInterrupt:  # in the last moment
         was = True
     left = [thread for thread in threading.enumerate() if thread not in known]
-    for thread in left:  # one that has nothing to do any more needs a moment to end
-        thread.join(0.2)
+    # One that has nothing to do any more needs a moment to end, and on a busy machine long for it.
+    worked, waited = time.process_time() + 0.2, time.monotonic() + 60
+    while any(thread.is_alive() for thread in left):
+        if time.process_time() > worked or time.monotonic() > waited:
+            break
+        time.sleep(0.01)
     if any(thread.is_alive() for thread in left):
         raise Finding(f"threads go on: {left}")
     return was
@@ -167,7 +173,7 @@ def _work(what: str):
     if what == "store":
         store = ResultStore(FOLDER / "rows.jsonl")
         return (lambda: _write_rows(store)), (lambda was: _check_rows(store))
-    return (lambda: _run(COMMANDS[what])), (lambda was: _check_folder())
+    return (lambda: _run(COMMANDS[what])), (lambda was: _check_folder(ended=True))
 
 
 def attempt(case):
@@ -236,8 +242,12 @@ def _run(words):
         raise Finding(f"{words[0]} ends with {result.exit_code}: {result.output[-300:]}")
 
 
-def _check_folder():
-    """Check that there are whole files only."""
+def _check_folder(*, ended=False):
+    """Check that there are whole files only: now, or once the process of a command has ended."""
+    # An interrupt may keep the frames that it went through, and what they hold, until here.
+    gc.collect()
+    if ended:
+        _remove_unfinished()
     for path in FOLDER.iterdir():
         if path.name in ("t.csv", "t.parquet"):
             continue
