@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from rounding import needs_same_rounding
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
@@ -163,6 +164,7 @@ def stored_row(study, row, keys):
     return next(other for other in rows if all(other[key] == row[key] for key in keys))
 
 
+@needs_same_rounding()
 @pytest.mark.parametrize(
     ("name", "datasets", "gone"),
     [

@@ -103,7 +103,9 @@ def test_a_class_of_one_row(imbalanced):
         clf.fit(X, y)
     assert clf.meta_sampler_ == ConstantPolicy(0.9)
     assert clf.calibration_.name == "prior"
-    assert [len(rows) for rows in clf.estimators_samples_] == [3, 3, 3]
+    # Samples grow with the root of their class.
+    n_drawn = np.sqrt(np.bincount(y)).round().sum()
+    assert [len(rows) for rows in clf.estimators_samples_] == [n_drawn] * 3
 
 
 # "auto"
@@ -217,5 +219,6 @@ def test_an_interrupt_of_meta_training_ends_the_fit(imbalanced, short_sampler, m
 
 
 def test_how_many_parameters_there_are():
-    assert len(MesaClassifier().get_params(deep=False)) <= 16
+    # HistGradientBoostingClassifier has 21.
+    assert len(MesaClassifier().get_params(deep=False)) <= 18
     assert len(MetaSampler().get_params(deep=False)) <= 16

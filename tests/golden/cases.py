@@ -16,6 +16,7 @@ from typing import NamedTuple
 import lightgbm
 import numpy as np
 from parted import make_frame, make_hist, make_towns, write_parquet
+from rounding import GOLDEN, rounding
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -28,8 +29,6 @@ from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.policy import ConstantPolicy
 from metasampler_bench import ensemble as bench
-
-RECORD = Path(__file__).with_name("golden.npz")
 
 
 def split(X, y, seed=0):
@@ -414,12 +413,6 @@ CASES: dict[str, Callable[[], dict[str, np.ndarray]]] = {
 }
 
 
-def rounding() -> np.ndarray:
-    """Return numbers whose last bits depend on the processor and on NumPy's version."""
-    grid = np.linspace(1e-3, 20, 1 << 9)
-    return np.concatenate([np.log(grid), np.exp(-grid), np.tanh(grid)])
-
-
 def run(name: str) -> dict[str, np.ndarray]:
     """Return the numbers of one case."""
     with warnings.catch_warnings():
@@ -438,15 +431,15 @@ def versions() -> list[str]:
 def record(names) -> None:
     """Write the numbers of some cases; what is recorded of the others stays."""
     arrays = {}
-    if RECORD.exists():
-        with np.load(RECORD, allow_pickle=False) as known:
+    if GOLDEN.exists():
+        with np.load(GOLDEN, allow_pickle=False) as known:
             arrays = {key: value for key, value in known.items() if key.split("/")[0] in CASES}
     arrays = {key: value for key, value in arrays.items() if key.split("/")[0] not in names}
     arrays |= {"versions": np.array(versions()), "rounding": rounding()}
     for name in names:
         print(name, file=sys.stderr)
         arrays |= {f"{name}/{part}": value for part, value in run(name).items()}
-    np.savez_compressed(RECORD, **arrays)
+    np.savez_compressed(GOLDEN, **arrays)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rounding import GOLDEN, needs_same_rounding
 
 # By its path: pytest imports test files by theirs, so that they are in no package.
 _spec = importlib.util.spec_from_file_location("cases", Path(__file__).with_name("cases.py"))
 cases = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(cases)
 
-golden = np.load(cases.RECORD, allow_pickle=False)
+golden = np.load(GOLDEN, allow_pickle=False)
 versions = cases.versions()
 
 pytestmark = [
@@ -19,10 +20,7 @@ pytestmark = [
         golden["versions"].tolist() != versions,
         reason=f"recorded with NumPy, SciPy, scikit-learn, LightGBM {golden['versions'].tolist()}",
     ),
-    pytest.mark.skipif(
-        not np.array_equal(golden["rounding"], cases.rounding()),
-        reason="recorded on a processor that rounds otherwise",
-    ),
+    needs_same_rounding(),
 ]
 
 

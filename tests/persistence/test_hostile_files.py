@@ -158,7 +158,8 @@ def peak_of(call) -> int:
 def test_a_bomb_is_not_unpacked(name, changed, tmp_path):
     parts = changed.parts() | {name: bytes(300_000_000)}
     path = write_zip(tmp_path / "m.mesa", parts)
-    assert os.path.getsize(path) < 1_000_000
+    # How small it is depends on the version of zlib.
+    assert os.path.getsize(path) < 3_000_000
 
     def load():
         with pytest.raises(ValueError, match=r"would become 300\.0 MB; the limit is"):

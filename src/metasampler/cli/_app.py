@@ -1,5 +1,6 @@
 """The command `metasampler`: its own sub-commands, and those that other packages add."""
 
+import atexit
 import signal
 import sys
 from importlib.metadata import EntryPoint, entry_points
@@ -89,8 +90,10 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
-    # A program that is asked to end takes its temporary files with it.
+    # A program that is asked to end takes its temporary files with it. Once its work is done it
+    # ends by itself: the signal would only change what it returns.
     signal.signal(signal.SIGTERM, _end)
+    atexit.register(signal.signal, signal.SIGTERM, signal.SIG_IGN)
     # Also as `python -m metasampler`, where the program would be called __main__.py.
     app(prog_name="metasampler")
 
