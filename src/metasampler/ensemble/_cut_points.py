@@ -77,8 +77,15 @@ class CutPoints:
         hit_rows, alarm_rows = (
             np.diff(np.cumsum(each)[kept], prepend=0) for each in (self.hit_rows, self.alarm_rows)
         )
-        of_all = (self.thresholds, self.below, self.hits, self.alarms)
-        return CutPoints(*(each[kept] for each in of_all), hit_rows, alarm_rows, self.doubt)
+        return CutPoints(
+            self.thresholds[kept],
+            self.below[kept],
+            self.hits[kept],
+            self.alarms[kept],
+            hit_rows,
+            alarm_rows,
+            self.doubt,
+        )
 
     def share_called(self, threshold: float) -> float:
         """Return the share of the rows that a threshold calls."""
