@@ -377,8 +377,21 @@ def test_what_cannot_be_explained_is_refused_with_another_way(imbalanced):
     clf = EasyEnsembleClassifier(n_estimators=2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"type AdaBoostClassifier"):
         explain_rows(clf, X[:3])
+    for setting in ({"class_weight": "balanced"}, {"linear_trees": True}):
+        ((name, value),) = setting.items()
+        booster = LGBMClassifier(n_estimators=3, verbose=-1, **setting)
+        clf = UnderBaggingClassifier(booster, n_estimators=2, random_state=0).fit(X, y)
+        with pytest.raises(ValueError, match=f"LightGBM's with {name}={value!r}, .* Fit without"):
+            explain_rows(clf, X)
     with pytest.raises(ValueError, match="model is a GaussianNB"):
         explain_rows(GaussianNB().fit(X, y), X)
     clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"class_label=7 is not one of the classes \[0, 1\]"):
         explain_rows(clf, X, class_label=7)
+
+
+def test_linear_leaves_are_never_taken_for_numbers(imbalanced):
+    X, y = imbalanced
+    booster = LGBMClassifier(n_estimators=3, linear_tree=True, verbose=-1).fit(X, y).booster_
+    with pytest.raises(ValueError, match="linear_tree=True"):
+        trees_of(BoostedMember(booster, 2), 2)

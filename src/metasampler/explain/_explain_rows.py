@@ -18,7 +18,7 @@ from metasampler.ensemble.fitted_ensembles import BaseUnderSamplingEnsemble, Fit
 from metasampler.explain._attribution import Attribution
 from metasampler.explain._reasons import Reasons
 from metasampler.explain._tree_shap import add_tree_values, expected_value
-from metasampler.growth import BoostedMember, MemberTree, has_trees, running_mean, trees_of
+from metasampler.growth import BoostedMember, MemberTree, running_mean, trees_of, why_not_trees
 from metasampler.tables import as_table
 
 __all__ = ["check_explainable", "explain_rows", "shap_explanation"]
@@ -32,6 +32,12 @@ _FEW_ROWS = 32
 
 # Probabilities beyond these have no log-odds worth explaining.
 _LEAST = 1e-12
+
+
+_OTHER_WAY = (
+    "shap.Explainer(model.predict_proba, background) of the package shap explains any classifier "
+    "of a table of numbers. It samples, and takes seconds per row."
+)
 
 
 def explain_rows(model, X, *, class_label=None) -> Reasons:
@@ -160,18 +166,11 @@ def check_explainable(model) -> None:
     if not isinstance(classifier, BaseUnderSamplingEnsemble):
         raise ValueError(
             f"model is a {type(classifier).__name__}, which explain_rows does not know. It "
-            "explains MesaClassifier and the ensembles of metasampler.ensemble. For others use "
-            "shap.Explainer(model.predict_proba, background) of the package shap."
+            f"explains MesaClassifier and the ensembles of metasampler.ensemble. {_OTHER_WAY}"
         )
     check_is_fitted(classifier)
-    for member in classifier.estimators_:
-        if not has_trees(member):
-            raise ValueError(
-                f"The members are of type {type(member).__name__}. explain_rows explains "
-                "LightGBM's members and scikit-learn's trees and forests. For other members "
-                "use shap.Explainer(model.predict_proba, background) of the package shap, "
-                "which samples."
-            )
+    if refusal := why_not_trees(classifier.estimators_):
+        raise ValueError(f"{refusal} {_OTHER_WAY}")
 
 
 # ---------------------------------------------------------------------- what is explained

@@ -20,7 +20,7 @@ from metasampler.ensemble.fitted_ensembles import (
     SoftmaxCalibration,
 )
 from metasampler.export._graph import DOMAIN, Graph
-from metasampler.growth import BoostedMember, Recoding, has_trees, trees_of
+from metasampler.growth import BoostedMember, Recoding, trees_of, why_not_trees
 from metasampler.tables import TableCleaner
 
 __all__ = ["export_onnx", "to_onnx"]
@@ -170,12 +170,8 @@ def _parts_of(model) -> tuple[TableCleaner | None, BaseUnderSamplingEnsemble]:
             "ensembles of metasampler.ensemble."
         )
     check_is_fitted(classifier)
-    for member in classifier.estimators_:
-        if not has_trees(member):
-            raise ValueError(
-                f"The members are of type {type(member).__name__}. Only ensembles of LightGBM's "
-                "members and of scikit-learn's trees and forests have a form in ONNX."
-            )
+    if refusal := why_not_trees(classifier.estimators_):
+        raise ValueError(refusal)
     if cleaner is not None and cleaner.derived_:
         raise ValueError(
             f"The columns {list(cleaner.derived_.values())[:10]} hold amounts in several "
