@@ -74,6 +74,21 @@ class MemberTree:
             missing = missing | (np.abs(column) <= _ZERO)
         return np.where(missing, self.missing_left[node], left) if missing.any() else left
 
+    def which_go_left(self, X: np.ndarray) -> np.ndarray:
+        """Return which values of the columns X go left at each node: (n_nodes, n_samples)."""
+        inner = np.flatnonzero(self.left >= 0)
+        table = X[self.feature[inner]]
+        left = np.zeros((len(self.left), X.shape[1]), dtype=bool)
+        left[inner] = np.where(
+            np.isnan(table),
+            self.missing_left[inner, np.newaxis],
+            table <= self.threshold[inner, np.newaxis],
+        )
+        others = np.flatnonzero(self.nan_is_zero | self.zero_is_missing).tolist()
+        for node in {*others, *self.levels}:
+            left[node] = self.goes_left(node, X[self.feature[node]])
+        return left
+
 
 def why_not_trees(members: list) -> str | None:
     """Return why `trees_of` cannot read some members, in a sentence; None if it can."""
