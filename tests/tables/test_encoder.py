@@ -535,8 +535,8 @@ def test_chunks_are_judged_as_a_whole():
 
     with pytest.warns(UserWarning, match=words):
         encode_all()
-    chunks = [pd.DataFrame({"n": [text]}) for text in ("x", "y")]
-    with pytest.raises(ValueError, match="2 of 2 cells are not numbers"):
+    chunks = [pd.DataFrame({"n": [text] * 10}) for text in ("x", "y")]
+    with pytest.raises(ValueError, match="20 of 20 cells are not numbers"):
         encode_all()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.explain import check_explainable, explain_rows
-from metasampler.tables import time_numbers, unread_cells
+from metasampler.tables import NO_DAY, time_numbers, unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -104,10 +105,10 @@ class Scorer:
         return [*self.texts, self.time]
 
     def days(self, frame: Any) -> np.ndarray:
-        """Return the day of each row."""
+        """Return the day of each row, `NO_DAY` where there is none."""
         assert self.time is not None
-        name = f"column {self.time!r}"
-        return time_numbers(frame[self.time], name, self._time_format).days
+        name, column = f"column {self.time!r}", frame[self.time]
+        return time_numbers(column, name, self._time_format, gaps=True).days
 
     @property
     def reason_names(self) -> list[str]:
@@ -184,6 +185,7 @@ def score_file(
         by_day = scorer.time is not None and len(scorer.classes) == 2
         daily = DailyRows(scorer.n_called if scorer.per_day else None) if by_day else None
         chunks = file.chunks(chunk_rows, columns=scorer.read_columns, texts=scorer.read_as_texts)
+        without_day = _WithoutDay()
         # What cannot be read is judged over all chunks.
         with unread_cells() as unread:
             for frame in chunks:
@@ -191,12 +193,15 @@ def score_file(
                     proba, decided, reasons = scorer(frame)
                     if daily is not None:
                         score, called = proba[:, scorer.positive], decided == scorer.positive
-                        daily.add(score, called, scorer.days(frame), places.n_rows)
+                        days = scorer.days(frame)
+                        daily.add(score, called, days, places.n_rows)
+                        without_day.add(frame[scorer.time], days == NO_DAY, places.n_rows)
                     places.add(proba, decided, reasons)
                     unread.next_rows(len(frame))
                 show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
             raise ValueError(f"{file.name} has no rows.")
+        without_day.warn(scorer)
         places.rank(None if scorer.per_day else scorer.n_called, chunk_rows)
         if daily is not None and daily.n is not None:
             places.call(daily.called)
@@ -214,6 +219,38 @@ def score_file(
             writer.write(frame)
             show(0.8 + 0.2 * part.stop / places.n_rows, "writing")
     return places.n_rows, places.n_called, daily
+
+
+class _WithoutDay:
+    """Rows without a time that can be read."""
+
+    def __init__(self) -> None:
+        self.n_rows, self.n_seen = 0, 0
+        self.example = ""
+
+    def add(self, column: Any, missing: np.ndarray, start: int) -> None:
+        """Count the rows of a chunk that begins with this row."""
+        if missing.any() and not self.n_rows:
+            first = int(np.argmax(missing))
+            value = column.iloc[first]
+            held = "nothing" if pd.isna(value) else repr(str(value)[:40])
+            self.example = f"for instance {held} in row {start + first + 1:,}"
+        self.n_rows += int(missing.sum())
+        self.n_seen += len(missing)
+
+    def warn(self, scorer: Scorer) -> None:
+        """Note that these rows belong to no day."""
+        if not self.n_rows:
+            return
+        rows = "row has" if self.n_rows == 1 else "rows have"
+        so = "of no day, and not called" if scorer.per_day else "of no day"
+        they = "It is" if self.n_rows == 1 else "They are"
+        warnings.warn(
+            f"{self.n_rows:,} of {self.n_seen:,} {rows} no time in {scorer.time!r}, "
+            f"{self.example}. {they} {so}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def escape_formulas(frame: Any) -> Any:

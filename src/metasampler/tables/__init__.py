@@ -11,10 +11,11 @@ from metasampler.tables._form import TableForm, TreeTable, lowest_values
 from metasampler.tables._frames import as_table
 from metasampler.tables._sense import ColumnFacts, ColumnReport, inspect_columns
 from metasampler.tables._target_statistics import TargetStatistics, count_classes
-from metasampler.tables._times import Times, time_numbers
+from metasampler.tables._times import NO_DAY, Times, time_numbers
 from metasampler.tables._unread import quiet_cells, unread_cells
 
 __all__ = [
+    "NO_DAY",
     "ColumnFacts",
     "ColumnReport",
     "TableCleaner",
