@@ -17,7 +17,6 @@ import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
-from metasampler._sklearn_compat import take_rows
 from metasampler._writing import folder_beside
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._per_day import DailyRows
@@ -144,14 +143,8 @@ class Scorer:
         """Return the reasons of each row: for the class to find, or the one that it is given."""
         if len(self.classes) == 2:
             places = np.full(len(places), self.positive)
-        texts: list[list[str]] = [[]] * len(places)
-        for place in np.unique(places).tolist():
-            its = np.flatnonzero(places == place)
-            label = self.classes.tolist()[place]
-            found = explain_rows(self.final, take_rows(rows, its), class_label=label)
-            for row, text in zip(its.tolist(), found.texts(self.n_reasons), strict=True):
-                texts[row] = text
-        return texts
+        found = explain_rows(self.final, rows, class_label=self.classes[places])
+        return found.texts(self.n_reasons)
 
 
 @contextmanager
