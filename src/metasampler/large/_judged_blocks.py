@@ -6,7 +6,7 @@ __all__ = ["answers_judged_together"]
 
 
 def answers_judged_together(function, model, classifier, X, blocks) -> list:
-    """Return what ``function(model, block)`` gives for each block of a collection, not yet computed.
+    """Return lazily what ``function(model, block)`` gives for each block of a collection.
 
     Whether the cells of a column can be read is judged over all blocks. What waits for this are the
     answers, not the rows.
