@@ -858,21 +858,30 @@ def serving(repeats):
 
 def reasons(repeats):
     """Compare reasons of 10,000 rows of 30 columns, and of a single row, with predict_proba."""
-    X, y = make_classification(
-        20_000, 30, n_informative=12, weights=[0.95], flip_y=0.02, random_state=0
-    )
-    for name, model in (
-        ("default", MesaClassifier(random_state=0)),
-        ("fast", MesaClassifier(recipe="fast", random_state=0)),
+    fast = {"recipe": "fast"}
+    for name, settings, n_classes in (
+        ("default", {}, 2),
+        ("fast", fast, 2),
+        ("fast with 3 classes", fast, 3),
     ):
-        model.fit(X[:10_000], y[:10_000])
+        weights = [0.95] if n_classes == 2 else [0.8, 0.15]
+        X, y = make_classification(
+            20_000,
+            30,
+            n_informative=12,
+            n_classes=n_classes,
+            weights=weights,
+            flip_y=0.02,
+            random_state=0,
+        )
+        model = MesaClassifier(**settings, random_state=0).fit(X[:10_000], y[:10_000])
         for rows in (X[10_000:], X[10_000:10_001]):
             functions = {
                 "predict_proba": partial(model.predict_proba, rows),
                 "explain_rows": partial(explain_rows, model, rows),
             }
             times = measure(functions, repeats)
-            goals = {"explain_rows": 20} if len(rows) > 1 else {}
+            goals = {"explain_rows": 20} if len(rows) > 1 and n_classes == 2 else {}
             report(f"Reasons, {name}, rows: {len(rows):,}", times, "predict_proba", goals)
 
 

@@ -74,18 +74,47 @@ def test_states_count_majority_rows_in_bins_over_their_range(halves):
 
 def test_hand_made_transitions_say_what_is_right():
     transitions = hand_made_transitions(5, np.random.default_rng(0))
-    assert len(transitions) == 999
-    by_mu = {}
-    for state, mu, reward in transitions:
-        assert reward > 0
-        np.testing.assert_allclose([state[:5].sum(), state[5:].sum()], 5)
-        centre = [half @ np.arange(5) / 20 for half in (state[:5], state[5:])]
-        by_mu.setdefault(mu, []).append(centre)
-    centres = {mu: np.mean(rows, axis=0) for mu, rows in by_mu.items()}
-    assert {mu: len(rows) for mu, rows in by_mu.items()} == {0.9: 333, 0.5: 333, 0.1: 333}
-    # Where mu falls, training errors fall; validation errors stay large.
-    assert centres[0.9][0] > centres[0.5][0] > centres[0.1][0]
-    assert centres[0.1][1] == pytest.approx(centres[0.9][1], rel=0.1)
+    # A third each, one kind after the other.
+    assert [mu for _, mu, _ in transitions] == [0.9] * 333 + [0.5] * 333 + [0.1] * 333
+    assert {reward for *_, reward in transitions} == {0.05}
+    states = {mu: np.array([s for s, m, _ in transitions if m == mu]) for mu in (0.9, 0.5, 0.1)}
+    for rows in states.values():
+        # Up to .5 in each bin is random.
+        np.testing.assert_allclose(np.ptp(rows, axis=0), 0.5, atol=0.02)
+        assert rows.min(axis=0).sum() == pytest.approx(10, abs=0.1)
+    # The authors' formulas give these: most errors are large where mu .9 is good.
+    rising, middle = [0.26, 0.36, 0.87, 2.01, 2.75], [0.68, 1.46, 1.97, 1.46, 0.68]
+    falling, wide = [2.28, 1.69, 0.76, 0.34, 0.26], [0.76, 1.69, 2.28, 1.69, 0.76]
+    expected = {0.9: (rising, rising), 0.5: (middle, middle), 0.1: (falling, wide)}
+    for mu, halves in expected.items():
+        np.testing.assert_allclose(states[mu].mean(axis=0), np.concatenate(halves), atol=0.04)
+
+
+def test_hand_made_states_point_as_real_ones_do():
+    encoder, errors = RangeHistograms(), np.linspace(0, 1, 101)
+    underfitted = np.random.default_rng(0).choice(errors, 999, p=errors / errors.sum())
+    states = {mu: state for state, mu, _ in hand_made_transitions(5, np.random.default_rng(0))}
+
+    def likeness(mu, errors):
+        return np.corrcoef(states[mu][:5], encoder.histogram(errors))[0, 1]
+
+    assert likeness(0.9, underfitted) > 0.8
+    assert likeness(0.1, 1 - underfitted) > 0.8
+    assert likeness(0.9, 1 - underfitted) < 0
+    assert likeness(0.1, underfitted) < 0
+
+
+def test_what_is_hand_made_is_half_gone_before_the_first_update(halves):
+    class AtFirst(AuthorsTrainer):
+        def _update(self):
+            memory = self._agent.memory
+            self.actions = memory.rows[: len(memory), 10].copy()
+            super()._update()
+
+    trainer = AtFirst(0, n_random_steps=500, n_updates=1).fit(*halves)
+    # Float32 tells hand-made actions apart from those that are drawn from everything.
+    counts = [int(np.sum(trainer.actions == np.float32(mu))) for mu in (0.9, 0.5, 0.1)]
+    assert counts == [0, 166, 333]
 
 
 def test_recipe_differs_from_the_text_as_it_says(halves):
@@ -136,16 +165,16 @@ def test_classifier_trains_on_its_rows_and_acts_by_mean_or_draws(imbalanced):
 def test_runner_trains_once_and_keeps_the_sampler(tmp_path):
     spec = load_spec("authors-recipe")
     runner = Runner(tmp_path)
-    runner.run(spec, quick=True, methods=("mesa-authors", "constant-0.9"))
+    runner.run(spec, quick=True, methods=("mesa-as-coded", "constant-0.9"))
     rows = runner.store(spec).rows()
-    own = [row for row in rows if row["cell"]["method"] == "mesa-authors"]
+    own = [row for row in rows if row["cell"]["method"] == "mesa-as-coded"]
     assert sorted(row["cell"]["k"] for row in own) == [5, 10]
     assert all(row["meta_cpu"] > 0 for row in own)
     (path,) = (tmp_path / "samplers").glob("*.npz")
-    assert METHODS["mesa-authors"].trainer == "authors"
+    assert METHODS["mesa-as-coded"].trainer == "code"
     before = path.read_bytes()
     again = Runner(tmp_path)
     again.store(spec).path.unlink()
-    again.run(spec, quick=True, methods=("mesa-authors",))
+    again.run(spec, quick=True, methods=("mesa-as-coded",))
     assert path.read_bytes() == before
     assert [row["score"] for row in again.store(spec).rows()] == [row["score"] for row in own]

@@ -363,10 +363,15 @@ def test_cells_that_cannot_be_read_are_named_once(run, model, claims, tmp_path):
     before, after = pd.read_csv("before.csv"), pd.read_csv("scores.csv")
     same = np.delete(np.arange(900), [450, 451, 899])
     assert before["probability"][same].equals(after["probability"][same])
-    other.loc[:200, "age"] = "?"
+    other.loc[:200, "age"] = "x7"
     other.to_csv(tmp_path / "other.csv", index=False)
     said = run("predict", model, "other.csv", "--chunk-rows", 300, code=2)
     assert "More than 10% cannot be read" in said
+    # A sign that stands for no value may be in any number of rows.
+    other.loc[:200, "age"] = "?"
+    other.to_csv(tmp_path / "other.csv", index=False)
+    said = run("predict", model, "other.csv", "--chunk-rows", 300)
+    assert "cells are not numbers, for instance 'n. k.' in row 451. They count as missing" in said
 
 
 def test_codes_with_zeros_in_front_keep_them(run, model, claims, tmp_path):

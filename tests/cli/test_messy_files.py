@@ -146,3 +146,154 @@ def test_formulas_are_quoted_on_request(run, small, tmp_path):
     run("predict", "model.mesa", "notes.csv", "--columns", "note", "--escape-formulas")
     quoted = ["'=HYPERLINK(1)", "'+1+1", "-2", "'@x", "'-a", "' =1", "plain", "1e-5", ""]
     assert pd.read_csv("scores.csv", keep_default_na=False)["note"].tolist() == quoted
+
+
+# ---------------------------------------------------------------------- bad cells
+
+
+def test_labels_that_are_true_false_or_missing(run, small, tmp_path):
+    rows = small.assign(bad=np.where(np.arange(600) % 100, small["bad"] == "yes", None))
+    rows.to_csv(tmp_path / "truths.csv", index=False)
+    rows.to_parquet(tmp_path / "truths.parquet")
+    for name in ("truths.csv", "truths.parquet"):
+        said = run("fit", name, "--target", "bad", *FAST, "--output", f"{name}.mesa")
+        assert "6 of 600 rows have no class in 'bad', and are left out" in said
+    options = ("--preset", "fast", "--memory", "1 MB", "--output", "parts.mesa")
+    run("fit", "truths.parquet", "--target", "bad", *options)
+
+
+def test_a_cell_of_a_row_without_a_class_changes_nothing(run, small, tmp_path):
+    small["paid"] = np.arange(600) % 2 == 0
+    small.to_csv(tmp_path / "known.csv", index=False)
+    total = {"amount": "Total", "zip": "x", "bad": None, "paid": "all"}
+    pd.concat([small.astype(object), pd.DataFrame([total])]).to_csv("total.csv", index=False)
+    for name in ("known", "total"):
+        run("fit", f"{name}.csv", "--target", "bad", *FAST, "--output", f"{name}.mesa")
+        run("predict", f"{name}.mesa", "known.csv", "--output", f"{name}-scores.csv")
+    scores = [(tmp_path / f"{name}-scores.csv").read_text() for name in ("known", "total")]
+    assert scores[0] == scores[1]
+
+
+def test_one_bad_cell_among_true_and_false(run, small, tmp_path):
+    small["paid"] = np.arange(600) % 2 == 0
+    small.to_csv(tmp_path / "rows.csv", index=False)
+    run("fit", "rows.csv", "--target", "bad", *FAST)
+    run("predict", "model.mesa", "rows.csv", "--output", "before.csv")
+    small.astype({"paid": object}).assign(paid=[*small["paid"][:599], "x1"]).to_csv("x.csv")
+    said = run("predict", "model.mesa", "x.csv", "--chunk-rows", 250)
+    assert "1 of 600 cells is not a number, for instance 'x1' in row 600. It counts as" in said
+    before, after = pd.read_csv("before.csv"), pd.read_csv("scores.csv")
+    assert before["probability"][:599].equals(after["probability"][:599])
+    for said in (
+        run("drift", "model.mesa", "x.csv"),
+        run("report", "model.mesa", "x.csv", "--target", "bad", "--repeats", 2),
+    ):
+        assert said.count("1 of 600 cells is not a number") == said.count("Note:") == 1
+        assert "UserWarning" not in said
+
+
+def as_booked(small, month, days=12):
+    hours = pd.to_timedelta(np.arange(len(small)) * days * 24 / len(small), "h")
+    return (pd.Timestamp(f"2026-{month}-01") + hours).strftime("%m/%d/%Y %H:%M")
+
+
+def test_a_model_of_the_first_days_of_a_month_reads_the_next_one(run, small, tmp_path):
+    small.assign(booked=as_booked(small, "03")).to_csv(tmp_path / "march.csv", index=False)
+    small.assign(booked=as_booked(small, "04", 30)).to_csv(tmp_path / "april.csv", index=False)
+    said = run("fit", "march.csv", "--target", "bad", *FAST)
+    assert "date, order unclear" in said
+    run("fit", "march.csv", "--target", "bad", *FAST, "--dates", "month-first")
+    run("predict", "model.mesa", "april.csv")
+    options = ("--time", "booked", "--dates", "month-first")
+    run("fit", "march.csv", "--target", "bad", *FAST, *options)
+    said = run("predict", "model.mesa", "april.csv")
+    assert "over 30 days" in said
+
+
+@pytest.mark.parametrize("threshold", ["recall=0.5", "top=3/day"])
+def test_bad_times_belong_to_no_day(run, small, tmp_path, threshold):
+    rows = small.assign(when=as_booked(small, "03", 20))
+    rows.to_csv(tmp_path / "march.csv", index=False)
+    options = ("--time", "when", "--dates", "month-first", "--threshold", threshold)
+    run("fit", "march.csv", "--target", "bad", *FAST, *options)
+    rows.loc[[3, 400], "when"] = ["soon", None]
+    rows.to_csv(tmp_path / "april.csv", index=False)
+    said = run("predict", "model.mesa", "april.csv", "--chunk-rows", 250)
+    assert "2 of 600 rows have no time in 'when', for instance 'soon' in row 4" in said
+    assert "over 20 days" in said
+    scores = pd.read_csv("scores.csv")
+    if threshold == "top=3/day":
+        assert "They are of no day, and not called." in said
+        assert (scores["decision"] == "yes").sum() == 60
+        assert (scores["decision"][[3, 400]] == "no").all()
+    # In a fit all rows need a time.
+    said = run("fit", "april.csv", "--target", "bad", *FAST, *options, code=2)
+    assert "no value that can be read, for instance 'soon' in row 4, in 2 of 600 rows" in said
+
+
+def test_a_model_of_counted_seconds_and_times_of_day(run, small, tmp_path):
+    moments = pd.Timestamp("2026-03-01") + pd.to_timedelta(np.arange(600) * 73, "min")
+    rows = small.assign(
+        booked_at=(moments - pd.Timestamp("1970-01-01")) // pd.Timedelta("1s"),
+        clock=moments.strftime("%H:%M"),
+    )
+    rows.to_csv(tmp_path / "march.csv", index=False)
+    said = run("fit", "march.csv", "--target", "bad", *FAST, "--keep", "booked_at,clock")
+    assert "(from seconds since 1970)" in said
+    assert "Read as times of day, for instance '00:00'" in said
+    run("predict", "model.mesa", "march.csv")
+    run("predict", "model.mesa", "march.csv", "--chunk-rows", 7, "--output", "parts.csv")
+    assert (tmp_path / "scores.csv").read_text() == (tmp_path / "parts.csv").read_text()
+    run("fit", "march.csv", "--target", "bad", *FAST, "--time", "booked_at")
+    assert "over 31 days" in run("predict", "model.mesa", "march.csv")
+
+
+# ---------------------------------------------------------------------- commas
+
+
+def predicted(run, path, *options):
+    """Return what a model says of a file, which must not depend on the size of a chunk."""
+    said = run("predict", "model.mesa", path, "--output", "whole.csv", *options)
+    for n_rows in (1, 7):
+        run("predict", "model.mesa", path, "--output", "parts.csv", "--chunk-rows", n_rows)
+        assert pd.read_csv("parts.csv").equals(pd.read_csv("whole.csv"))
+    return said, pd.read_csv("whole.csv")["probability"]
+
+
+def with_commas(small, path, rows=slice(0, 40)):
+    rows = small[rows].assign(amount=[f"{amount:.3f}" for amount in small["amount"][rows]])
+    rows["amount"] = rows["amount"].str.replace(".", ",")
+    rows.to_csv(path, index=False, sep=";")
+    return rows
+
+
+def test_an_export_with_decimal_commas_is_read_as_one_with_points(run, small, tmp_path):
+    run("fit", "rows.csv", "--target", "bad", *FAST)
+    run("predict", "model.mesa", "rows.csv")
+    wanted = pd.read_csv("scores.csv")["probability"]
+    with_commas(small, tmp_path / "commas.csv")
+    said, found = predicted(run, "commas.csv")
+    assert found.equals(wanted[:40])
+    assert "commas" not in said
+    run("drift", "model.mesa", "commas.csv", "--chunk-rows", 3)
+    # Where all could be thousands, it is said.
+    few = small[(small["amount"] >= 1)][:40]
+    with_commas(few, tmp_path / "few.csv")
+    assert "Note: Column 'amount' held plain numbers" in predicted(run, "few.csv")[0]
+
+
+def test_a_model_of_an_export_with_decimal_commas(run, small, tmp_path):
+    run("fit", "rows.csv", "--target", "bad", *FAST)
+    run("predict", "model.mesa", "rows.csv")
+    wanted = pd.read_csv("scores.csv")["probability"]
+    with_commas(small, tmp_path / "commas.csv", slice(None))
+    said = run("fit", "commas.csv", "--target", "bad", *FAST)
+    assert "Read as numbers like 1.234,5" in said
+    assert predicted(run, "commas.csv")[1].equals(wanted)
+    # Points stand between thousands in every file, however few rows it has.
+    rows = small[:3].assign(amount=["2.000", "1.500", "9.750"])
+    rows.to_csv(tmp_path / "points.csv", index=False, sep=";")
+    rows.assign(amount=["2000,0", "1500", "9750"]).to_csv(
+        tmp_path / "same.csv", index=False, sep=";"
+    )
+    assert predicted(run, "points.csv")[1].equals(predicted(run, "same.csv")[1])

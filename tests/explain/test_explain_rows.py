@@ -377,8 +377,73 @@ def test_what_cannot_be_explained_is_refused_with_another_way(imbalanced):
     clf = EasyEnsembleClassifier(n_estimators=2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"type AdaBoostClassifier"):
         explain_rows(clf, X[:3])
+    for setting in ({"class_weight": "balanced"}, {"linear_trees": True}):
+        ((name, value),) = setting.items()
+        booster = LGBMClassifier(n_estimators=3, verbose=-1, **setting)
+        clf = UnderBaggingClassifier(booster, n_estimators=2, random_state=0).fit(X, y)
+        with pytest.raises(ValueError, match=f"LightGBM's with {name}={value!r}, .* Fit without"):
+            explain_rows(clf, X)
     with pytest.raises(ValueError, match="model is a GaussianNB"):
         explain_rows(GaussianNB().fit(X, y), X)
     clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"class_label=7 is not one of the classes \[0, 1\]"):
         explain_rows(clf, X, class_label=7)
+
+
+def test_linear_leaves_are_never_taken_for_numbers(imbalanced):
+    X, y = imbalanced
+    booster = LGBMClassifier(n_estimators=3, linear_tree=True, verbose=-1).fit(X, y).booster_
+    with pytest.raises(ValueError, match="linear_tree=True"):
+        trees_of(BoostedMember(booster, 2), 2)
+
+
+def test_each_row_is_explained_for_its_own_class(three_classes):
+    X, y = three_classes
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
+    rows, labels = X[::15], clf.predict(X[::15])
+    assert len(set(labels.tolist())) == 3
+    found = explain_rows(clf, rows, class_label=labels)
+    for label in clf.classes_:
+        its = labels == label
+        alone = explain_rows(clf, rows[its], class_label=label)
+        np.testing.assert_allclose(found.contributions[its], alone.contributions, atol=1e-9)
+        np.testing.assert_allclose(found.log_odds[its], alone.log_odds, atol=1e-9)
+        np.testing.assert_allclose(found.base[its], alone.base, atol=1e-9)
+    assert repr(found) == "<Reasons for classes of their own: 17 rows, 64 columns>"
+    with pytest.raises(ValueError, match=r"class_label has shape \(2,\); .* each of the 17 rows"):
+        explain_rows(clf, rows, class_label=[0, 1])
+
+
+def test_trees_are_read_once_and_of_few_rows_not_at_all(three_classes, monkeypatch):
+    X, y = three_classes
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
+    read = []
+    monkeypatch.setattr(
+        "metasampler.explain._explain_rows.trees_of",
+        lambda member, *args: read.append(member) or trees_of(member, *args),
+    )
+    monkeypatch.setattr("metasampler.explain._explain_rows._MOST_ROWS", 300)
+    monkeypatch.setattr("metasampler.explain._explain_rows._MOST_NUMBERS", 1)
+    explain_rows(clf, X, class_label=clf.predict(X))
+    assert sorted(map(id, read)) == sorted(map(id, clf.estimators_))
+    read.clear()
+    explain_rows(clf, X[:5])
+    assert not any(isinstance(member, BoostedMember) for member in read)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_few_rows_and_many_have_the_same_values(missing):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6)).round(1).astype(np.float32)
+    if missing:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    y = rng.integers(0, 4, 400)
+    member = DecisionTreeClassifier(random_state=0).fit(X, y)
+    (tree,) = trees_of(member, 4, smoothing=1.0)
+    many = np.zeros((4, 6, 400))
+    add_tree_values(tree, tree.value, np.ascontiguousarray(X.T), many)
+    for start in (0, 30):
+        few = np.zeros((4, 6, 30))
+        rows = np.ascontiguousarray(X[start : start + 30].T)
+        add_tree_values(tree, tree.value, rows, few)
+        np.testing.assert_allclose(few, many[..., start : start + 30], atol=1e-12)

@@ -164,7 +164,6 @@ class Rows(NamedTuple):
         """Return the frame of training rows, and the columns of the rows to predict."""
         frame = make_frame(self.n_rows + 250, self.n_classes, self.rare)
         if self.n_towns:
-            # In the place of a number: at least an eighth of the columns have many levels.
             frame["x5"] = make_towns(frame["label"], self.n_towns)
         test = frame.iloc[self.n_rows :].drop(columns=["label", "weight"])
         return frame.iloc[: self.n_rows].reset_index(drop=True), test

@@ -8,6 +8,7 @@ import pytest
 from lightgbm import LGBMClassifier
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import UnderBaggingClassifier
@@ -227,17 +228,40 @@ def test_the_same_for_any_number_of_jobs(imbalanced, n_jobs):
     assert_array_equal(one.predict_proba(X), many.predict_proba(X))
 
 
+def test_an_objective_that_is_the_usual_one_changes_nothing(imbalanced):
+    X, y = imbalanced
+    given = LGBMClassifier(**QUICK, objective="binary")
+    clf = UnderBaggingClassifier(given, 2, random_state=0).fit(X, y)
+    usual = UnderBaggingClassifier(LGBMClassifier(**QUICK), 2, random_state=0).fit(X, y)
+    assert_array_equal(clf.predict_proba(X), usual.predict_proba(X))
+
+
+def test_members_with_another_sigmoid_answer_as_lightgbm_does(imbalanced):
+    X, y = imbalanced
+    adapter = make_adapters(LGBMClassifier(**QUICK, sigmoid=2.0), [X], 2).of(0)
+    adapter.prepare(X, y)
+    member = adapter.fit(X, y, None, 0)
+    own = clone(adapter.estimator).set_params(random_state=0, n_jobs=1).fit(X, y)
+    assert_allclose(member.predict_proba(X), own.predict_proba(X))
+
+
 def test_which_boosters_are_fitted_here(imbalanced):
     X, y = imbalanced
 
     class Own(LGBMClassifier):
         pass
 
-    assert is_plain_booster(LGBMClassifier(subsample=0.5))
+    for plain in ({"subsample": 0.5}, {"objective": "binary"}, {"objective": "multiclass"}):
+        assert is_plain_booster(LGBMClassifier(**plain))
     others = [
         LGBMClassifier(class_weight="balanced"),
         LGBMClassifier(objective="cross_entropy"),
         LGBMClassifier(linear_tree=True),
+        # LightGBM has other names for these settings.
+        LGBMClassifier(linear_trees=True),
+        LGBMClassifier(app="cross_entropy"),
+        LGBMClassifier(boosting="goss"),
+        LGBMClassifier(sigmoid=2.0),
         Own(),
     ]
     for other in others:

@@ -4,10 +4,12 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
 from numpy.testing import assert_array_equal
 from parted import make_frame, make_towns
+from sklearn.metrics import average_precision_score
 
 from metasampler import MesaClassifier, load_model, save_model
 from metasampler.growth import Recoding
@@ -107,8 +109,23 @@ def test_members_of_a_fit_with_and_without_many_levels(towns):
 
     assert recoded(X) == [False, True, False, True, False, True]
     assert not any(recoded(X.drop(columns="town")))
-    # Among many columns one of them is left as it is.
-    assert not any(recoded(X.assign(**{f"more {k}": X["x0"] for k in range(3)})))
+    # However many other columns there are.
+    wide = X.assign(**{f"more {k}": X["x0"] for k in range(20)})
+    assert recoded(wide) == [False, True, False, True, False, True]
+
+
+@pytest.mark.parametrize("recipe", ["default", "fast"])
+def test_one_telling_column_of_many_levels_is_not_lost(recipe):
+    # Most rows of the rare class are of one of 60 merchants among 1,500, eight rows of each.
+    rng = np.random.default_rng(0)
+    y = rng.random(12000) < 0.06
+    bad = np.where(y, rng.random(len(y)) < 0.7, rng.random(len(y)) < 0.02)
+    merchants = np.where(bad, rng.integers(0, 60, len(y)), rng.integers(60, 1500, len(y)))
+    X = pd.DataFrame(rng.normal(size=(len(y), 8)), columns=[f"x{k}" for k in range(8)])
+    X["merchant"] = [f"m{number}" for number in merchants]
+    clf = MesaClassifier(recipe=recipe, random_state=0).fit(X[:8000], y[:8000])
+    proba = clf.predict_proba(X[8000:])[:, 1]
+    assert average_precision_score(y[8000:], proba) > 0.25
 
 
 @pytest.fixture(scope="module")

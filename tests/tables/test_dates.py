@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from metasampler.tables._dates import PARTS, days_of_texts, find_date_format, parts_of
-from metasampler.tables._unread import may_be_unread
+from metasampler.tables._dates import (
+    PARTS,
+    are_clocks,
+    days_of_clocks,
+    days_of_counts,
+    days_of_texts,
+    find_count_format,
+    find_date_format,
+    parts_of,
+)
+from metasampler.tables._unread import Slips
 
 
 @pytest.mark.parametrize(
@@ -23,6 +32,22 @@ from metasampler.tables._unread import may_be_unread
         (["01/02/2024", "31.12.2024"], "day/month/year", 19754),
         (["02/01/2024 18:00", "12/31/2024"], "month/day/year", 19754.75),
         (["02/01/2024 6:00 PM", "12/31/2024 12:05 am"], "month/day/year", 19754.75),
+        # Months by name, years of two digits, zones, hours without a zero.
+        (["01-Feb-2024 06:00", "24-Jan-2026 10:14"], "month by name", 19754.25),
+        (["Feb 1, 2024 6:00 PM", "January 24, 2026"], "month by name", 19754.75),
+        (["Thu, 1 Feb 2024 06:00:00 +0600", "01FEB24:12:00:00"], "month by name", 19754),
+        (["1. Februar 2024", "2. Mai 2024"], "month by name", 19754),
+        (["02/01/24 10:14", "12/31/26 10:14"], "month/day/year", 19754 + 614 / 1440),
+        (["01.02.24 10:14", "31.12.26 10:14"], "day/month/year", 19754 + 614 / 1440),
+        (["2024-02-01 06:00:00 UTC", "2024-02-01 6:00 GMT"], "year-month-day", 19754.25),
+        (["2024-02-01 8:30"], "year-month-day", 19754 + 510 / 1440),
+        (["20240201T060000"], "year-month-day", 19754.25),
+        (["2024-02-01 06:00:00 PM"], "year-month-day", 19754.75),
+        # Versions, fractions and names.
+        (["1.2.13", "1.10.12"], None, None),
+        (["24-Xyz-2026"], None, None),
+        (["2024-02-01 25:00"], None, None),
+        (["20240201"], None, None),
         (["2024", "1999"], None, None),
         (["01/31/2024 13:00 PM"], None, None),
         (["2024-02-30"], None, None),
@@ -65,6 +90,13 @@ def test_every_written_moment_is_read_again(moment):
         # Months: the part with one value is the day.
         ([f"{month:02}/01/2024" for month in range(1, 13)], "auto", "month/day/year", True),
         ([f"01/{month:02}/2024" for month in range(1, 13)], "auto", "day/month/year", True),
+        # Days of one month, and times, are not months.
+        ([f"03/{day:02}/2026" for day in range(1, 13)], "auto", "day/month/year", False),
+        ([f"01/{day:02}/2026 14:00" for day in range(1, 13)], "auto", "day/month/year", False),
+        # What is asked for wins wherever it fits.
+        ([f"03/{d:02}/2026 14:00" for d in range(1, 13)], "month-first", "month/day/year", True),
+        ([f"{d:02}.03.2026 14:00" for d in range(1, 13)], "day-first", "day/month/year", True),
+        ([f"{month:02}/01/2024" for month in range(1, 13)], "day-first", "day/month/year", True),
         # Both fit.
         (["01/02/2024", "03/04/2024"], "auto", "day/month/year", False),
         (["01/02/2024", "03/04/2024"], "day-first", "day/month/year", True),
@@ -86,8 +118,48 @@ def test_texts_that_are_not_dates(odd, n_odd, is_date):
     days = pd.date_range("2024-01-01", periods=110).strftime("%d.%m.%Y")
     levels = np.array([*days, odd], dtype=object)
     codes = np.concatenate([np.arange(110), np.full(n_odd, 110)])
-    found = find_date_format(levels, may_miss=may_be_unread(levels, codes))
+    found = find_date_format(levels, slips=Slips(levels, codes))
     assert (found is not None) == is_date
+
+
+@pytest.mark.parametrize("odd", ["0000-00-00 00:00:00", "00/00/0000", "-", "?", "null"])
+def test_placeholders_are_missing_in_any_number_of_rows(odd):
+    days = pd.date_range("2024-01-01", periods=110).strftime("%d.%m.%Y")
+    levels = np.array([*days, odd], dtype=object)
+    codes = np.concatenate([np.arange(110), np.full(500, 110)])
+    assert find_date_format(levels, slips=Slips(levels, codes)).name == "day/month/year"
+
+
+# ---------------------------------------------------------------------- times and counts
+
+
+def test_times_of_day():
+    levels = np.array(["10:14:24", "6:00", "6:00 pm", "2 days 03:00:00", "soon"], dtype=object)
+    codes = np.arange(5)
+    days = days_of_clocks(levels, codes)
+    np.testing.assert_allclose(days, [36864 / 86400, 0.25, 0.75, 2.125, np.nan])
+    assert are_clocks(levels[:4], Slips(levels[:4], codes[:4]))
+    assert not are_clocks(levels, Slips(levels, codes))
+    for texts in (["16:9", "4:3"], ["25:00"], ["10:14:70"], ["12"], []):
+        few = np.array(texts, dtype=object)
+        assert not are_clocks(few, Slips(few, np.arange(len(few))))
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"),
+    [("seconds", 1), ("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9)],
+)
+def test_counted_seconds(unit, factor):
+    numbers = np.array([1_706_767_200, 1_769_249_664, np.nan]) * factor
+    name = find_count_format(numbers)
+    assert name == f"{unit} since 1970"
+    np.testing.assert_allclose(days_of_counts(numbers, name)[[0, 2]], [19754.25, np.nan])
+    levels = np.array(["1706767200" + "0" * round(np.log10(factor)), "soon"], dtype=object)
+    days = days_of_texts(levels, np.array([0, 1, -1]), name)
+    np.testing.assert_allclose(days, [19754.25, np.nan, np.nan])
+    assert find_count_format(np.array([20240201.0])) is None
+    assert find_count_format(np.array([1_706_767_200, 3.0])) is None
+    assert find_count_format(np.array([np.nan])) is None
 
 
 # ---------------------------------------------------------------------- parts

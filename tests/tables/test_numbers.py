@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metasampler.tables._numbers import (
+    Separators,
     currencies_of_texts,
     find_number_format,
     numbers_of_texts,
 )
-from metasampler.tables._unread import may_be_unread
+from metasampler.tables._unread import Slips
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,25 @@ from metasampler.tables._unread import may_be_unread
         # A currency has no three decimals; a share may have.
         (["1.000 €", "950 €", "12.500 €"], "1.234,5", 1000),
         (["1.250%", "12.345%"], "1,234.5", 1.25),
+        # Other currencies, and signs that look like those of a keyboard.
+        (["USD1,200", "USD35.5"], "1,234.5", 1200),
+        (["1,200USD", "35.5usd"], "1,234.5", 1200),
+        (["US$1,200", "$35.5"], "1,234.5", 1200),
+        (["R$ 1.200,50", "R$ 3"], "1.234,5", 1200.5),
+        (["1 200,50 kr", "3,5 kr."], "1.234,5", 1200.5),
+        (["1 200,50 zł", "3,5 zl"], "1.234,5", 1200.5),
+        (["₽1,200", "RUB 3.5", "SGD 4", "HKD 5"], "1,234.5", 1200),
+        (["Rs. 1,200", "Rs 3.5"], "1,234.5", 1200),
+        (["Fr. 1\u2019234.50", "Fr. 2"], "1,234.5", 1234.5),
+        (["\u22125", "3,000"], "1,234.5", -5),
+        (["$(1,200)", "$3"], "1,234.5", -1200),
+        (["3.5%", "3.5"], "1,234.5", 3.5),
+        (["$-", "$1,200"], None, None),
+        # These cannot be plain, and no thousands begin with a zero.
+        (["12.500", "1.250.000"], "1.234,5", 12500),
+        (["0,123", "1,955"], "1.234,5", 0.123),
+        (["0.500 €", "1.250 €"], "1,234.5", 0.5),
+        (["12 ft", "3 ft"], None, None),
         # Names of something.
         (["94110", "10001"], None, None),
         (["007", "1,000"], None, None),
@@ -87,15 +107,49 @@ def test_each_number_in_its_own_style():
 
 @pytest.mark.parametrize(
     ("odd", "n_odd", "is_number"),
-    [("unknown", 10, True), ("unknown", 20, False), ("V57", 1, False), ("K1A 0B1", 3, False)],
+    [
+        *[("unknown", 10, True), ("unknown", 20, False), ("V57", 1, False), ("K1A 0B1", 3, False)],
+        # A slip of the pen has no letters; a placeholder may stand in any number of rows.
+        *[("12.3.4", 1, True), ("12.3.4", 20, False), ("-", 90, True), ("?", 900, True)],
+    ],
 )
 def test_plain_numbers_beside_words(odd, n_odd, is_number):
     # A library reads all of a column as texts because of one cell.
     levels = np.array([*(str(n / 2) for n in range(110)), odd], dtype=object)
     codes = np.concatenate([np.arange(110), np.full(n_odd, 110)])
-    found = find_number_format(levels, may_miss=may_be_unread(levels, codes))
+    found = find_number_format(levels, slips=Slips(levels, codes))
     assert (found is not None) == is_number
     # Few levels may be names of classes.
     few = np.array(["1", "2", "3", "other"], dtype=object)
     codes = np.repeat(np.arange(4), [100, 100, 100, 2])
-    assert find_number_format(few, may_miss=may_be_unread(few, codes)) is None
+    assert find_number_format(few, slips=Slips(few, codes)) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "is_clear"),
+    [
+        (["1.955", "2"], None, True),
+        (["1,95", "2,5"], "1.234,5", True),
+        (["1,955", "0,123"], "1.234,5", True),
+        (["1,955", "2,123"], None, False),
+        (["1,955", "12"], None, True),
+        (["1,955.5", "1.5"], None, True),
+        # Plain numbers beside a slip stay what they are.
+        (["1.955", "1.25", "7.125", "2,50"], None, True),
+    ],
+)
+def test_commas_in_a_column_of_plain_numbers(texts, name, is_clear):
+    levels = np.array(texts, dtype=object)
+    found = Separators().add(levels, np.arange(len(levels)))
+    assert (found.format, found.is_clear) == (name, is_clear)
+    # In chunks, too.
+    parts = Separators()
+    for place in range(len(levels)):
+        parts.add(levels, np.array([place, -1]))
+    assert parts == found
+
+
+def test_numbers_as_python_reads_them():
+    levels = np.array(["1e-5", "inf", "1,955", "2,50", "True", "x"], dtype=object)
+    read = numbers_of_texts(levels, np.arange(6), None, truths=True)
+    np.testing.assert_array_equal(read, [1e-5, np.inf, 1955, 2.5, 1, np.nan])

@@ -7,7 +7,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from metasampler import MesaClassifier
-from metasampler.tables import TableCleaner, inspect_columns
+from metasampler.persistence import load_model, save_model
+from metasampler.tables import TableCleaner, TableEncoder, inspect_columns
 
 N = 600
 
@@ -351,8 +352,10 @@ def test_dates_in_another_format_warn(library):
     with pytest.warns(UserWarning, match=words):
         read = cleaner.transform(other)["opened"]
     assert read.isna().tolist() == [False] * 30 + [True] * 3 + [False]
-    with pytest.raises(ValueError, match=r"'opened' .* 2 of 4 cells are not dates.* More than 10%"):
-        cleaner.transform(other[29:])
+    with pytest.raises(
+        ValueError, match=r"'opened' .* 3 of 23 cells are not dates.* More than 10%"
+    ):
+        cleaner.transform(pd.concat([other[11:], other[31:32]]))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -366,8 +369,10 @@ def test_the_cleaner_reads_prices(library, rng):
     assert (facts.kind, facts.finding, facts.action) == ("number", "number as text", "encoded")
     read = cleaner.transform(given)["price"].to_numpy()
     np.testing.assert_array_equal(read, np.where(np.arange(400) == 3, np.nan, amounts))
-    with pytest.raises(ValueError, match=r"'price' held a number .* 2 of 2 cells are not numbers"):
-        cleaner.transform(pd.DataFrame({"price": ["1.200,50 €", "call"]}))
+    with pytest.raises(
+        ValueError, match=r"'price' held a number .* 20 of 20 cells are not numbers"
+    ):
+        cleaner.transform(pd.DataFrame({"price": ["1.200,50 €", "call"] * 10}))
     # A file of other rows may hold plain numbers there, which its library has read.
     numbers = (
         given[:5].with_columns(price=polars.Series([5.0, 1, 2, 3, 4]))["price"]
@@ -413,3 +418,117 @@ def test_the_cleaner_names_wrong_parameters(rng):
         TableCleaner(keep=["age"], drop=["age"]).fit(frame, bad)
     with pytest.raises(ValueError, match="No column is left"):
         TableCleaner().fit(frame[[]].assign(one=1), bad)
+
+
+# ---------------------------------------------------------------------- as files have them
+
+
+def facts_of(values, name="x", **options):
+    (facts,) = inspect_columns(pd.DataFrame({name: values}), **options).columns
+    return facts
+
+
+def test_the_first_days_of_a_month():
+    booked = [f"03/{day:02d}/2026 14:{minute:02d}" for day in range(1, 13) for minute in range(60)]
+    facts = facts_of(booked)
+    assert (facts.finding, facts.date_format) == ("date, order unclear", "day/month/year")
+    facts = facts_of(booked, dates="month-first")
+    assert (facts.finding, facts.date_format) == ("date", "month/day/year")
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "kind", "finding", "date_format"),
+    [
+        (
+            [f"{h:02}:{m:02}" for h in range(20) for m in range(9)],
+            "t",
+            "duration",
+            "time as text",
+            1,
+        ),
+        (1_706_767_200 + 977 * np.arange(400), "booked_at", "date", "date", "seconds since 1970"),
+        (1_706_767_200 + 977 * np.arange(400), "order", "number", "identifier", None),
+    ],
+)
+def test_times_that_are_not_written_as_dates(values, name, kind, finding, date_format):
+    facts = facts_of(values, name)
+    written = "hour:minute" if date_format == 1 else date_format
+    assert (facts.kind, facts.finding, facts.date_format) == (kind, finding, written)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_times_are_read_again(library, tmp_path):
+    seconds = 1_706_767_200 + 977 * np.arange(400)
+    clock = pd.to_datetime(seconds, unit="s").strftime("%H:%M:%S")
+    frame = pd.DataFrame({"booked_at": seconds, "clock": clock})
+    given = polars.from_pandas(frame) if library == "polars" else frame
+    cleaner = TableCleaner().fit(given)
+    assert cleaner.kinds_ == {"booked_at": "date", "clock": "duration"}
+    numbers = TableEncoder().fit_transform(cleaner.transform(given))
+    np.testing.assert_allclose(numbers[:, 0], seconds / 86400)
+    np.testing.assert_allclose(numbers[:, -1], seconds / 86400 % 1, atol=1e-9)
+    # As a file of texts has them, and after a round trip.
+    texts = frame.astype({"booked_at": str})
+    save_model(
+        make_pipeline(cleaner, TableEncoder().fit(cleaner.transform(frame))), tmp_path / "m.mesa"
+    )
+    again = load_model(tmp_path / "m.mesa")[0].transform(texts)
+    np.testing.assert_array_equal(TableEncoder().fit(again).transform(again), numbers)
+
+
+def test_bad_cells_do_not_turn_numbers_into_names(rng):
+    amounts = [f"{amount:.2f}" for amount in rng.lognormal(3, 1, 6000)]
+    for bad, n_bad in (("12.3.4", 1), ("-", 1200), ("Total", 1)):
+        cells = amounts.copy()
+        cells[:n_bad] = [bad] * n_bad
+        facts = facts_of(cells)
+        assert (facts.kind, facts.finding) == ("number", "number as text"), bad
+        assert f"for instance {bad!r} in row 1" in facts.why
+        assert facts.missing == n_bad / 6000
+    days = pd.date_range("2020-01-01", periods=6000, freq="7h").strftime("%Y-%m-%d %H:%M:%S")
+    days = ["0000-00-00 00:00:00"] * 120 + list(days[120:])
+    assert (facts_of(days).kind, facts_of(days).finding) == ("date", "date")
+
+
+def test_columns_that_are_nearly_numbers_say_so(rng):
+    amounts = [f"{amount:.2f}" for amount in rng.lognormal(3, 1, 6000)]
+    facts = facts_of([*amounts[:5700], *["1.2.3"] * 300])
+    assert (facts.kind, facts.finding) == ("category", "nearly numbers")
+    assert "300 of 6,000 cells are not numbers, for instance '1.2.3' in row 5,701" in facts.why
+    days = pd.date_range("2020-01-01", periods=570).strftime("%Y-%m-%d")
+    facts = facts_of([*days, *["2020-02-30"] * 30])
+    assert (facts.kind, facts.finding, facts.action) == ("category", "nearly dates", "left out")
+    # Codes of diseases and codes with zeros in front are names.
+    codes = [f"{code}.{n}" for code in range(250, 450) for n in range(10)]
+    assert facts_of([*codes * 2, *["V57", "E812"] * 200]).finding == ""
+    assert facts_of([f"{n:05d}" for n in range(300)] * 3 + ["none"] * 200).finding == ""
+
+
+def test_a_new_currency_is_named():
+    frame = pd.DataFrame({"price": [f"${price}.50" for price in range(100, 200)]})
+    cleaner = TableCleaner().fit(frame)
+    assert cleaner.transform(pd.DataFrame({"price": ["US$3", "$4"]}))["price"].tolist() == [3, 4]
+    with pytest.warns(UserWarning, match="'price' held amounts in USD .* now also in EUR"):
+        read = cleaner.transform(pd.DataFrame({"price": ["€3", "$4"]}))
+    assert read["price"].tolist() == [3, 4]
+
+
+def test_true_and_false_beside_a_bad_cell():
+    encoder = TableEncoder().fit(pd.DataFrame({"paid": [True, False]}))
+    texts = ["True", "FALSE", "false", " true "] * 10 + ["perhaps"]
+    with pytest.warns(UserWarning, match="1 of 41 cells is not a number, for instance 'perhaps'"):
+        read = encoder.transform(pd.DataFrame({"paid": texts}))
+    np.testing.assert_array_equal(read[:, 0], [1, 0, 0, 1] * 10 + [np.nan])
+    objects = pd.Series([True, False, "?", None], dtype=object)
+    with pytest.warns(UserWarning, match="1 of 3 cells is not a number, for instance '[?]'"):
+        read = encoder.transform(pd.DataFrame({"paid": objects}))
+    np.testing.assert_array_equal(read[:, 0], [1, 0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("texts", [["1,95", "2,50"], ["1,955", "0,123"]])
+def test_decimal_commas_in_a_column_of_plain_numbers(texts):
+    encoder = TableEncoder().fit(pd.DataFrame({"x": [1.955, 0.123]}))
+    read = encoder.transform(pd.DataFrame({"x": texts}))[:, 0]
+    assert read.tolist() == [float(text.replace(",", ".")) for text in texts]
+    with pytest.warns(UserWarning, match="'x' held plain numbers .* commas before three digits"):
+        encoder.transform(pd.DataFrame({"x": ["1,955", "2,123"]}))

@@ -119,6 +119,37 @@ def test_categories_with_many_levels(frame):
     check(clf, X)
 
 
+def test_a_whole_number_is_the_same_level_with_and_without_a_point():
+    rng = np.random.default_rng(0)
+    zips = pd.Categorical(rng.choice([1.0, 2.0, -3.0, 2.5], 800))
+    X = pd.DataFrame({"amount": rng.normal(size=800), "zip": zips})
+    y = (X["amount"] + 2 * (X["zip"] == 2.0) > 2).astype(int)
+    clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
+    as_floats = X.assign(zip=X["zip"].astype(str))
+    assert {"2.0", "-3.0", "2.5"} < set(as_floats["zip"])
+    found = run(to_onnx(clf).SerializeToString(), as_floats)
+    np.testing.assert_allclose(found, clf.predict_proba(X), rtol=0, atol=1e-5)
+    check(clf, X.assign(zip=as_floats["zip"].str.removesuffix(".0")))
+    # Texts that only look similar are levels of their own.
+    X["zip"] = rng.choice(["2", "2.0", "02", "x"], 800)
+    y = (X["amount"] + 2 * (X["zip"] == "2.0") > 2).astype(int)
+    clf.fit(X, y)
+    check(clf, X)
+    check(clf, X.assign(zip=X["zip"].replace("02", "02.0")))
+
+
+def test_names_of_columns_are_not_those_of_values_inside(frame):
+    X, y = frame
+    names = {"amount": "value:0", "count": "constant:0", "shop": "_value:1"}
+    X = X.rename(columns=names)
+    check(MesaClassifier(recipe="fast", random_state=0).fit(X, y), X)
+    for wrong in ("", "probabilities"):
+        other = X.rename(columns={"value:0": wrong})
+        clf = MesaClassifier(recipe="fast", random_state=0).fit(other, y)
+        with pytest.raises(ValueError, match=r"None may be empty, or 'probabilities'"):
+            to_onnx(clf)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["boosters", "trees", "both"])
 def test_numbers_on_the_borders_of_splits_go_the_same_way(seed, kind):
@@ -169,6 +200,10 @@ def test_the_file_says_what_its_columns_are(frame, tmp_path):
     assert json.loads(facts["classes"]) == ["fine", "fraud"]
     assert json.loads(facts["positive"]) == "fraud"
     assert float(facts["threshold"]) == model[-1].threshold_
+    columns = {each["name"]: each for each in json.loads(facts["columns"])}
+    assert columns["amount"] == {"name": "amount", "kind": "number"}
+    assert columns["kind"] == {"name": "kind", "kind": "category", "levels": ["p", "q"]}
+    assert len(columns["shop"]["levels"]) == 40
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 

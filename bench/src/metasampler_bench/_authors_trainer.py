@@ -1,7 +1,8 @@
 """Train a policy as the authors' code does, where that code differs from the paper's text.
 
-The library follows the text. What is different here is listed at `AuthorsTrainer`. It was written
-from a description of the differences; numbers that the description lacks are ours and named below.
+The library follows the text. What is different here is listed at `AuthorsTrainer`. The numbers are
+those of the authors' public code (github.com/ZhiningLiu1998/mesa, commit d77b4e5), but not the
+program.
 """
 
 from __future__ import annotations
@@ -25,18 +26,21 @@ from metasampler_bench._wrapper import WrappingClassifier
 
 __all__ = ["AuthorsMesaClassifier", "AuthorsTrainer", "RangeHistograms", "hand_made_transitions"]
 
-#: Hand-made transitions; with a memory of 1000 the first real ones begin to replace them.
-_N_HAND_MADE = 999
+#: Hand-made transitions of each kind. The memory holds 1000, so the second real one replaces one.
+_N_OF_EACH = 333
 #: The reward that each promises, as a change of the score. A member's real gain is mostly smaller.
 _GOOD_REWARD = 0.05
-#: The mu that is right in each kind of state. A histogram is a geometric series over the bins:
-#: the larger its ratio, the more rows have large errors. The ratios are drawn from these ranges.
+#: The mu that is right in each kind of state, and the errors that most rows have.
 _HAND_MADE = (
-    # mu, ratios in training, ratios in validation
-    (0.9, (0.6, 1.0), (0.6, 1.0)),  # underfitting: large errors on both
-    (0.5, (0.2, 0.6), (0.4, 0.8)),  # in between
-    (0.1, (0.0, 0.2), (0.6, 1.0)),  # overfitting: no errors in training, large ones in validation
+    # mu, errors in training, errors in validation
+    (0.9, 1.0, 1.0),  # underfitting
+    (0.5, 0.5, 0.5),  # in between
+    (0.1, 0.0, 0.5),  # overfitting
 )
+#: Width of the bell curve over the bins that is a hand-made histogram.
+_WIDTH = 0.3
+#: Each bin of a state gets up to this much more, at random.
+_NOISE = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,23 +84,27 @@ def hand_made_transitions(
     Returns
     -------
     transitions : list of (state, action, reward)
-        A third each for underfitting, overfitting, and what lies between.
+        First those for underfitting, then what lies between, then overfitting.
 
     Examples
     --------
     >>> import numpy as np
     >>> from metasampler_bench._authors_trainer import hand_made_transitions
     >>> transitions = hand_made_transitions(5, np.random.default_rng(0))
-    >>> len(transitions), [action for _, action, _ in transitions[:4]]
-    (999, [0.9, 0.5, 0.1, 0.9])
+    >>> len(transitions), [action for _, action, _ in transitions[::333]]
+    (999, [0.9, 0.5, 0.1])
     """
+    errors = np.linspace(0, 1, n_bins)
     transitions = []
-    for number in range(_N_HAND_MADE):
-        # In turns, so that real transitions replace as many of each kind.
-        mu, *ranges = _HAND_MADE[number % len(_HAND_MADE)]
-        series = [rng.uniform(*bounds) ** np.arange(n_bins) for bounds in ranges]
-        state = np.concatenate([n_bins * part / part.sum() for part in series])
-        transitions.append((state, mu, _GOOD_REWARD))
+    for mu, in_training, in_validation in _HAND_MADE:
+        centres = np.repeat([in_training, in_validation], n_bins)
+        state = np.exp(-0.5 * ((np.tile(errors, 2) - centres) / _WIDTH) ** 2)
+        # Both halves together have the sum of a real state; one of them may have more than half.
+        state *= 2 * n_bins / state.sum()
+        transitions += [
+            (state + rng.uniform(0, _NOISE, 2 * n_bins), mu, _GOOD_REWARD)
+            for _ in range(_N_OF_EACH)
+        ]
     return transitions
 
 
@@ -109,7 +117,8 @@ class AuthorsTrainer:
 
     - states are `RangeHistograms`: majority rows only, bins over the range of the errors;
     - the replay memory starts with 999 hand-made transitions, which say that mu .9 is good where
-      the ensemble underfits, .5 in between, and .1 where it overfits;
+      the ensemble underfits, .5 in between, and .1 where it overfits. They are in this order, so
+      random actions replace those for .9 and half of those for .5 before the first update;
     - the flag of terminal states is inverted: only the last action of an episode counts a future
       reward, and every other action counts its own reward alone;
     - there is an update after each action, not after each episode;
@@ -154,6 +163,7 @@ class AuthorsTrainer:
         self._agent = self._settings.agent
         self.actor_: GaussianPolicy = self._settings.policy
         for state, action, reward in hand_made_transitions(self.encoder.n_bins, self._rng):
+            # No future reward counts, so it does not matter what follows.
             self._remember(state, action, reward, state, is_last=False)
         self._n_steps = self.n_episodes_ = 0
         while self._agent.n_updates_ < self.n_updates:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from metasampler_bench._claim_list import CLAIMS, Claim
-from metasampler_bench._evidence import LEVEL, MARGIN, Evidence
+from metasampler_bench._evidence import LEVEL, MARGIN, Effect, Evidence, Tested
 from metasampler_bench._fit_counts import count_fits, say_what_is_left
 from metasampler_bench._look import Look, short
 from metasampler_bench._numbers import Numbers
 from metasampler_bench._statistics import holm
 from metasampler_bench._tables import ResultTable
 
-__all__ = ["CLAIM_TABLES", "judge_claims", "verdict"]
+__all__ = ["CLAIM_TABLES", "Verdict", "judge", "judge_claims"]
 
 CONFIRMED, PARTLY, SAME = "confirmed", "partly", "no difference"
 DIFFERENT, REFUTED = "different", "refuted"
@@ -22,21 +23,55 @@ _VERDICTS = (CONFIRMED, PARTLY, SAME, DIFFERENT, REFUTED, UNDECIDED, OPEN)
 Looks = dict[str, Look]
 
 
-def _primary(claim: Claim, found: Evidence) -> float:
-    return found.p_ahead() if claim.margin is None else found.p_within(claim.margin)
+class Verdict(NamedTuple):
+    """A verdict, with the rival and the corrected p that it rests on."""
+
+    name: str
+    rival: str
+    p: float
 
 
-def verdict(claim: Claim, found: Evidence, p: float) -> str:
-    """Return the verdict on a claim, by its corrected p."""
+def judge(claims: Sequence[Claim], found: Sequence[Evidence]) -> list[Verdict]:
+    """Return the verdicts on some claims.
+
+    Each claim is asked twice: is there a difference, and is it within the margin? Both kinds of
+    test have Holm's correction over all claims.
+    """
+    margins = [MARGIN if claim.margin is None else claim.margin for claim in claims]
+    differences = [
+        each.ahead() if claim.margin is None else each.different()
+        for claim, each in zip(claims, found, strict=True)
+    ]
+    within = [each.within(margin) for margin, each in zip(margins, found, strict=True)]
+    return [
+        _verdict(claim, each, *tested)
+        for claim, each, *tested in zip(
+            claims, found, _corrected(differences), _corrected(within), strict=True
+        )
+    ]
+
+
+def _corrected(tests: list[Tested]) -> list[Tested]:
+    """Return tests with p corrected for their number."""
+    values = holm([test.p for test in tests])
+    return [test._replace(p=p) for test, p in zip(tests, values, strict=True)]
+
+
+def _verdict(claim: Claim, found: Evidence, difference: Tested, within: Tested) -> Verdict:
+    """Return the verdict on one claim."""
     if claim.margin is not None:
-        differs = found.effects[found.furthest].p < LEVEL
-        return CONFIRMED if p < LEVEL else DIFFERENT if differs else UNDECIDED
-    effect = found.effects[found.nearest]
-    if p < LEVEL and effect.mean > 0:
-        return PARTLY if found.n_behind_by_sign else CONFIRMED
-    if effect.mean < 0 and effect.p < LEVEL:
-        return REFUTED
-    return SAME if found.p_within(MARGIN) < LEVEL else UNDECIDED
+        if within.p < LEVEL:
+            return Verdict(CONFIRMED, *within)
+        return Verdict(DIFFERENT, *difference) if difference.p < LEVEL else _undecided(within)
+    if difference.p < LEVEL:
+        if found.effects[difference.rival].mean < 0:
+            return Verdict(REFUTED, *difference)
+        return Verdict(PARTLY if found.n_behind_by_sign else CONFIRMED, *difference)
+    return Verdict(SAME, *within) if within.p < LEVEL else _undecided(difference)
+
+
+def _undecided(test: Tested) -> Verdict:
+    return Verdict(UNDECIDED, *test)
 
 
 def judge_claims(looks: Looks, claims: Iterable[Claim], title: str) -> ResultTable:
@@ -44,7 +79,7 @@ def judge_claims(looks: Looks, claims: Iterable[Claim], title: str) -> ResultTab
     claims = list(claims)
     found = [c.evidence(looks[c.spec]) if c.spec in looks else None for c in claims]
     tested = [(claim, each) for claim, each in zip(claims, found, strict=True) if each is not None]
-    corrected = iter(holm([_primary(claim, each) for claim, each in tested]))
+    verdicts = iter(judge([c for c, _ in tested], [each for _, each in tested]))
     lines = []
     for claim, each in zip(claims, found, strict=True):
         link = f"[{claim.spec}]({claim.spec}.md)" if claim.spec in looks else claim.spec
@@ -52,19 +87,15 @@ def judge_claims(looks: Looks, claims: Iterable[Claim], title: str) -> ResultTab
         if each is None:
             lines.append([claim.text, *origin, OPEN, *[""] * 5, link])
             continue
-        p = next(corrected)
-        rival = each.nearest if claim.margin is None else each.furthest
-        effect = each.effects[rival]
-        low, high = effect.interval
-        shown = f"{effect.mean:+.3f} ({low:+.3f} to {high:+.3f})"
+        verdict = next(verdicts)
         lines.append(
             [
                 claim.text,
                 *origin,
-                verdict(claim, each, p),
-                rival,
-                shown if effect.is_known else f"{effect.mean:+.3f}",
-                "<.001" if p < 0.001 else short(p),
+                verdict.name,
+                verdict.rival,
+                _written(each.effects[verdict.rival]),
+                "<.001" if verdict.p < 0.001 else short(verdict.p),
                 f"{each.n_ahead} : {each.n_behind} of {each.n_cells}" if each.is_of_cells else "",
                 f"{each.n_behind_by_sign} of {each.n_cells}",
                 link,
@@ -74,6 +105,16 @@ def judge_claims(looks: Looks, claims: Iterable[Claim], title: str) -> ResultTab
     header += ["against", "effect (95% interval)", "p, Holm"]
     header += ["cells significantly ahead : behind", "behind", "rows"]
     return ResultTable.from_texts(title, header, lines)
+
+
+def _written(effect: Effect) -> str:
+    """Write an effect with its interval, and how many data sets are left out."""
+    text = f"{effect.mean:+.3f}"
+    if effect.is_known:
+        low, high = effect.interval
+        text += f" ({low:+.3f} to {high:+.3f})"
+    n = effect.n_left_out
+    return text + (f", without {n} set{'s' * (n > 1)} of one fit" if n else "")
 
 
 def claims_of_paper(numbers: Numbers) -> str:

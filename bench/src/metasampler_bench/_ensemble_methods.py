@@ -374,8 +374,8 @@ def _paper_rows() -> Iterator[Method]:
         leaf_smoothing=2,
     )
     for name, title, draws in (
-        ("mesa-authors", "MESA, authors' recipe", False),
-        ("mesa-authors-sampled", "MESA, authors' recipe, drawn actions", True),
+        ("mesa-as-coded", "MESA, authors' recipe", False),
+        ("mesa-as-coded-sampled", "MESA, authors' recipe, drawn actions", True),
     ):
         yield Method(
             name,
@@ -387,7 +387,7 @@ def _paper_rows() -> Iterator[Method]:
             prefix=True,
             uses_validation=True,
             meta_trains=True,
-            trainer="authors",
+            trainer="code",
         )
     yield mesa("mesa-universal", "MESA, universal sampler", "IE+ML", meta_sampler="universal")
     yield mesa(

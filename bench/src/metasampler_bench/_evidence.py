@@ -3,24 +3,27 @@
 A claim compares one method with its rivals in several cells. The differences of a cell are paired
 by run and fold. The effect against a rival is the mean over the data sets; each data set counts
 the same, whatever its number of cells. The data sets are those that there are, not a sample:
-between them errors are independent, and within one they are those of `Difference`.
+between them errors are independent, and within one they are those of `Difference`. A data set with
+a single fit has no error; it is left out and counted.
+
+What decides a claim is always one rival: its effect, its interval and its p are reported together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata, wilcoxon
 from scipy.stats import t as student
-from scipy.stats import wilcoxon
 
-from metasampler_bench._paired import Difference, Place
+from metasampler_bench._paired import Difference, Place, is_exact, p_of_difference
 from metasampler_bench._protocol import n_folds_of
 from metasampler_bench._statistics import holm
 
-__all__ = ["LEVEL", "MARGIN", "Effect", "Evidence", "Pair", "weigh", "weigh_sets"]
+__all__ = ["LEVEL", "MARGIN", "Effect", "Evidence", "Pair", "Tested", "weigh", "weigh_sets"]
 
 #: Level of all tests; intervals have the confidence 1 - LEVEL.
 LEVEL = 0.05
@@ -50,13 +53,17 @@ class Effect:
     error: float
     df: float
     n_sets: int
+    #: Data sets with a single fit, which the mean leaves out.
+    n_left_out: int = 0
     #: p of Wilcoxon's test, where data sets are a sample: their differences have heavy tails.
     p_of_ranks: float | None = None
+    #: Which way the ranks point: 1 for ahead, -1 for behind.
+    sign_of_ranks: int = 0
 
     @property
     def is_known(self) -> bool:
-        """Whether there is an error to test with."""
-        return bool(np.isfinite(self.error) and self.error > 0)
+        """Whether there is an error to test with; it may be zero."""
+        return bool(np.isfinite(self.error))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -68,12 +75,22 @@ class Effect:
 
     @property
     def p(self) -> float:
-        """Whether there is a difference: p of a t test, or of Wilcoxon's over many data sets."""
-        if self.p_of_ranks is not None:
-            return self.p_of_ranks
+        """Whether there is a difference: p of a t test.
+
+        Over many data sets Wilcoxon's test has to agree, and the larger p counts. Where the ranks
+        point one way and the mean the other, no difference is shown.
+        """
         if not self.is_known:
             return 1.0
-        return float(2 * student.sf(abs(self.mean) / self.error, self.df))
+        p = p_of_difference(self.mean, self.error, self.df)
+        if self.p_of_ranks is None:
+            return p
+        return max(p, self.p_of_ranks) if self.sign_of_ranks * self.mean > 0 else 1.0
+
+    @property
+    def p_not_ahead(self) -> float:
+        """One-sided p: small if ahead is shown, large if behind is."""
+        return self.p / 2 if self.mean > 0 else 1 - self.p / 2
 
     def p_within(self, margin: float = MARGIN) -> float:
         """Return p that the difference is smaller than a margin, of two one-sided t tests.
@@ -86,8 +103,10 @@ class Effect:
         """
         if not self.is_known:
             return 1.0
-        distance = (margin - abs(self.mean)) / self.error
-        return float(student.sf(distance, self.df))
+        room = margin - abs(self.mean)
+        if is_exact(self.error):
+            return float(room <= 0)
+        return float(student.sf(room / self.error, self.df))
 
 
 def _over_splits(pairs: Sequence[Pair]) -> Difference:
@@ -102,16 +121,18 @@ def _over_splits(pairs: Sequence[Pair]) -> Difference:
 
 def _over_sets(differences: Iterable[Difference]) -> Effect:
     """Return the mean over data sets, whose errors are independent (Welch and Satterthwaite)."""
-    known = [each for each in differences if each.n]
+    found = [each for each in differences if each.n]
+    known = [each for each in found if each.n > 1]
     if not known:
-        return Effect(float("nan"), float("nan"), 1, 0)
+        mean = float(np.mean([each.mean for each in found])) if found else float("nan")
+        return Effect(mean, float("nan"), 1, len(found))
     mean = float(np.mean([each.mean for each in known]))
     squares = np.array([each.error**2 for each in known])
     degrees = np.array([each.n - 1 for each in known])
-    if not np.isfinite(squares).all() or squares.sum() == 0:
-        return Effect(mean, float("nan"), 1, len(known))
-    df = squares.sum() ** 2 / np.sum(squares**2 / degrees)
-    return Effect(mean, float(np.sqrt(squares.sum()) / len(known)), float(df), len(known))
+    error = float(np.sqrt(squares.sum()) / len(known))
+    exact = is_exact(error)
+    df = degrees.sum() if exact else squares.sum() ** 2 / np.sum(squares**2 / degrees)
+    return Effect(mean, error, float(df), len(known), len(found) - len(known))
 
 
 def _over_rows(differences: Sequence[float]) -> Effect:
@@ -122,7 +143,22 @@ def _over_rows(differences: Sequence[float]) -> Effect:
         return Effect(mean, float("nan"), 1, len(values))
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
     p = float(wilcoxon(values).pvalue) if values.any() else 1.0
-    return Effect(float(values.mean()), error, len(values) - 1, len(values), p)
+    ranks = rankdata(np.abs(values)) * np.sign(values)
+    return Effect(
+        float(values.mean()),
+        error,
+        len(values) - 1,
+        len(values),
+        p_of_ranks=p,
+        sign_of_ranks=int(np.sign(ranks.sum())),
+    )
+
+
+class Tested(NamedTuple):
+    """The rival that decides a question, and its p."""
+
+    rival: str
+    p: float
 
 
 @dataclass(frozen=True)
@@ -148,23 +184,26 @@ class Evidence:
     n_behind_by_sign: int
     is_of_cells: bool = True
 
-    @property
-    def nearest(self) -> str:
-        """The rival with the smallest effect: what is ahead of all is ahead of it."""
-        return min(self.effects, key=lambda rival: self.effects[rival].mean)
+    def ahead(self) -> Tested:
+        """Test against the rival that is hardest to be ahead of: what is ahead of it is of all.
 
-    @property
-    def furthest(self) -> str:
-        """The rival with the largest difference: what differs from none does not from it."""
-        return max(self.effects, key=lambda rival: abs(self.effects[rival].mean))
+        If the mean difference to this rival is negative, p is that of being behind it.
+        """
+        rival = self._largest(lambda effect: (effect.p_not_ahead, -effect.mean))
+        return Tested(rival, self.effects[rival].p)
 
-    def p_ahead(self) -> float:
-        """Return p of being different from all rivals: the largest (an intersection of unions)."""
-        return max((effect.p for effect in self.effects.values()), default=1.0)
+    def within(self, margin: float) -> Tested:
+        """Test against the rival that is hardest to be within a margin of."""
+        rival = self._largest(lambda effect: (effect.p_within(margin), abs(effect.mean)))
+        return Tested(rival, self.effects[rival].p_within(margin))
 
-    def p_within(self, margin: float) -> float:
-        """Return p of being within a margin of all rivals: the largest."""
-        return max((effect.p_within(margin) for effect in self.effects.values()), default=1.0)
+    def different(self) -> Tested:
+        """Test against the rival that the difference to is clearest, corrected for their number."""
+        rival = self._largest(lambda effect: (-effect.p, abs(effect.mean)))
+        return Tested(rival, min(1.0, len(self.effects) * self.effects[rival].p))
+
+    def _largest(self, key: Callable[[Effect], tuple[float, float]]) -> str:
+        return max(self.effects, key=lambda rival: key(self.effects[rival]))
 
 
 def weigh(pairs: Iterable[Pair]) -> Evidence | None:

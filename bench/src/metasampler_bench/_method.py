@@ -85,8 +85,8 @@ class Method:
         Whether the fit meta-trains a sampler first; one that was meta-trained before can be set in
         its place, as `meta_sampler`.
     trainer : str, default="text"
-        How this sampler is meta-trained: by the paper's "text", or by the recipe of the "authors"'
-        code; see :class:`~metasampler_bench._authors_trainer.AuthorsTrainer`.
+        How this sampler is meta-trained: by the paper's "text", or by the recipe of the authors'
+        "code"; see :class:`~metasampler_bench._authors_trainer.AuthorsTrainer`.
     requires : str, default=None
         The extra of this package that has to be installed.
     reads_tables : bool, default=False

@@ -23,7 +23,7 @@ __all__ = ["PAGE_TABLES"]
 _SIZES = (5, 10, 20)
 _LEVELS = (0.0, 0.1, 0.25, 0.4)
 #: Meta-trained policies, by the paper's text and by the recipe of the authors' code.
-_LEARNED = ("mesa-fit", "mesa-authors")
+_LEARNED = ("mesa-fit", "mesa-as-coded")
 _RIVALS = ("constant-0.9", "selected-mu", "uniform-draws", "spe", "cascade")
 _CONSTANTS = tuple(f"constant-{tenths / 10:g}" for tenths in range(11))
 #: Majority rows for each minority row; about a third of the sets are in each group.
@@ -31,7 +31,7 @@ _RATIOS = (0.0, 12.0, 25.0, np.inf)
 
 
 def _title(learned: str) -> str:
-    return {"mesa-fit": "the paper's text", "mesa-authors": "the authors' recipe"}[learned]
+    return {"mesa-fit": "the paper's text", "mesa-as-coded": "the authors' recipe"}[learned]
 
 
 # ---------------------------------------------------------------------- what learning is worth

@@ -14,9 +14,12 @@ from metasampler_bench._spec import AXES, Spec
 from metasampler_bench._statistics import holm
 from metasampler_bench._tables import Entry, ResultTable, column_name, keys_on, row_header, row_name
 
-__all__ = ["Difference", "by_split", "compare", "paired"]
+__all__ = ["Difference", "by_split", "compare", "p_of_difference", "paired"]
 
 Place = tuple[int, int]
+
+#: Differences of equal scores may be this far from zero.
+_ROUNDING = 1e-12
 
 NOTE = (
     "Differences on the same run and fold, ± their standard error. Bold differences are "
@@ -49,8 +52,26 @@ class Difference:
             # Test over training rows: a quarter of 80 against 60.
             overlap = 0.0 if fixed else 1 / (N_FOLDS - 1)
             self.error = float(values.std(ddof=1) * np.sqrt(1 / self.n + overlap))
-            if self.error > 0:
-                self.p = float(2 * student.sf(abs(self.mean) / self.error, self.n - 1))
+            self.p = p_of_difference(self.mean, self.error, self.n - 1)
+
+
+def p_of_difference(mean: float, error: float, df: float) -> float:
+    """Return p of a t test; without an error a difference is exact.
+
+    Examples
+    --------
+    >>> from metasampler_bench._paired import p_of_difference
+    >>> p_of_difference(0.1, 0.0, 3), p_of_difference(0.0, 0.0, 3)
+    (0.0, 1.0)
+    """
+    if is_exact(error):
+        return float(abs(mean) < _ROUNDING)
+    return float(2 * student.sf(abs(mean) / error, df))
+
+
+def is_exact(error: float) -> bool:
+    """Say whether all differences are the same but for rounding."""
+    return bool(error < _ROUNDING)
 
 
 def by_split(rows: Iterable[Row], name: str = "score") -> dict[Place, float]:

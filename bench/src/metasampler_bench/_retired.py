@@ -32,7 +32,10 @@ class Retired(NamedTuple):
 
 #: The last commit with look-ahead and adapting.
 _FIRST_RELEASE = "1fe915a"
+#: The last commit whose hand-made transitions fill the memory otherwise than the authors' code.
+_OTHER_PREFILL = "54cf7ee"
 _NO_GAIN_BY_LOOKING = "look-ahead with a refit scores below the refit alone"
+_NOT_THE_AUTHORS = "its hand-made transitions are not those of the authors' code; see mesa-as-coded"
 
 #: By the name that stored rows have.
 RETIRED = {
@@ -47,6 +50,12 @@ RETIRED = {
         "MESA, universal sampler, adapted",
         _FIRST_RELEASE,
         "adapting the universal sampler to the task does not pay",
+    ),
+    "mesa-authors": Retired(
+        "MESA, authors' recipe, other prefill", _OTHER_PREFILL, _NOT_THE_AUTHORS
+    ),
+    "mesa-authors-sampled": Retired(
+        "MESA, authors' recipe, other prefill, drawn actions", _OTHER_PREFILL, _NOT_THE_AUTHORS
     ),
 }
 

@@ -155,8 +155,9 @@ def columns_of_model(metadata: dict[str, Any]) -> tuple[list[str] | None, list[s
     None stands for the columns of a model that knows them by their number only.
     """
     kinds = metadata.get("column_kinds") or {}
-    # Some rows of them may look like numbers.
+    # Some rows of them may look like numbers. Numbers that were texts have separators or units.
     texts = [name for name, kind in kinds.items() if kind in ("category", "date", "text")]
+    texts += [name for name in metadata.get("numbers_as_texts", ()) if name not in texts]
     return list(kinds) or metadata.get("columns"), texts
 
 

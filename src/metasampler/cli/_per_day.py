@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metasampler.tables import NO_DAY
+
 # Resamples of days for the intervals.
 _N_RESAMPLES = 500
 
@@ -82,7 +84,7 @@ class DailyRows:
 
     def add(self, scores: NDArray, called: NDArray, days: NDArray, start: int) -> None:
         """Look at rows whose numbers begin with ``start``."""
-        for day in np.unique(days).tolist():
+        for day in np.unique(days[days != NO_DAY]).tolist():
             rows = np.flatnonzero(days == day)
             self.rows_of[day] = self.rows_of.get(day, 0) + len(rows)
             if self.n is None:
@@ -97,9 +99,12 @@ class DailyRows:
     @property
     def called(self) -> NDArray[np.int64]:
         """The numbers of the rows to call, in ascending order."""
-        return np.sort(np.concatenate([rows for _, rows in self._top.values()]))
+        rows = [rows for _, rows in self._top.values()]
+        return np.sort(np.concatenate([np.empty(0, np.int64), *rows]))
 
     def __str__(self) -> str:
+        if not self.alarms_of:
+            return "No row has a time, so there is no day."
         alarms = np.array(list(self.alarms_of.values()))
         text = (
             f"Alarms per day, over {len(alarms):,} days: {np.median(alarms):,.0f} in the middle, "

@@ -143,26 +143,27 @@ def report(
     from metasampler.report import make_report
 
     try:
-        made = make_report(
-            fitted,
-            frame,
-            labels,
-            sample_weight=weights,
-            pos_label=_as_class(positive, fitted.classes_),
-            target=target or known.get("target"),
-            title=title or f"{model.name} on {file.name}",
-            rows_a_day=rows_a_day,
-            miss_cost=costs[0],
-            alarm_cost=costs[1],
-            top_rows=top,
-            ids=ids,
-            comparison=known.get("cross_validation"),
-            source=_source(model, file, known),
-            cautions=_cautions(file, known, n_rows),
-            n_repeats=repeats,
-            random_state=seed,
-            verbose=int(sys.stderr.isatty()),
-        )
+        with warnings_as_notes():
+            made = make_report(
+                fitted,
+                frame,
+                labels,
+                sample_weight=weights,
+                pos_label=_as_class(positive, fitted.classes_),
+                target=target or known.get("target"),
+                title=title or f"{model.name} on {file.name}",
+                rows_a_day=rows_a_day,
+                miss_cost=costs[0],
+                alarm_cost=costs[1],
+                top_rows=top,
+                ids=ids,
+                comparison=known.get("cross_validation"),
+                source=_source(model, file, known),
+                cautions=_cautions(file, known, n_rows),
+                n_repeats=repeats,
+                random_state=seed,
+                verbose=int(sys.stderr.isatty()),
+            )
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="FILE") from error
     with naming_output(output):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
-from metasampler._sklearn_compat import take_rows
 from metasampler._writing import folder_beside
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._per_day import DailyRows
@@ -24,7 +25,7 @@ from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.explain import check_explainable, explain_rows
-from metasampler.tables import time_numbers, unread_cells
+from metasampler.tables import NO_DAY, Separators, texts_of, time_numbers, unread_cells
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -67,6 +68,7 @@ class Scorer:
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None
         self.columns, self.texts = columns_of_model(metadata)
+        self._kinds: dict[str, str] = metadata.get("column_kinds") or {}
         #: Columns that the file lacks: all their values are missing.
         self.absent: list[str] = []
         watches = must_watch or getattr(self.final, "_baseline", None) is not None
@@ -105,10 +107,15 @@ class Scorer:
         return [*self.texts, self.time]
 
     def days(self, frame: Any) -> np.ndarray:
-        """Return the day of each row."""
+        """Return the day of each row, `NO_DAY` where there is none."""
         assert self.time is not None
-        name = f"column {self.time!r}"
-        return time_numbers(frame[self.time], name, self._time_format).days
+        name, column = f"column {self.time!r}", frame[self.time]
+        return time_numbers(column, name, self._time_format, gaps=True).days
+
+    def number_columns(self, file: TableFile) -> list[str]:
+        """Return the columns of a file that the model takes as plain numbers."""
+        own = [name for name in self.columns or () if self._kinds.get(name, "number") == "number"]
+        return [name for name in own if name in file.columns and name not in self.texts]
 
     @property
     def reason_names(self) -> list[str]:
@@ -136,14 +143,28 @@ class Scorer:
         """Return the reasons of each row: for the class to find, or the one that it is given."""
         if len(self.classes) == 2:
             places = np.full(len(places), self.positive)
-        texts: list[list[str]] = [[]] * len(places)
-        for place in np.unique(places).tolist():
-            its = np.flatnonzero(places == place)
-            label = self.classes.tolist()[place]
-            found = explain_rows(self.final, take_rows(rows, its), class_label=label)
-            for row, text in zip(its.tolist(), found.texts(self.n_reasons), strict=True):
-                texts[row] = text
-        return texts
+        found = explain_rows(self.final, rows, class_label=self.classes[places])
+        return found.texts(self.n_reasons)
+
+
+@contextmanager
+def judging_together(scorer: Scorer, file: TableFile, chunk_rows: int) -> Iterator[Any]:
+    """Judge the cells of all chunks of a file together, whatever the size of a chunk is.
+
+    What cannot be read is counted over all of them, and so are commas in columns of numbers.
+    """
+    found: dict[str, Separators] = {}
+    numbers = scorer.number_columns(file)
+    texts = file.text_columns(numbers, max(chunk_rows, 10_000)) if numbers else []
+    if texts:
+        found = {name: Separators() for name in texts}
+        for frame in file.chunks(chunk_rows, columns=texts, texts=texts):
+            for name in texts:
+                found[name].add(*texts_of(frame[name]))
+        scorer.texts = [*scorer.texts, *texts]
+    with unread_cells() as unread:
+        unread.separators = found
+        yield unread
 
 
 def check_columns(scorer: Scorer, table: TableFile, choice: str) -> None:
@@ -190,20 +211,23 @@ def score_file(
         places = _Places(folder, len(scorer.classes), scorer.positive, scorer.reason_names)
         by_day = scorer.time is not None and len(scorer.classes) == 2
         daily = DailyRows(scorer.n_called if scorer.per_day else None) if by_day else None
-        chunks = file.chunks(chunk_rows, columns=scorer.read_columns, texts=scorer.read_as_texts)
-        # What cannot be read is judged over all chunks.
-        with unread_cells() as unread:
-            for frame in chunks:
+        without_day = _WithoutDay()
+        with judging_together(scorer, file, chunk_rows) as unread:
+            options: Any = {"columns": scorer.read_columns, "texts": scorer.read_as_texts}
+            for frame in file.chunks(chunk_rows, **options):
                 if len(frame):
                     proba, decided, reasons = scorer(frame)
                     if daily is not None:
                         score, called = proba[:, scorer.positive], decided == scorer.positive
-                        daily.add(score, called, scorer.days(frame), places.n_rows)
+                        days = scorer.days(frame)
+                        daily.add(score, called, days, places.n_rows)
+                        without_day.add(frame[scorer.time], days == NO_DAY, places.n_rows)
                     places.add(proba, decided, reasons)
                     unread.next_rows(len(frame))
                 show(0.8 * file.part_read, f"{places.n_rows:,} rows")
         if not places.n_rows:
             raise ValueError(f"{file.name} has no rows.")
+        without_day.warn(scorer)
         places.rank(None if scorer.per_day else scorer.n_called, chunk_rows)
         if daily is not None and daily.n is not None:
             places.call(daily.called)
@@ -221,6 +245,38 @@ def score_file(
             writer.write(frame)
             show(0.8 + 0.2 * part.stop / places.n_rows, "writing")
     return places.n_rows, places.n_called, daily
+
+
+class _WithoutDay:
+    """Rows without a time that can be read."""
+
+    def __init__(self) -> None:
+        self.n_rows, self.n_seen = 0, 0
+        self.example = ""
+
+    def add(self, column: Any, missing: np.ndarray, start: int) -> None:
+        """Count the rows of a chunk that begins with this row."""
+        if missing.any() and not self.n_rows:
+            first = int(np.argmax(missing))
+            value = column.iloc[first]
+            held = "nothing" if pd.isna(value) else repr(str(value)[:40])
+            self.example = f"for instance {held} in row {start + first + 1:,}"
+        self.n_rows += int(missing.sum())
+        self.n_seen += len(missing)
+
+    def warn(self, scorer: Scorer) -> None:
+        """Note that these rows belong to no day."""
+        if not self.n_rows:
+            return
+        rows = "row has" if self.n_rows == 1 else "rows have"
+        so = "of no day, and not called" if scorer.per_day else "of no day"
+        they = "It is" if self.n_rows == 1 else "They are"
+        warnings.warn(
+            f"{self.n_rows:,} of {self.n_seen:,} {rows} no time in {scorer.time!r}, "
+            f"{self.example}. {they} {so}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def escape_formulas(frame: Any) -> Any:

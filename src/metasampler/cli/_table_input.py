@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ def read(path: Path, target: str | None, *, encoding: str | None = None, **optio
 
     with blaming("FILE", ImportError, OSError, ValueError):
         frame = read_table(path, encoding=encoding)
-    return make_task(frame, path.name, target, **options)
+    is_text = not path.name.lower().endswith((".parquet", ".pq"))
+    return make_task(frame, path.name, target, is_text=is_text, **options)
 
 
 def make_task(
@@ -84,11 +86,12 @@ def make_task(
     time: str | None = None,
     dates: str = "auto",
     text: str = "topics",
+    is_text: bool = False,
 ) -> Task:
     """Split off the target of a table, and leave out what is not to be learned.
 
     ``labels`` are the positions of all rows in the classes, and the classes, if the table is a
-    sample of the rows.
+    sample of the rows. ``is_text`` says whether the table is that of a text file.
     """
     import pandas as pd
 
@@ -101,11 +104,14 @@ def make_task(
     if labels is None:
         known = rows_with_class(column, column.name)
         table, column = table[known], column[known]
+        if is_text and not known.all():
+            # A cell of a row that is left out, such as "Total", must not decide about the others.
+            table = _read_again(table)
         labels_of = encode_target(column, column.name)
     else:
         labels_of = labels
     y, classes = labels_of
-    table, more = _split_off(table, name, group, time)
+    table, more = _split_off(table, name, group, time, dates)
     dropped, kept = split_names(drop, frame.columns), split_names(keep, frame.columns)
     for option, names in (("--drop", dropped), ("--keep", kept)):
         for unknown in names:
@@ -132,7 +138,36 @@ def make_task(
     return replace(task, positive=task.smallest)
 
 
-def _split_off(table: Any, name: str, group: str | None, time: str | None) -> tuple[Any, dict]:
+def _read_again(frame: Any) -> Any:
+    """Return rows of a text file as they are read if the file has no others.
+
+    Texts that are numbers or booleans without the other rows become these.
+    """
+    import pandas as pd
+
+    def read(column: Any) -> Any:
+        file = StringIO(column.to_csv(index=False, header=False))
+        options: Any = {"header": None, "skip_blank_lines": False, "low_memory": False}
+        return pd.read_csv(file, **options)[0].set_axis(column.index)
+
+    changed = {}
+    for name, column in frame.items():
+        texts = column.dropna()
+        if column.dtype.kind in "biufcmM" or not len(texts):
+            continue
+        # The first values show that a column holds names.
+        if not pd.api.types.is_numeric_dtype(read(texts[:200])):
+            continue
+        again = read(column)
+        # Booleans beside missing values are objects.
+        if again.dtype.kind in "biuf" or again.map(type).isin([bool, float]).all():
+            changed[name] = again
+    return frame.assign(**changed)
+
+
+def _split_off(
+    table: Any, name: str, group: str | None, time: str | None, dates: str
+) -> tuple[Any, dict]:
     """Split off the columns of groups and times, which are not learned from."""
     from metasampler.datasets import near_matches
     from metasampler.tables import time_numbers
@@ -147,7 +182,7 @@ def _split_off(table: Any, name: str, group: str | None, time: str | None) -> tu
         values = table[column]
         if option == "--time":
             with blaming(option, ValueError):
-                times = time_numbers(values, f"column {column!r}")
+                times = time_numbers(values, f"column {column!r}", dates=dates)
             found |= {"time": times.numbers, "time_format": times.kind}
         else:
             n_missing = int(values.isna().sum())
@@ -228,6 +263,8 @@ def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
     """Return the class of each row as a position, and the classes in their order."""
     import pandas as pd
 
+    # Beside rows without a class, booleans and numbers are objects.
+    column = column.infer_objects()
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float)
         if np.isinf(values).any():

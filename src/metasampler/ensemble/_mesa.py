@@ -266,7 +266,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     **Many classes.** With more than two classes no sample is drawn down to the smallest class.
     All members learn from all rows but a fifth (trees from 50,000 at most), and a class counts
     by the square root of its frequency. There are five scouts (``"fast"``: three, ``"best"``:
-    ten; at most three with more than 30,000 rows or 100 classes) and 100 trees (``"fast"``: 40,
+    ten; at most three with more than 8,000 rows or 100 classes) and 100 trees (``"fast"``: 40,
     ``"best"``: 300; half as many with fewer than 500 rows), half of them extra trees. The
     logarithms of the teams' probabilities are added up. Their weights lie half-way between
     equal ones and those that are best on the held-out rows. If you set `meta_sampler`, trees

@@ -41,9 +41,8 @@ _UNKNOWN_SIGNAL = 60.0
 # With at least this many columns scouts look at a share of them per tree.
 _MANY_COLUMNS = 20
 
-# Where at least this share of the columns are categories with more than this many levels, every
-# second scout and booster reads them as numbers.
-_MANY_LEVELS, _SHARE_OF_MANY_LEVELS = 100, 1 / 8
+# Every second scout and booster reads categories with more than this many levels as numbers.
+_MANY_LEVELS = 100
 
 # Below this signal hard rows are noise.
 _NOISY = 45.0
@@ -208,7 +207,7 @@ class Recipe:
         adapter.doubles_after = self.doubles_after
         # Code 0 is none of the levels.
         many = {k: size - 1 for k, size in sizes.items() if size - 1 > _MANY_LEVELS}
-        if data.n_classes == 2 and len(many) >= _SHARE_OF_MANY_LEVELS * table.shape[1]:
+        if data.n_classes == 2 and many:
             adapter.recode_in_turn(many)
         return adapter
 

@@ -63,6 +63,10 @@ class Attribution:
         """Return some of the values."""
         return Attribution(self.value[rows], self.base[rows], self.parts[rows])
 
+    def of_rows(self, rows) -> Attribution:
+        """Return the values of some rows."""
+        return Attribution(self.value[:, rows], self.base[:, rows], self.parts[:, :, rows])
+
     def log_sum_exp(self) -> Attribution:
         """Return the logarithm of the sum of exponentials, as a single value."""
         # Shifted so that no exponential overflows.

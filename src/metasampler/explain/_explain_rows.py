@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from metasampler.ensemble.fitted_ensembles import BaseUnderSamplingEnsemble, Fit
 from metasampler.explain._attribution import Attribution
 from metasampler.explain._reasons import Reasons
 from metasampler.explain._tree_shap import add_tree_values, expected_value
-from metasampler.growth import BoostedMember, MemberTree, has_trees, running_mean, trees_of
+from metasampler.growth import BoostedMember, MemberTree, running_mean, trees_of, why_not_trees
 from metasampler.tables import as_table
 
 __all__ = ["check_explainable", "explain_rows", "shap_explanation"]
@@ -32,6 +32,12 @@ _FEW_ROWS = 32
 
 # Probabilities beyond these have no log-odds worth explaining.
 _LEAST = 1e-12
+
+
+_OTHER_WAY = (
+    "shap.Explainer(model.predict_proba, background) of the package shap explains any classifier "
+    "of a table of numbers. It samples, and takes seconds per row."
+)
 
 
 def explain_rows(model, X, *, class_label=None) -> Reasons:
@@ -53,9 +59,9 @@ def explain_rows(model, X, *, class_label=None) -> Reasons:
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         The rows to explain.
 
-    class_label : object, default=None
-        The class whose log-odds are explained, against all others; None is the smallest class of
-        the fit.
+    class_label : object or array-like of shape (n_samples,), default=None
+        The class whose log-odds are explained, against all others, or a class for each row, as
+        ``predict`` returns them. None is the smallest class of the fit.
 
     Returns
     -------
@@ -86,31 +92,39 @@ def explain_rows(model, X, *, class_label=None) -> Reasons:
     """
     check_explainable(model)
     steps, classifier = unwrap(model)
-    k = _class_position(classifier, class_label)
     given = as_table(X)
     X = given
     for step in steps:
         X = step.transform(X)
     table = classifier._check_predict_table(X)
+    places = _class_positions(classifier, class_label, table.shape[0])
     names, numbers_of = _columns_of(classifier)
     names, numbers_of = _as_before(steps, names, numbers_of)
     teams = _teams_of(classifier)
     n_values = 1 if len(classifier.classes_) == 2 else len(classifier.classes_)
     n_at_once = _MOST_NUMBERS // (n_values * table.shape[1])
     n_at_once = int(np.clip(n_at_once, _FEWEST_ROWS, _MOST_ROWS))
-    parts = []
+    contributions = np.empty((table.shape[0], len(names)))
+    base, log_odds = np.empty((2, table.shape[0]))
     with threadpool_limits(1, user_api="blas"), np.errstate(under="ignore"):
         for start in range(0, table.shape[0], n_at_once):
-            rows = take_rows(table, slice(start, start + n_at_once))
-            answers = list(_answers(classifier, teams, rows, numbers_of))
-            parts.append(_log_odds(classifier, answers, k))
+            block = slice(start, start + n_at_once)
+            answers = list(_answers(classifier, teams, take_rows(table, block), numbers_of))
+            # Members answer for all classes; only the last step is one class's own.
+            for k in np.unique(places[block]).tolist():
+                its = np.flatnonzero(places[block] == k)
+                found = _log_odds(classifier, [answer.of_rows(its) for answer in answers], k)
+                contributions[start + its] = found.parts[0].T
+                base[start + its], log_odds[start + its] = found.base[0], found.value[0]
+    labels = classifier.classes_[places]
+    is_one = np.ndim(class_label) == 0
     return Reasons(
-        contributions=np.concatenate([part.parts[0].T for part in parts]),
-        base=float(parts[0].base[0, 0]),
-        log_odds=np.concatenate([part.value[0] for part in parts]),
+        contributions=contributions,
+        base=float(base[0]) if is_one else base,
+        log_odds=log_odds,
         columns=names,
         values=_values(given, X, names),
-        class_label=classifier.classes_.tolist()[k],
+        class_label=labels[:1].tolist()[0] if is_one else labels,
     )
 
 
@@ -160,33 +174,35 @@ def check_explainable(model) -> None:
     if not isinstance(classifier, BaseUnderSamplingEnsemble):
         raise ValueError(
             f"model is a {type(classifier).__name__}, which explain_rows does not know. It "
-            "explains MesaClassifier and the ensembles of metasampler.ensemble. For others use "
-            "shap.Explainer(model.predict_proba, background) of the package shap."
+            f"explains MesaClassifier and the ensembles of metasampler.ensemble. {_OTHER_WAY}"
         )
     check_is_fitted(classifier)
-    for member in classifier.estimators_:
-        if not has_trees(member):
-            raise ValueError(
-                f"The members are of type {type(member).__name__}. explain_rows explains "
-                "LightGBM's members and scikit-learn's trees and forests. For other members "
-                "use shap.Explainer(model.predict_proba, background) of the package shap, "
-                "which samples."
-            )
+    if refusal := why_not_trees(classifier.estimators_):
+        raise ValueError(f"{refusal} {_OTHER_WAY}")
 
 
 # ---------------------------------------------------------------------- what is explained
 
 
-def _class_position(classifier, class_label) -> int:
+def _class_positions(classifier, class_label, n_rows: int) -> np.ndarray:
+    """Return for each row the position of the class whose log-odds are explained."""
     if class_label is None:
         class_label = classifier.minority_class_
-    found = [k for k, label in enumerate(classifier.classes_.tolist()) if label == class_label]
-    if not found:
-        raise ValueError(
-            f"class_label={class_label!r} is not one of the classes "
-            f"{classifier.classes_.tolist()[:10]}."
-        )
-    return found[0]
+    if np.ndim(class_label) == 0:
+        labels = [class_label] * n_rows
+    else:
+        labels = np.asarray(class_label).tolist()
+        if np.ndim(class_label) != 1 or len(labels) != n_rows:
+            raise ValueError(
+                f"class_label has shape {np.shape(class_label)}; it must be one class, or one for "
+                f"each of the {n_rows} rows."
+            )
+    classes = classifier.classes_.tolist()
+    place_of = {label: k for k, label in enumerate(classes)}
+    unknown = [label for label in labels if label not in place_of]
+    if unknown:
+        raise ValueError(f"class_label={unknown[0]!r} is not one of the classes {classes[:10]}.")
+    return np.array([place_of[label] for label in labels], dtype=np.intp)
 
 
 def _columns_of(classifier) -> tuple[list, list[list[int]]]:
@@ -238,15 +254,20 @@ def _values(given, transformed, names: list) -> np.ndarray:
 # ---------------------------------------------------------------------- members and teams
 
 
-def _teams_of(classifier) -> list[tuple[FittedTeam, list, list[list[MemberTree]]]]:
-    """Return the teams with their members, and the trees of each member."""
+def _teams_of(classifier) -> list[tuple[FittedTeam, list, Callable[[int], list[MemberTree]]]]:
+    """Return the teams with their members, and what reads the trees of each member, once."""
     teams, start = [], 0
     for team in classifier._members_of:
         members = classifier.estimators_[start : start + team.n_members]
         start += team.n_members
-        trees = [trees_of(each, len(classifier.classes_), team.leaf_smoothing) for each in members]
-        teams.append((team, members, trees))
+        teams.append((team, members, _reader(classifier, team, members)))
     return teams
+
+
+def _reader(classifier, team: FittedTeam, members: list) -> Callable[[int], list[MemberTree]]:
+    return cache(
+        lambda number: trees_of(members[number], len(classifier.classes_), team.leaf_smoothing)
+    )
 
 
 def _answers(classifier, teams, rows, numbers_of) -> Iterator[Attribution]:
@@ -254,7 +275,7 @@ def _answers(classifier, teams, rows, numbers_of) -> Iterator[Attribution]:
     n_classes = len(classifier.classes_)
     n_columns = 1 + max(max(of) for of in numbers_of)
     n_values = 1 if n_classes == 2 else n_classes
-    for team, members, of_members in teams:
+    for team, members, trees_of_member in teams:
         X = rows if team.table is None else team.table(rows)
         X = np.ascontiguousarray((X.toarray() if issparse(X) else np.asarray(X)).T)
         if X.dtype.kind != "f":
@@ -267,11 +288,12 @@ def _answers(classifier, teams, rows, numbers_of) -> Iterator[Attribution]:
             np.zeros((n_values, n_rows)),
             np.zeros((n_values, n_columns, n_rows)),
         )
-        for member, trees in zip(members, of_members, strict=True):
+        for number, member in enumerate(members):
+            read = partial(trees_of_member, number)
             if isinstance(member, BoostedMember):
-                total += _boosted(member, trees, kinds[64], n_values, numbers_of, n_columns)
+                total += _boosted(member, read, kinds[64], n_values, numbers_of, n_columns)
                 continue
-            for tree in trees:
+            for tree in read():
                 # Probabilities add up: all trees share a table.
                 base += expected_value(tree)[-n_values:]
                 values = tree.value[:, -n_values:]
@@ -286,21 +308,21 @@ def _answers(classifier, teams, rows, numbers_of) -> Iterator[Attribution]:
         yield Attribution(value[np.newaxis] if n_values == 1 else value.T, mean.base, mean.parts)
 
 
-def _boosted(member, trees, X, n_values: int, numbers_of, n_columns: int) -> Attribution:
+def _boosted(member, read, X, n_values: int, numbers_of, n_columns: int) -> Attribution:
     """Return the probabilities of a booster."""
     if member.recoding is not None:
         X = np.ascontiguousarray(member.recoding(X.T).T)
     n_rows = X.shape[1]
     base, parts = np.zeros((n_values, 1)), np.zeros((n_values, len(numbers_of), n_rows))
     if n_rows <= _FEW_ROWS:
-        # The same values; LightGBM takes long per row, and no time to begin.
+        # The same values; LightGBM takes long per row, but need not read the trees first.
         found = member.booster_.predict(
             X.T, num_iteration=member.n_rounds_, pred_contrib=True, num_threads=1
         )
         found = found.reshape(n_rows, n_values, -1)
         parts[:], base[:, 0] = np.moveaxis(found[..., :-1], 0, -1), found[0, :, -1]
     else:
-        for tree in trees:
+        for tree in read():
             at = tree.output or 0
             base[at] += expected_value(tree)
             add_tree_values(tree, tree.value, X, parts[at : at + 1])

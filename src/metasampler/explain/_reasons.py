@@ -22,8 +22,9 @@ class Reasons:
     contributions : ndarray of shape (n_samples, n_columns)
         What each column adds to the log-odds of the class. Positive values make the class more
         probable.
-    base : float
-        The log-odds if nothing is known of a row.
+    base : float or ndarray of shape (n_samples,)
+        The log-odds if nothing is known of a row; an array if rows are explained for classes of
+        their own.
     log_odds : ndarray of shape (n_samples,)
         The log-odds of the class, log(p / (1 - p)) with p of `predict_proba`. They are cut off at
         27.6, where p is 1e-12 or 1 - 1e-12.
@@ -31,12 +32,12 @@ class Reasons:
         The names of the columns.
     values : ndarray of object of shape (n_samples, n_columns)
         The values of the columns.
-    class_label : object
-        The class.
+    class_label : object or ndarray of shape (n_samples,)
+        The class, or the class of each row.
     """
 
     contributions: np.ndarray
-    base: float
+    base: float | np.ndarray
     log_odds: np.ndarray
     columns: list
     values: np.ndarray
@@ -47,7 +48,8 @@ class Reasons:
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.contributions.shape
-        return f"<Reasons for {self.class_label!r}: {n_rows:,} rows, {n_columns:,} columns>"
+        label = "classes of their own" if np.ndim(self.class_label) else repr(self.class_label)
+        return f"<Reasons for {label}: {n_rows:,} rows, {n_columns:,} columns>"
 
     def order(self, n: int | None = None) -> np.ndarray:
         """Return the positions of the columns that matter most in each row, the first one most.

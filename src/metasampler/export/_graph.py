@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,25 +16,36 @@ DOMAIN = "ai.onnx.ml"
 
 
 class Graph:
-    """The nodes of a model. Each method adds some, and returns the name of what they give."""
+    """The nodes of a model. Each method adds some, and returns the name of what they give.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    taken : iterable of str
+        The names of inputs, which no value gets.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
         from onnx import helper, numpy_helper
 
         self._helper, self._numpy = helper, numpy_helper
+        self._prefix = ""
+        while any(
+            name.startswith((f"{self._prefix}value:", f"{self._prefix}constant:")) for name in taken
+        ):
+            self._prefix += "_"
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def __call__(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add a node."""
-        name = f"value:{len(self.nodes)}"
+        name = f"{self._prefix}value:{len(self.nodes)}"
         made = self._helper.make_node(operator, list(inputs), [name], domain=domain, **attributes)
         self.nodes.append(made)
         return name
 
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
         """Add a constant."""
-        name = f"constant:{len(self.constants)}"
+        name = f"{self._prefix}constant:{len(self.constants)}"
         self.constants.append(self._numpy.from_array(np.asarray(value, dtype=dtype), name))
         return name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from metasampler.ensemble.fitted_ensembles import (
     SoftmaxCalibration,
 )
 from metasampler.export._graph import DOMAIN, Graph
-from metasampler.growth import BoostedMember, Recoding, has_trees, trees_of
+from metasampler.growth import BoostedMember, Recoding, trees_of, why_not_trees
 from metasampler.tables import TableCleaner
 
 __all__ = ["export_onnx", "to_onnx"]
@@ -32,21 +33,18 @@ _LEAST_OF_TEAM = 1e-12
 
 _LARGEST = float(np.finfo(np.float32).max)
 
-#: What a column of a table is in the file, by its kind.
-_NUMBER: Any = np.float64
-_TEXT: Any = np.str_
-
 
 def to_onnx(model) -> Any:
     """Return a fitted ensemble as a model of ONNX, which other languages can run.
 
     It gives the probabilities of `predict_proba`, within 1e-5. If the ensemble was fitted to a data
     frame, the model has one input of shape (n, 1) for each column that it uses: a double for a
-    number or a boolean, a text for a category. A missing value is NaN or the empty text. If it was
-    fitted to an array, the input ``X`` is a double array of shape (n, n_features). Numbers are
-    compared in double precision, as in Python. The output is ``probabilities``. The metadata have
-    the ``classes`` in its order (in JSON) and, for two classes, the ``threshold`` and the
-    ``positive`` class.
+    number or a boolean, a text for a category. A missing value is NaN or the empty text. A category
+    that is a whole number may be written as 2 or 2.0. If the ensemble was fitted to an array, the
+    input ``X`` is a double array of shape (n, n_features). Numbers are compared in double
+    precision, as in Python. The output is ``probabilities``. The metadata have in JSON the
+    ``classes`` in its order, and the ``columns``: name, kind and, for a category, the ``levels``
+    that the fit knows. For two classes they also have the ``threshold`` and the ``positive`` class.
 
     Parameters
     ----------
@@ -74,28 +72,29 @@ def to_onnx(model) -> Any:
     except ImportError as error:
         raise ImportError('This needs onnx: pip install "metasampler[onnx]"') from error
     cleaner, classifier = _parts_of(model)
-    graph = Graph()
-    inputs, table = _encoded(graph, classifier, cleaner)
-    names = [name for name, *_ in inputs]
-    if "probabilities" in names or len(set(names)) < len(names):
+    inputs = _inputs_of(classifier)
+    names = [each.name for each in inputs]
+    if not all(names) or "probabilities" in names or len(set(names)) < len(names):
         raise ValueError(
-            "Columns must have different names in ONNX, and none may be called 'probabilities', as "
-            f"the output is; they are {names[:10]}."
+            "Columns must have different names in ONNX. None may be empty, or 'probabilities', as "
+            f"the output is called; they are {names[:10]}."
         )
+    graph = Graph(taken=names)
+    table = _encoded(graph, inputs, classifier, cleaner)
     graph("Identity", _probabilities(graph, classifier, table))
     graph.nodes[-1].output[0] = "probabilities"
     made = helper.make_graph(
         graph.nodes,
         "metasampler",
-        [_value(helper, name, kind, [None, n]) for name, kind, n in inputs],
-        [_value(helper, "probabilities", _NUMBER, [None, len(classifier.classes_)])],
+        [each.described(helper) for each in inputs],
+        [_Input("probabilities", "number", len(classifier.classes_)).described(helper)],
         graph.constants,
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(DOMAIN, _OPSET_OF_TREES)]
     whole = helper.make_model(
         made, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="metasampler"
     )
-    helper.set_model_props(whole, _facts(classifier))
+    helper.set_model_props(whole, _facts(classifier, inputs))
     checker.check_model(whole)
     return whole
 
@@ -115,15 +114,39 @@ def export_onnx(model, path) -> None:
         file.write(made.SerializeToString())
 
 
-def _value(helper, name: str, kind, shape: list) -> Any:
-    return helper.make_tensor_value_info(
-        name, helper.np_dtype_to_tensor_dtype(np.dtype(kind if kind is _NUMBER else object)), shape
-    )
+@dataclass(frozen=True)
+class _Input:
+    """An input of the model: a column, or a table of numbers."""
+
+    name: str
+    kind: str
+    n_columns: int = 1
+    #: The levels of a category.
+    levels: list[str] = field(default_factory=list)
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind == "category"
+
+    def described(self, helper) -> Any:
+        """Return what ONNX knows of it."""
+        # onnx takes the type of Python's objects for that of texts.
+        dtype = np.dtype(object if self.is_text else np.float64)
+        kind = helper.np_dtype_to_tensor_dtype(dtype)
+        return helper.make_tensor_value_info(self.name, kind, [None, self.n_columns])
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a service must know of it."""
+        facts = {"name": self.name, "kind": self.kind}
+        return facts | {"levels": self.levels} if self.is_text else facts
 
 
-def _facts(classifier) -> dict[str, str]:
+def _facts(classifier, inputs: list[_Input]) -> dict[str, str]:
     """Return what a service must know beside the probabilities."""
-    facts = {"classes": json.dumps(classifier.classes_.tolist(), default=str)}
+    facts = {
+        "classes": json.dumps(classifier.classes_.tolist(), default=str),
+        "columns": json.dumps([each.facts() for each in inputs]),
+    }
     threshold = getattr(classifier, "threshold_", None)
     if len(classifier.classes_) == 2 and threshold is not None:
         facts["threshold"] = repr(float(threshold))
@@ -147,12 +170,8 @@ def _parts_of(model) -> tuple[TableCleaner | None, BaseUnderSamplingEnsemble]:
             "ensembles of metasampler.ensemble."
         )
     check_is_fitted(classifier)
-    for member in classifier.estimators_:
-        if not has_trees(member):
-            raise ValueError(
-                f"The members are of type {type(member).__name__}. Only ensembles of LightGBM's "
-                "members and of scikit-learn's trees and forests have a form in ONNX."
-            )
+    if refusal := why_not_trees(classifier.estimators_):
+        raise ValueError(refusal)
     if cleaner is not None and cleaner.derived_:
         raise ValueError(
             f"The columns {list(cleaner.derived_.values())[:10]} hold amounts in several "
@@ -164,11 +183,13 @@ def _parts_of(model) -> tuple[TableCleaner | None, BaseUnderSamplingEnsemble]:
 # ---------------------------------------------------------------------- columns
 
 
-def _encoded(graph: Graph, classifier, cleaner) -> tuple[list[tuple], str]:
-    """Return the inputs, and the table of numbers that members take."""
-    encoder = classifier._form.encoder
+def _inputs_of(classifier) -> list[_Input]:
+    """Return the columns that the ensemble reads, or refuse their kinds."""
+    encoder, names = classifier._form.encoder, classifier._form.names
     if encoder is None:
-        return _of_numbers(graph, classifier, cleaner)
+        if names is None:
+            return [_Input("X", "number", classifier.n_features_in_)]
+        return [_Input(str(name), "number") for name in names]
     refused = [name for name, kind in encoder.kinds_.items() if kind not in _KINDS]
     if refused:
         kinds = sorted({encoder.kinds_[name] for name in refused})
@@ -176,51 +197,63 @@ def _encoded(graph: Graph, classifier, cleaner) -> tuple[list[tuple], str]:
             f"The columns {refused[:10]} hold {' and '.join(_SAID[kind] for kind in kinds)}, which "
             "have no form in ONNX. Fit without them, or turn them into numbers before the fit."
         )
-    inputs, columns = [], []
-    for name, kind in encoder.kinds_.items():
-        title = str(name)
-        if kind != "category":
-            inputs.append((title, _NUMBER, 1))
-            values = _without_infinity(graph, title, cleaner)
-            if kind == "empty":
-                values = graph("Mul", values, graph.constant(np.nan))
-            columns.append(values)
-            continue
-        inputs.append((title, _TEXT, 1))
-        levels = encoder.levels_[name]
-        if "" in levels:
-            raise ValueError(
-                f"Column {name!r} has the empty text as a level. In ONNX it is a missing value: "
-                "give it another name before the fit."
-            )
-        codes = graph(
-            "LabelEncoder",
-            title,
-            domain=DOMAIN,
-            keys_strings=[*levels, ""],
-            values_floats=[*map(float, range(1, len(levels) + 1)), float("nan")],
-            default_float=0.0,
-        )
-        columns.append(graph.cast(codes, np.float64))
-    table = graph("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
-    fill = classifier._form._fill
-    if fill is not None:
-        table = graph("Where", graph("IsNaN", table), graph.constant(fill[np.newaxis]), table)
-    return inputs, table
+    levels = encoder.levels_
+    return [
+        _Input(str(name), kind, levels=levels.get(name, []))
+        for name, kind in encoder.kinds_.items()
+    ]
 
 
 _KINDS = ("number", "category", "empty")
 _SAID = {"date": "dates", "duration": "durations", "text": "free text"}
 
 
-def _of_numbers(graph: Graph, classifier, cleaner) -> tuple[list[tuple], str]:
-    """Return the inputs of a table that holds numbers only."""
-    names = classifier._form.names
-    if names is None:
-        return [("X", _NUMBER, classifier.n_features_in_)], "X"
-    columns = [_without_infinity(graph, str(name), cleaner) for name in names]
+def _encoded(graph: Graph, inputs: list[_Input], classifier, cleaner) -> str:
+    """Return the table of numbers that members take."""
+    if classifier._form.names is None and classifier._form.encoder is None:
+        return inputs[0].name
+    columns = []
+    for column in inputs:
+        if column.is_text:
+            columns.append(_codes(graph, column))
+            continue
+        values = _without_infinity(graph, column.name, cleaner)
+        if column.kind == "empty":
+            values = graph("Mul", values, graph.constant(np.nan))
+        columns.append(values)
     table = graph("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
-    return [(str(name), _NUMBER, 1) for name in names], table
+    fill = classifier._form._fill
+    if fill is not None:
+        table = graph("Where", graph("IsNaN", table), graph.constant(fill[np.newaxis]), table)
+    return table
+
+
+def _codes(graph: Graph, column: _Input) -> str:
+    """Return the codes of a category."""
+    if "" in column.levels:
+        raise ValueError(
+            f"Column {column.name!r} has the empty text as a level. In ONNX it is a missing value: "
+            "give it another name before the fit."
+        )
+    code_of = {level: float(code) for code, level in enumerate(column.levels, start=1)}
+    # In Python 2 and 2.0 are the same level. Here they come as texts, written in either way.
+    as_floats = {f"{level}.0": code for level, code in code_of.items() if _is_whole(level)}
+    code_of = {**as_floats, **code_of, "": float("nan")}
+    codes = graph(
+        "LabelEncoder",
+        column.name,
+        domain=DOMAIN,
+        keys_strings=list(code_of),
+        values_floats=list(code_of.values()),
+        default_float=0.0,
+    )
+    return graph.cast(codes, np.float64)
+
+
+def _is_whole(level: str) -> bool:
+    """Return whether a level is how Python writes a whole number: 7, and not 007."""
+    digits = level.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and level == str(int(level))
 
 
 def _without_infinity(graph: Graph, name: str, cleaner) -> str:

@@ -70,7 +70,7 @@ from metasampler.growth._hold_out import (
 from metasampler.growth._join import join_frames, join_tables
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._loop import Growth, GrowthStep, Policy, replay
-from metasampler.growth._member_trees import MemberTree, has_trees, trees_of
+from metasampler.growth._member_trees import MemberTree, trees_of, why_not_trees
 from metasampler.growth._memory import MemoryRows, Sums, errors_of_class
 from metasampler.growth._recoding import Recoding
 from metasampler.growth._rules import (
@@ -149,7 +149,6 @@ __all__ = [
     "folds_of_rows",
     "group_keys",
     "hardest_rows",
-    "has_trees",
     "hold_out_size",
     "is_alone",
     "is_plain_booster",
@@ -179,4 +178,5 @@ __all__ = [
     "warn_of_unweighted_members",
     "weigh_classes",
     "weight_argument",
+    "why_not_trees",
 ]

@@ -15,6 +15,20 @@ from metasampler.tables import TableForm
 _PLAIN_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 
+# LightGBM's settings, with the values under which its members need not be fitted by its own `fit`.
+# Each name that LightGBM knows for a setting stands here.
+_FITTED_HERE: dict[str, tuple] = {
+    "objective": (None, "binary", "multiclass"),
+    **dict.fromkeys(("objective_type", "application", "app", "loss"), (None,)),
+    "boosting_type": ("gbdt", "rf", "dart"),
+    **dict.fromkeys(("boosting", "boost"), (None,)),
+    "class_weight": (None,),
+    # Linear leaves need the raw rows, which a subset of a binned table has not.
+    **dict.fromkeys(("linear_tree", "linear_trees"), (None, False)),
+    # Members turn log-odds into probabilities by the plain sigmoid.
+    "sigmoid": (None, 1.0),
+}
+
 # Classifiers that can be told which columns are categories: their packages and names.
 _WITH_CATEGORIES = (
     ("catboost", "CatBoostClassifier"),
@@ -100,17 +114,24 @@ def copy_input_tags(tags, estimator):
 
 def is_plain_booster(estimator) -> bool:
     """Return whether members are LightGBM's own, without what needs its own `fit`."""
+    return _is_booster(estimator) and setting_for_own_fit(estimator) is None
+
+
+def _is_booster(estimator) -> bool:
     kind = type(estimator)
-    if kind.__name__ != "LGBMClassifier" or not kind.__module__.startswith("lightgbm"):
-        return False
+    return kind.__name__ == "LGBMClassifier" and kind.__module__.startswith("lightgbm")
+
+
+def setting_for_own_fit(estimator) -> str | None:
+    """Return a setting of LightGBM's that needs its own `fit`, such as "linear_tree=True"."""
+    if not _is_booster(estimator):
+        return None
     # Each prediction asks this, and `get_params` takes as long as the prediction of a row.
-    return (
-        estimator.objective is None
-        and estimator.class_weight is None
-        and estimator.boosting_type in ("gbdt", "rf", "dart")
-        # Linear leaves need the raw rows, which a subset of a binned table has not.
-        and not getattr(estimator, "linear_tree", False)
-    )
+    for name, values in _FITTED_HERE.items():
+        value = getattr(estimator, name, None)
+        if value not in values:
+            return f"{name}={value!r}"
+    return None
 
 
 def has_leaves(estimator) -> bool:

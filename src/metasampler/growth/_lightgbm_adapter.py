@@ -357,8 +357,8 @@ class LightGBMAdapter(Adapter):
             for name, value in self._given.items()
             if value is not None and name not in _NOT_PASSED_ON
         }
+        settings.setdefault("objective", "binary" if self.n_classes == 2 else "multiclass")
         settings |= {
-            "objective": "binary" if self.n_classes == 2 else "multiclass",
             "num_threads": 1,
             "verbose": -1,
             "feature_pre_filter": False,

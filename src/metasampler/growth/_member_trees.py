@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metasampler.growth._base_estimators import has_leaves
+from metasampler.growth._base_estimators import has_leaves, is_plain_booster, setting_for_own_fit
 from metasampler.growth._lightgbm_adapter import BoostedMember
 from metasampler.growth._tree_adapter import leaf_values
 
-__all__ = ["MemberTree", "has_trees", "trees_of"]
+__all__ = ["MemberTree", "trees_of", "why_not_trees"]
 
 # LightGBM's decision types: bits for a category and for missing values going left, then two bits
 # for what counts as missing.
@@ -74,9 +74,43 @@ class MemberTree:
             missing = missing | (np.abs(column) <= _ZERO)
         return np.where(missing, self.missing_left[node], left) if missing.any() else left
 
+    def which_go_left(self, X: np.ndarray) -> np.ndarray:
+        """Return which values of the columns X go left at each node: (n_nodes, n_samples)."""
+        inner = np.flatnonzero(self.left >= 0)
+        table = X[self.feature[inner]]
+        left = np.zeros((len(self.left), X.shape[1]), dtype=bool)
+        left[inner] = np.where(
+            np.isnan(table),
+            self.missing_left[inner, np.newaxis],
+            table <= self.threshold[inner, np.newaxis],
+        )
+        others = np.flatnonzero(self.nan_is_zero | self.zero_is_missing).tolist()
+        for node in {*others, *self.levels}:
+            left[node] = self.goes_left(node, X[self.feature[node]])
+        return left
 
-def has_trees(member) -> bool:
-    """Return whether `trees_of` knows the members of this kind as sums of trees."""
+
+def why_not_trees(members: list) -> str | None:
+    """Return why `trees_of` cannot read some members, in a sentence; None if it can."""
+    others = [each for each in members if not _has_trees(each)]
+    if not others:
+        return None
+    settings = list(filter(None, map(setting_for_own_fit, others)))
+    if settings:
+        return (
+            f"The members are LightGBM's with {settings[0]}, and then their trees cannot be read. "
+            "Fit without this setting."
+        )
+    # LightGBM's members are among them only where another base estimator takes tables as they are.
+    foreign = [each for each in others if not is_plain_booster(each)]
+    names = ", ".join(dict.fromkeys(type(each).__name__ for each in foreign))
+    return (
+        f"The members are of type {names}. Only the trees of LightGBM's members and of "
+        "scikit-learn's trees and forests can be read."
+    )
+
+
+def _has_trees(member) -> bool:
     return isinstance(member, BoostedMember) or has_leaves(member)
 
 
@@ -138,6 +172,10 @@ def _tree_of_text(block: str, n_classes: int, number: int) -> MemberTree:
         whole[:n_inner] = values
         return whole
 
+    if said.get("is_linear", "0") != "0":
+        raise ValueError(
+            "The members are LightGBM's with linear_tree=True, and then their trees cannot be read."
+        )
     value = np.zeros((n_nodes, 1))
     value[n_inner:, 0] = numbers("leaf_value")
     output = number % n_classes if n_classes > 2 else None

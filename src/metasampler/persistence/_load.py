@@ -173,6 +173,7 @@ _FACTS: dict[str, tuple[type, Any]] = {
     "classes": (list, is_plain),
     "columns": (list, is_plain),
     "column_kinds": (dict, _of_texts),
+    "numbers_as_texts": (list, is_plain),
     "class_counts": (dict, lambda counts: all(type(n) is int for n in counts.values())),
     "summary": (str, lambda text: True),
 }

@@ -112,6 +112,12 @@ def _facts(model: Any) -> dict[str, Any]:
     kinds = next(_column_kinds([*before, final]), None)
     if kinds is not None:
         facts["column_kinds"] = kinds
+        facts["numbers_as_texts"] = [
+            name
+            for step in before
+            for name in (*getattr(step, "number_formats_", ()), *getattr(step, "date_formats_", ()))
+            if kinds.get(name) in ("number", "duration")
+        ]
     if hasattr(final, "class_counts_"):
         counts = final.class_counts_.tolist()
         facts["class_counts"] = dict(zip(final.classes_.tolist(), counts, strict=True))

@@ -11,11 +11,10 @@ from metasampler.tables._columns import (
     is_frame,
     texts_of,
 )
-from metasampler.tables._dates import days_of_texts
 from metasampler.tables._encodings import read_numbers
-from metasampler.tables._numbers import currencies_of_texts, numbers_of_texts
+from metasampler.tables._numbers import currencies_of_texts
 from metasampler.tables._sense import currency_name, inspect_columns
-from metasampler.tables._unread import note_unread, unread_cells
+from metasampler.tables._unread import note_column, unread_cells
 
 __all__ = ["TableCleaner"]
 
@@ -142,7 +141,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         self.derived_ = {
             currency_name(each.name): each.name
             for each in used
-            if each.currencies and isinstance(each.name, str)
+            if len(each.currencies) > 1 and isinstance(each.name, str)
         }
         taken = [name for name in self.derived_ if name in names]
         if taken:
@@ -188,32 +187,27 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         """Return the columns that cannot stay as they are, and those that are added."""
         changed: dict = {}
         of_source = {source: name for name, source in self.derived_.items()}
+        currencies = {each.name: each.currencies for each in self.report_.columns}
         for name, kind in self.kinds_.items():
             column = columns[name]
             found = "empty" if is_empty(column) else column_kind(column)
             if name in of_source:
-                texts = texts_of(column) if found == "category" else None
-                units = np.full(len(column), None) if texts is None else currencies_of_texts(*texts)
-                changed[of_source[name]] = units
-            # Where a library has read the texts by itself, they are left to it.
-            if kind == found == "date":
-                read_numbers(column, name, "date")
-            elif kind == "date" and name in self.date_formats_ and found == "category":
-                levels, codes = texts_of(column)
-                days = days_of_texts(levels, codes, self.date_formats_[name])
-                note_unread(name, "date", days, levels, codes)
-                changed[name] = _moments(days)
-            elif kind == "number" and name in self.number_formats_ and found == "category":
-                levels, codes = texts_of(column)
-                values = numbers_of_texts(levels, codes, self.number_formats_[name])
-                note_unread(name, "number", values, levels, codes)
-                changed[name] = values
-            elif kind == "date" and found == "category":
-                changed[name] = _moments(read_numbers(column, name, "date"))
-            elif kind == "number" and found in ("category", "number"):
-                values = read_numbers(column, name, "number")
-                if found == "category" or np.isinf(values).any():
-                    changed[name] = np.where(np.isinf(values), np.nan, values)
+                changed[of_source[name]] = np.full(len(column), None)
+            if currencies.get(name) and found == "category":
+                units = currencies_of_texts(*texts_of(column))
+                _note_new_currencies(name, units, currencies[name])
+                if name in of_source:
+                    changed[of_source[name]] = units
+            if found == "empty" or kind not in ("date", "duration", "number"):
+                continue
+            written = self.date_formats_.get(name) or self.number_formats_.get(name)
+            values = read_numbers(column, name, kind, written)
+            if kind == "number" and (found != kind or np.isinf(values).any()):
+                changed[name] = np.where(np.isinf(values), np.nan, values)
+            elif kind == "date" and found != kind:
+                changed[name] = _ticks(values, "datetime64[us]")
+            elif kind == "duration" and found != kind:
+                changed[name] = _ticks(values, "timedelta64[us]")
         return changed
 
     def get_feature_names_out(self, input_features=None):
@@ -240,9 +234,20 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _moments(days: np.ndarray) -> np.ndarray:
-    """Return days since 1970 as moments."""
-    ticks = np.full(len(days), "NaT", dtype="datetime64[us]")
+def _note_new_currencies(name, units: np.ndarray, known: tuple[str, ...]) -> None:
+    """Note currencies that fit has not seen."""
+    new = sorted({unit for unit in units.tolist() if unit is not None} - {*known, "%"})
+    if new:
+        note_column(
+            name,
+            f"held amounts in {', '.join(known)} in every row that fit saw, and now also in "
+            f"{', '.join(new[:5])}. Amounts are not converted",
+        )
+
+
+def _ticks(days: np.ndarray, dtype: str) -> np.ndarray:
+    """Return days as moments since 1970, or as durations."""
+    ticks = np.full(len(days), "NaT", dtype=dtype)
     known = np.isfinite(days)
     ticks[known] = np.round(days[known] * _MICROSECONDS_A_DAY).astype("int64").astype(ticks.dtype)
     return ticks

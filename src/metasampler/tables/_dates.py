@@ -1,16 +1,29 @@
-"""Dates: those that a file holds as texts, and what a moment is made of."""
+"""Dates: those that a file holds as texts or as counted seconds, and what a moment is made of."""
 
 import re
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import date
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["DATE_ORDERS", "PARTS", "DateFormat", "days_of_texts", "find_date_format", "parts_of"]
+from metasampler.tables._unread import Slips
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY = timedelta(days=1)
+__all__ = [
+    "CLOCK",
+    "DATE_FORMATS",
+    "DATE_ORDERS",
+    "PARTS",
+    "DateFormat",
+    "are_clocks",
+    "are_nearly_dates",
+    "days_of_clocks",
+    "days_of_counts",
+    "days_of_texts",
+    "find_count_format",
+    "find_date_format",
+    "is_count_format",
+    "parts_of",
+]
 
 #: How dates with the year last are read if both orders fit.
 DATE_ORDERS = ("auto", "day-first", "month-first")
@@ -18,54 +31,77 @@ DATE_ORDERS = ("auto", "day-first", "month-first")
 #: What a moment is made of. The first part grows for ever; the others come again.
 PARTS = ("days since 1970", "hour", "weekday", "month", "day of month")
 
+_EPOCH = date(1970, 1, 1).toordinal()
+_MICROSECONDS_A_DAY = 86_400_000_000
+
 # This many texts are looked at before all are: most columns are not dates.
 _LOOKED_AT = 500
 
-_ISO = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?:[T ](\d\d:\d\d.*))?")
-_TIME = r"(?:,?[T ]+(\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
-_YEAR_FIRST = re.compile(rf"(\d{{4}})[/.](\d\d?)[/.](\d\d?){_TIME}")
-_YEAR_LAST = re.compile(rf"(\d\d?)[/.-](\d\d?)[/.-](\d{{4}}){_TIME}")
+# ---------------------------------------------------------------------- how dates are written
 
+_CLOCK = (
+    r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d(?:[.,]\d+)?))?"
+    r"(?:\s?(?P<half>[AaPp])\.?\s?[Mm]\.?)?"
+)
+_ZONE = r"(?:\s?(?:Z|UTC|GMT|(?P<ahead>[+-]\d\d(?::?\d\d)?)))?"
+_TIME = rf"(?:(?:,?[T\s]\s*|:){_CLOCK}{_ZONE})?"
+_PACKED_TIME = rf"[T\s](?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d(?:[.,]\d+)?))?{_ZONE}"
+_WEEKDAY = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"
+_DAY = r"(?P<day>\d\d?)(?:st|nd|rd|th|\.)?"
+_NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
 
-def _iso(text: str) -> datetime:
-    found = _ISO.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    year, month, day, time = found.groups()
-    written = f"{year}-{month:0>2}-{day:0>2}"
-    return datetime.fromisoformat(f"{written}T{time}" if time else written)
-
-
-def _parser(pattern: re.Pattern, order: tuple[int, int, int]) -> Callable[[str], datetime]:
-    def parse(text: str) -> datetime:
-        found = pattern.fullmatch(text)
-        if found is None:
-            raise ValueError(text)
-        year, month, day = (int(found[place]) for place in order)
-        moment = datetime(year, month, day)
-        if not found[4]:
-            return moment
-        hour, minute, *second = found[4].split(":")
-        hours = int(hour)
-        if found[5]:
-            if not 1 <= hours <= 12:
-                raise ValueError(text)
-            hours = hours % 12 + (12 if found[5] in "Pp" else 0)
-        seconds = float(second[0]) if second else 0.0
-        return moment + timedelta(hours=hours, minutes=int(minute), seconds=seconds)
-
-    return parse
-
-
-#: How dates are written, the surest first.
-_FORMATS: dict[str, Callable[[str], datetime]] = {
-    "year-month-day": _iso,
-    "year/month/day": _parser(_YEAR_FIRST, (1, 2, 3)),
-    "day/month/year": _parser(_YEAR_LAST, (3, 2, 1)),
-    "month/day/year": _parser(_YEAR_LAST, (3, 1, 2)),
+# Dates that can be read in one way only.
+_CLEAR = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?P<year>\d{{4}})(?P<gap>[-/.])(?P<month>\d\d?)(?P=gap)(?P<day>\d\d?){_TIME}",
+        # 20260124T101424: without a time it may be any number.
+        rf"(?P<year>\d{{4}})(?P<month>\d\d)(?P<day>\d\d){_PACKED_TIME}",
+        # 24-Jan-2026, also 24JAN26; Jan 24, 2026; 2026-Jan-24
+        rf"{_WEEKDAY}{_DAY}[-/\s]?\s*{_NAME}[-/,\s]?\s*(?P<year>\d{{4}}|\d\d){_TIME}",
+        rf"{_WEEKDAY}{_NAME}[-/\s]\s*{_DAY},?[-/\s]\s*(?P<year>\d{{4}}){_TIME}",
+        rf"(?P<year>\d{{4}})[-/\s]{_NAME}[-/\s](?P<day>\d\d?){_TIME}",
+    )
+)
+# Dates that begin with the day or the month. Beside a year of two digits these have two, too.
+_YEAR_LAST = tuple(
+    re.compile(f"{_WEEKDAY}{pattern}{_TIME}")
+    for pattern in (
+        r"(?P<first>\d\d?)(?P<gap>[-/.])\s?(?P<then>\d\d?)(?P=gap)\s?(?P<year>\d{4})",
+        r"(?P<first>\d\d?)/(?P<then>\d\d?)/(?P<year>\d\d)",
+        r"(?P<first>\d\d)(?P<gap>[-.])(?P<then>\d\d)(?P=gap)(?P<year>\d\d)",
+    )
+)
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            *("jan", "feb", "mar mär mrz", "apr", "may mai", "jun"),
+            *("jul", "aug", "sep", "oct okt", "nov", "dec dez"),
+        ),
+        start=1,
+    )
+    for name in names.split()
 }
-_CLEAR = ("year-month-day", "year/month/day")
+
+_BY_NAME, _YEAR_DASH, _YEAR_SLASH = "month by name", "year-month-day", "year/month/day"
 _DAY_FIRST, _MONTH_FIRST = "day/month/year", "month/day/year"
+# Seconds, and fractions of them, that are counted; 2001 to 2100 in each unit.
+_COUNTS = {
+    f"{unit} since 1970": factor
+    for unit, factor in (
+        ("seconds", 1.0),
+        ("milliseconds", 1e3),
+        ("microseconds", 1e6),
+        ("nanoseconds", 1e9),
+    )
+}
+_COUNTED = (978_307_200, 4_102_444_800)
+
+#: How dates may be written.
+DATE_FORMATS = (_YEAR_DASH, _YEAR_SLASH, _BY_NAME, _DAY_FIRST, _MONTH_FIRST, *_COUNTS)
+#: How times of day are written.
+CLOCK = "hour:minute"
 
 
 class DateFormat(NamedTuple):
@@ -74,7 +110,7 @@ class DateFormat(NamedTuple):
     Attributes
     ----------
     name : str
-        One of ``"year-month-day"``, ``"year/month/day"``, ``"day/month/year"`` and
+        ``"year-month-day"``, ``"year/month/day"``, ``"month by name"``, ``"day/month/year"`` or
         ``"month/day/year"``; any time of day may follow.
     is_clear : bool
         Whether no other order of day and month fits as well.
@@ -84,17 +120,112 @@ class DateFormat(NamedTuple):
     is_clear: bool = True
 
 
+class _Read(NamedTuple):
+    """Texts that look like dates: numbers by text, and 0 in ``month`` where no date is seen.
+
+    Where the year is last, ``month`` and ``day`` are the first and second number.
+    """
+
+    texts: list[str]
+    year: np.ndarray
+    month: np.ndarray
+    day: np.ndarray
+    #: Microseconds since the day began; a zone may make them negative.
+    time: np.ndarray
+    is_year_last: np.ndarray
+    is_named: np.ndarray
+
+    def days(self, name: str) -> np.ndarray:
+        """Return days since 1970; NaN where a text is not a date of this format or a clear one."""
+        days = np.full(len(self.texts), np.nan)
+        can_be_last = name in (_DAY_FIRST, _MONTH_FIRST)
+        for place in np.flatnonzero((self.month > 0) & (~self.is_year_last | can_be_last)).tolist():
+            month, day = int(self.month[place]), int(self.day[place])
+            if name == _DAY_FIRST and self.is_year_last[place]:
+                month, day = day, month
+            try:
+                whole = date(int(self.year[place]), month, day).toordinal() - _EPOCH
+            except ValueError:
+                continue
+            ticks = whole * _MICROSECONDS_A_DAY + int(self.time[place])
+            days[place] = ticks / _MICROSECONDS_A_DAY
+        return days
+
+
+def _read(texts) -> _Read:
+    """Return what texts hold that look like dates."""
+    stripped = [str(text).strip() for text in texts]
+    numbers = np.zeros((len(stripped), 4), dtype=np.int64)
+    is_year_last, is_named = np.zeros((2, len(stripped)), dtype=bool)
+    for place, text in enumerate(stripped):
+        found = _first_match(_CLEAR, text)
+        if found is None:
+            found = _first_match(_YEAR_LAST, text)
+            if found is None:
+                continue
+            is_year_last[place] = True
+        parts = found.groupdict()
+        name, time = parts.get("name"), _time_of(parts)
+        if time is None:
+            continue
+        if name is not None:
+            is_named[place] = True
+            month, day = _MONTHS.get(name[:3].casefold(), 0), int(parts["day"])
+        elif is_year_last[place]:
+            month, day = int(parts["first"]), int(parts["then"])
+        else:
+            month, day = int(parts["month"]), int(parts["day"])
+        numbers[place] = _whole_year(parts["year"]), month, day, time
+    years, months, days, times = (np.ascontiguousarray(column) for column in numbers.T)
+    return _Read(stripped, years, months, days, times, is_year_last, is_named)
+
+
+def _first_match(patterns: tuple[re.Pattern, ...], text: str) -> re.Match | None:
+    # Texts of more letters are no dates, and need no look at.
+    if len(text) > 60 or not any(map(str.isdigit, text[:16])):
+        return None
+    return next((found for pattern in patterns if (found := pattern.fullmatch(text))), None)
+
+
+def _whole_year(digits: str) -> int:
+    """Return a year; one of two digits lies between 1969 and 2068, as in POSIX."""
+    year = int(digits)
+    return year if len(digits) == 4 else year + (2000 if year < 69 else 1900)
+
+
+def _time_of(parts: dict[str, str | None]) -> int | None:
+    """Return the time of day of a match in microseconds, in UTC; None if there is no such time."""
+    if parts.get("hour") is None:
+        return 0
+    hour, minute = int(parts["hour"] or 0), int(parts["minute"] or 0)
+    second, _, fraction = (parts["second"] or "0").replace(",", ".").partition(".")
+    half = parts.get("half")
+    if half:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half in "Pp" else 0)
+    if hour > 23 or minute > 59 or int(second) > 59:
+        return None
+    seconds = 3600 * hour + 60 * minute + int(second)
+    ahead = (parts.get("ahead") or "").replace(":", "")
+    if ahead:
+        minutes = 60 * int(ahead[1:3]) + int(ahead[3:] or 0)
+        seconds -= 60 * minutes * (-1 if ahead[0] == "-" else 1)
+    return 1_000_000 * seconds + int(f"{fraction[:6]:0<6}")
+
+
 def find_date_format(
     texts: np.ndarray,
     order: str = "auto",
     *,
-    may_miss: Callable[[np.ndarray], bool] | None = None,
+    slips: Slips | None = None,
     only_clear: bool = False,
 ) -> DateFormat | None:
     """Return how texts are written as dates; None if they are not dates.
 
-    All texts decide about the order of day and month. If both orders fit, the part that has one
-    value is the day, as in dates of months; otherwise `order` decides.
+    All texts decide about the order of day and month. If both orders fit, `order` decides. Without
+    one, dates without a time of day whose first or second number is always 1 are dates of months:
+    this number is the day.
 
     Parameters
     ----------
@@ -102,10 +233,10 @@ def find_date_format(
         The distinct values of a column.
     order : {"auto", "day-first", "month-first"}, default="auto"
         The order if both fit. ``"auto"`` reads the day first, and the format is then not clear.
-    may_miss : callable, default=None
-        Gets which texts cannot be read, and returns whether that may be. By default all must be.
+    slips : Slips, default=None
+        Says which texts may be something else. By default all must be dates.
     only_clear : bool, default=False
-        Whether only formats with the year first are looked for.
+        Whether only dates are looked for that can be read in one way.
 
     Returns
     -------
@@ -113,44 +244,53 @@ def find_date_format(
     """
     if not len(texts):
         return None
-    stripped = [str(text).strip() for text in texts]
-    some = stripped[:: max(1, len(texts) // _LOOKED_AT)]
+    some = _read(texts[:: max(1, len(texts) // _LOOKED_AT)])
+    names = [_YEAR_DASH] if only_clear else [_YEAR_DASH, _DAY_FIRST, _MONTH_FIRST]
+    if min(np.isnan(some.days(name)).mean() for name in names) > 0.5:
+        return None
+    read = _read(texts)
     fitting = []
-    for name in _CLEAR if only_clear else _FORMATS:
-        if np.isnan(_days(some, name)).mean() > 0.5:
-            continue
-        unread = np.isnan(_days(stripped, name))
-        if not unread.any() or (may_miss is not None and may_miss(unread)):
+    for name in names:
+        unread = np.isnan(read.days(name))
+        if not unread.any() or (slips is not None and slips.are_rare(unread)):
             fitting.append((int(unread.sum()), name))
     if not fitting:
         return None
     fewest = min(n_unread for n_unread, _ in fitting)
     names = [name for n_unread, name in fitting if n_unread == fewest]
-    if names[0] in _CLEAR or len(names) == 1:
+    if names[0] == _YEAR_DASH:
+        return DateFormat(_name_of_clear(read))
+    if len(names) == 1:
         return DateFormat(names[0])
-    found = [match for match in map(_YEAR_LAST.fullmatch, stripped) if match]
-    pairs = {(int(match[1]), int(match[2])) for match in found}
-    firsts, seconds = ({pair[place] for pair in pairs} for place in (0, 1))
-    if len(firsts) != len(seconds) and 1 in (len(firsts), len(seconds)):
-        return DateFormat(_DAY_FIRST if len(firsts) == 1 else _MONTH_FIRST)
     if order != "auto":
         return DateFormat(_MONTH_FIRST if order == "month-first" else _DAY_FIRST)
-    return DateFormat(_DAY_FIRST, is_clear=all(first == second for first, second in pairs))
+    both = read.is_year_last & (read.month > 0)
+    firsts, seconds = set(read.month[both].tolist()), set(read.day[both].tolist())
+    if not read.time[both].any() and ({1} in (firsts, seconds)) and firsts != seconds:
+        return DateFormat(_DAY_FIRST if firsts == {1} else _MONTH_FIRST)
+    return DateFormat(_DAY_FIRST, is_clear=bool(np.all(read.month[both] == read.day[both])))
 
 
-def _days(texts: list[str], name: str) -> np.ndarray:
-    """Return texts as days since 1970; NaN where a text is not a date of this format."""
-    parse = _FORMATS[name]
-    days = np.full(len(texts), np.nan)
-    for position, text in enumerate(texts):
-        try:
-            moment = parse(text)
-            # A time without a zone is taken as it is.
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            days[position] = (moment - _EPOCH) / _DAY
-        except (ValueError, OverflowError):
-            continue
-    return days
+def _name_of_clear(read: _Read) -> str:
+    """Return what dates are called that can be read in one way: as the first of them is written."""
+    first = int(np.argmax((read.month > 0) & ~read.is_year_last))
+    if read.is_named[first]:
+        return _BY_NAME
+    return _YEAR_SLASH if read.texts[first][4] in "/." else _YEAR_DASH
+
+
+def are_nearly_dates(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
+    """Return which texts are no dates if most others are, but cannot be read; None for names.
+
+    The texts are those of a column for which `find_date_format` finds none.
+    """
+    some = _read(texts[:: max(1, len(texts) // _LOOKED_AT)])
+    names = (_DAY_FIRST, _MONTH_FIRST)
+    if min(np.isnan(some.days(name)).mean() for name in names) > 0.5:
+        return None
+    read = _read(texts)
+    unread = min((np.isnan(read.days(name)) for name in names), key=np.count_nonzero)
+    return slips.unread_if_few(unread)
 
 
 def days_of_texts(levels: np.ndarray, codes: np.ndarray, name: str) -> np.ndarray:
@@ -163,19 +303,83 @@ def days_of_texts(levels: np.ndarray, codes: np.ndarray, name: str) -> np.ndarra
     codes : ndarray of int
         For each row a position in ``levels``; -1 where the value is missing.
     name : str
-        The name of a format of `find_date_format`.
+        One of `DATE_FORMATS`.
 
     Returns
     -------
     days : ndarray of float
     """
-    texts = [str(text).strip() for text in levels]
-    days = _days(texts, name)
-    for other in _CLEAR:
-        if np.isnan(days).any():
-            days = np.where(np.isnan(days), _days(texts, other), days)
+    days = _read(levels).days(name)
+    if name in _COUNTS:
+        counted = np.array([_float(text) for text in levels], dtype=float)
+        days = np.where(np.isnan(days), days_of_counts(counted, name), days)
     # The last entry is for missing values, whose code is -1.
     return np.append(days, np.nan)[codes]
+
+
+# ---------------------------------------------------------------------- counted seconds
+
+
+def find_count_format(numbers: np.ndarray) -> str | None:
+    """Return of which unit numbers can count the time since 1970, or None; NaN counts nothing."""
+    known = numbers[np.isfinite(numbers)]
+    for name, factor in _COUNTS.items():
+        low, high = _COUNTED[0] * factor, _COUNTED[1] * factor
+        if len(known) and known.min() >= low and known.max() < high:
+            return name
+    return None
+
+
+def is_count_format(name: str | None) -> bool:
+    """Return whether dates of this format are counted since 1970."""
+    return name in _COUNTS
+
+
+def days_of_counts(numbers: np.ndarray, name: str | None) -> np.ndarray:
+    """Return counted seconds, or fractions of them, as days; those far from today are missing."""
+    assert name is not None
+    seconds = numbers / _COUNTS[name]
+    with np.errstate(invalid="ignore"):
+        plausible = (seconds >= 0) & (seconds < _COUNTED[1])
+    return np.where(plausible, seconds, np.nan) / 86_400
+
+
+def _float(text) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+# ---------------------------------------------------------------------- times of day
+
+_TIME_OF_DAY = re.compile(rf"(?:(?P<days>-?\d+) days?,? \+?)?{_CLOCK}")
+
+
+def are_clocks(levels: np.ndarray, slips: Slips) -> bool:
+    """Return whether texts are times of day, as 10:14:24, but for some slips."""
+    if (
+        not len(levels)
+        or np.isnan(_clocks(levels[:: max(1, len(levels) // _LOOKED_AT)])).mean() > 0.5
+    ):
+        return False
+    unread = np.isnan(_clocks(levels))
+    return not unread.any() or slips.are_rare(unread)
+
+
+def days_of_clocks(levels: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return times of day, and durations as pandas writes them, as days; others are missing."""
+    return np.append(_clocks(levels), np.nan)[codes]
+
+
+def _clocks(levels: np.ndarray) -> np.ndarray:
+    days = np.full(len(levels), np.nan)
+    for place, text in enumerate(levels):
+        found = _TIME_OF_DAY.fullmatch(str(text).strip())
+        time = None if found is None else _time_of(found.groupdict())
+        if found is not None and time is not None:
+            days[place] = int(found["days"] or 0) + time / _MICROSECONDS_A_DAY
+    return days
 
 
 def parts_of(days: np.ndarray) -> dict[str, np.ndarray]:

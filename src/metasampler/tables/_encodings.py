@@ -1,6 +1,5 @@
 """What an encoder knows of one column, by the kind of column: plain values and arrays."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NoReturn
 
@@ -13,10 +12,24 @@ from metasampler.tables._columns import (
     numbers_of,
     texts_of,
 )
-from metasampler.tables._dates import PARTS, days_of_texts, find_date_format, parts_of
-from metasampler.tables._numbers import numbers_of_texts
+from metasampler.tables._dates import (
+    PARTS,
+    days_of_clocks,
+    days_of_counts,
+    days_of_texts,
+    find_date_format,
+    is_count_format,
+    parts_of,
+)
+from metasampler.tables._numbers import Separators, numbers_of_texts
 from metasampler.tables._text import TextModel
-from metasampler.tables._unread import may_be_unread, note_read, note_unread
+from metasampler.tables._unread import (
+    Slips,
+    note_column,
+    note_read,
+    note_unread,
+    separators_of,
+)
 
 __all__ = [
     "CategoryColumn",
@@ -177,39 +190,57 @@ def _texts(column, name):
     return texts_of(column)
 
 
-def read_numbers(column, name, kind: str) -> np.ndarray:
-    """Return a column as numbers, also if it holds them as texts; what cannot be read is NaN."""
+def read_numbers(column, name, kind: str, written: str | None = None) -> np.ndarray:
+    """Return a column as numbers, also if it holds them as texts; what cannot be read is NaN.
+
+    ``written`` is how `TableCleaner` has found numbers, dates or times of day written in texts, if
+    they were texts.
+    """
     if is_empty(column):
         return np.full(len(column), np.nan)
     found = column_kind(column)
-    if found == kind:
-        values = numbers_of(column, kind)
+    is_counted = kind == "date" and found == "number" and is_count_format(written)
+    if found == kind or is_counted:
+        values = numbers_of(column, found)
         note_read(name, values)
-        return values
-    if found != "category" or kind == "duration":
+        return days_of_counts(values, written) if is_counted else values
+    if found != "category" or (kind == "duration" and written is None):
         _refuse(column, name, f"a {kind}", found)
     levels, codes = texts_of(column)
-    read: Callable = numbers_of_texts
-    if kind == "number":
-        values = read(levels, codes, "1,234.5", also_plain=True)
-        given = np.array([str(level).strip().lower() in _NOTHING for level in levels], dtype=bool)
-        # As the readers of files take them: texts for a missing value.
-        codes = np.where(np.append(given, False)[codes], -1, codes)
-    else:
-        # Day and month are told apart by all values of a column, as `TableCleaner` does in its fit.
-        written = find_date_format(levels, may_miss=may_be_unread(levels, codes), only_clear=True)
+    is_formatted = written is not None
+    if kind == "duration":
+        values = days_of_clocks(levels, codes)
+    elif kind == "date":
         if written is None:
-            hint = (
-                "Convert texts to dates first, for instance by pandas.to_datetime; a model of "
-                "`metasampler fit`, or with a TableCleaner, reads them itself."
+            written = _written_date(column, name, levels, codes)
+        values = days_of_texts(levels, codes, written)
+    elif written is not None:
+        values = numbers_of_texts(levels, codes, written)
+    else:
+        commas = separators_of(name) or Separators().add(levels, codes)
+        values = numbers_of_texts(levels, codes, commas.format, truths=True)
+        if not commas.is_clear:
+            note_column(
+                name,
+                "held plain numbers in every row that fit saw, and now has commas before three "
+                "digits. They are taken as standing between thousands. If they are decimal commas, "
+                "write points",
             )
-            _refuse(column, name, "a date", found, hint)
-        values = days_of_texts(levels, codes, written.name)
-    note_unread(name, kind, values, levels, codes)
+    note_unread(name, kind, values, levels, codes, were_texts=is_formatted)
     return values
 
 
-_NOTHING = {"", "nan", "na", "n/a", "null", "none", "<na>", "nat"}
+def _written_date(column, name, levels, codes) -> str:
+    """Return how texts are written in a column that held dates."""
+    # Day and month are told apart by all values of a column, as `TableCleaner` does in its fit.
+    written = find_date_format(levels, slips=Slips(levels, codes), only_clear=True)
+    if written is None:
+        hint = (
+            "Convert texts to dates first, for instance by pandas.to_datetime; a model of "
+            "`metasampler fit`, or with a TableCleaner, reads them itself."
+        )
+        _refuse(column, name, "a date", "category", hint)
+    return written.name
 
 
 def _refuse(column, name, held: str, found: str, hint: str = "") -> NoReturn:

@@ -1,30 +1,74 @@
 """Numbers that a file holds as texts: prices, percentages, numbers with separators."""
 
 import re
-from collections.abc import Callable
+import unicodedata
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["NumberFormat", "currencies_of_texts", "find_number_format", "numbers_of_texts"]
+from metasampler.tables._unread import Slips, are_placeholders
 
-# Currencies that are written out; other letters before a number may name something else.
-_LETTERS = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|TRY|USD|ZAR"
-_CURRENCY = rf"[$€£¥₹]|\b(?:{_LETTERS})\b"
-_UNIT = re.compile(rf"^({_CURRENCY})|({_CURRENCY}|%)$")
+__all__ = [
+    "NUMBER_FORMATS",
+    "NumberFormat",
+    "Separators",
+    "are_nearly_numbers",
+    "currencies_of_texts",
+    "find_number_format",
+    "numbers_of_texts",
+]
+
+# Currencies that are written out; other letters beside a number may name something else.
+_LETTERS = (
+    "AED|ARS|AUD|BGN|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|"
+    "KRW|MXN|MYR|NGN|NOK|NZD|PHP|PKR|PLN|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR|"
+    r"kr\.?|zł|zl|kč|rs\.?|s?fr\.|\u0440\u0443\u0431\.?"
+)
+# Signs of currencies have a block of their own in Unicode, but for the oldest.
+_CURRENCY = (
+    r"(?:(?<![^\W\d_])[A-Z]{1,3})?\$|[¢£¤¥\u20a0-\u20cf]"
+    rf"|(?<![^\W\d_])(?:{_LETTERS})(?![^\W\d_])"
+)
+_UNIT = re.compile(rf"^({_CURRENCY})|({_CURRENCY}|%)$", re.IGNORECASE)
+_CODES = {
+    **{"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB", "₩": "KRW"},
+    **{"₺": "TRY", "₪": "ILS", "₫": "VND", "₴": "UAH", "₦": "NGN"},
+    **{"us$": "USD", "r$": "BRL", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD"},
+    **{"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "sg$": "SGD", "nt$": "TWD", "mx$": "MXN"},
+    **{"kr": "kr", "zł": "PLN", "zl": "PLN", "kč": "CZK", "rs": "INR", "fr": "CHF", "sfr": "CHF"},
+    **{"\u0440\u0443\u0431": "RUB"},
+}
+# Signs that look like the minus or the apostrophe of a keyboard.
+_PLAIN_SIGNS = str.maketrans(
+    dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d", "-")
+    | dict.fromkeys("\u2019\u2018\u02bc\u00b4`", "'")
+)
 _GAPS = re.compile(r"[-+]?\d{1,3}([\s']\d{3})+([.,]\d*)?")
-_CODES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
 
-#: How numbers are written, with what stands between thousands.
+_POINT, _COMMA = "1,234.5", "1.234,5"
+#: How numbers are written, with what stands between thousands; no thousands begin with a zero.
 _STYLES = {
-    "1,234.5": (",", re.compile(r"[-+]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)")),
-    "1.234,5": (".", re.compile(r"[-+]?((\d{1,3}(\.\d{3})+|\d+)(,\d*)?|,\d+)")),
+    _POINT: (
+        ",",
+        re.compile(r"[-+]?(([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?|\.\d+)([eE][-+]?\d+)?"),
+    ),
+    _COMMA: (
+        ".",
+        re.compile(r"[-+]?(([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d*)?|,\d+)([eE][-+]?\d+)?"),
+    ),
 }
 #: Some numbers in one way, some in the other: one dot or comma before three digits is then taken as
 #: standing between thousands.
-_MIXED = "1,234.5 and 1.234,5"
+_MIXED = f"{_POINT} and {_COMMA}"
+#: How numbers may be written.
+NUMBER_FORMATS = (*_STYLES, _MIXED)
+
+_PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _LEADING_ZERO = re.compile(r"[-+]?0\d")
-_DOT_BEFORE_THREE = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)")
+_DOT_BEFORE_THREE = re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+)")
+_ONE_BEFORE_THREE = re.compile(r"[-+]?\d{1,3}[.,]\d{3}")
+_TRUTHS = {"true": 1.0, "false": 0.0}
 
 # This many texts are looked at before all are: most columns are names.
 _LOOKED_AT = 500
@@ -41,7 +85,7 @@ class NumberFormat(NamedTuple):
     name : str
         ``"1,234.5"``, ``"1.234,5"`` or both, joined by "and".
     currencies : tuple of str
-        The codes of the currencies, if there are several.
+        The codes of the currencies.
     """
 
     name: str
@@ -50,26 +94,34 @@ class NumberFormat(NamedTuple):
 
 def _split(text: str) -> tuple[str, str]:
     """Return the unit of a text, and the text without it and without gaps between thousands."""
-    text, sign = text.strip(), ""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_PLAIN_SIGNS))
+    text, unit, sign = text.strip(), "", ""
+    # A sign or the brackets of accountants stand outside of the unit or inside of it.
+    for _ in range(2):
+        if not sign:
+            text, sign = _without_sign(text)
+        found = None if unit else _UNIT.search(text)
+        if found:
+            unit = found.group().casefold().rstrip(".")
+            text = (text[: found.start()] + text[found.end() :]).strip()
+    bare = sign + text
+    return _CODES.get(unit, unit.upper()), re.sub(r"[\s']", "", bare) if _GAPS.fullmatch(
+        bare
+    ) else bare
+
+
+def _without_sign(text: str) -> tuple[str, str]:
     if text.startswith("(") and text.endswith(")"):
-        # As accountants write what is below zero.
-        text, sign = text[1:-1].strip(), "-"
-    elif text[:1] in ("-", "+"):
-        text, sign = text[1:].strip(), text[0]
-    elif text[-1:] == "-" and text[:1] != "-":
-        text, sign = text[:-1].strip(), "-"
-    found = _UNIT.search(text)
-    bare = _UNIT.sub("", text, count=1).strip()
-    if not sign and found and bare[-1:] == "-":
-        bare, sign = bare[:-1].strip(), "-"
-    bare = sign + bare
-    unit = _CODES.get(found.group(), found.group()) if found else ""
-    return unit, re.sub(r"[\s']", "", bare) if _GAPS.fullmatch(bare) else bare
+        return text[1:-1].strip(), "-"
+    if text[:1] in ("-", "+"):
+        return text[1:].strip(), text[0]
+    if text[-1:] == "-":
+        return text[:-1].strip(), "-"
+    return text, ""
 
 
-def find_number_format(
-    texts: np.ndarray, *, may_miss: Callable[[np.ndarray], bool] | None = None
-) -> NumberFormat | None:
+def find_number_format(texts: np.ndarray, *, slips: Slips | None = None) -> NumberFormat | None:
     """Return how texts are written as numbers; None if they are not numbers.
 
     Libraries read plain numbers themselves. If texts look like plain numbers, or have leading
@@ -80,8 +132,8 @@ def find_number_format(
     ----------
     texts : ndarray of str
         The distinct values of a column.
-    may_miss : callable, default=None
-        Gets which texts cannot be read, and returns whether that may be. By default all must be.
+    slips : Slips, default=None
+        Says which texts may be something else. By default all must be numbers.
 
     Returns
     -------
@@ -93,31 +145,72 @@ def find_number_format(
         return None
     given = [str(text).strip() for text in texts]
     split = list(map(_split, given))
-    unread = np.array([not _is_number(bare) for _, bare in split])
-    if any(_LEADING_ZERO.match(bare) for _, bare in split):
+    is_read = np.array([_is_number(bare) for _, bare in split])
+    if not is_read.all() and (slips is None or not slips.are_rare(~is_read)):
         return None
-    if unread.any() and (may_miss is None or not may_miss(unread)):
+    told = is_read | ~are_placeholders(texts)
+    if any(_LEADING_ZERO.match(split[place][1]) for place in np.flatnonzero(told)):
         return None
-    read = np.flatnonzero(~unread).tolist()
+    read = np.flatnonzero(is_read).tolist()
     units = {split[place][0] for place in read}
-    currencies = units - {"", "%"}
-    if "%" in units and len(units) > 1:
-        return None
     bare = [split[place][1] for place in read]
-    is_plain = not currencies and "%" not in units
-    if is_plain and not any("," in text for text in bare):
-        same = bare == [given[place] for place in read]
-        words = [given[place] for place in np.flatnonzero(unread)]
-        told_apart = len(bare) >= _FEWEST_PLAIN and not any(re.search(r"\d", w) for w in words)
-        if same and not (words and told_apart):
+    if "%" in units and not _are_all_percents(split, read):
+        return None
+    if all(_PLAIN.fullmatch(given[place]) for place in read):
+        others = [given[place] for place in np.flatnonzero(~is_read)]
+        words = [text for place, text in enumerate(given) if told[place] and not is_read[place]]
+        if not others or len(bare) < _FEWEST_PLAIN or _may_be_codes(words, bare, is_read, slips):
             return None
-    several = tuple(sorted(currencies)) if len(currencies) > 1 else ()
+    currencies = tuple(sorted(units - {"", "%"}))
     # A currency has no three decimals: 1.000 € are a thousand.
     thousands = currencies and all(map(_DOT_BEFORE_THREE.fullmatch, bare))
     if thousands and any("." in text for text in bare):
-        return NumberFormat("1.234,5", several)
+        return NumberFormat(_COMMA, currencies)
     fitting = [name for name, (_, written) in _STYLES.items() if all(map(written.fullmatch, bare))]
-    return NumberFormat(fitting[0] if fitting else _MIXED, several)
+    return NumberFormat(fitting[0] if fitting else _MIXED, currencies)
+
+
+def _are_all_percents(split: list[tuple[str, str]], read: list[int]) -> bool:
+    """Return whether the numbers without a sign beside percents can be percents, too.
+
+    They are not if none is above 1: these may be shares.
+    """
+    if not {split[place][0] for place in read} <= {"", "%"}:
+        return False
+    plain = [split[place][1] for place in read if split[place][0] == ""]
+    return not plain or any(abs(_read(text, _MIXED)) > 1 for text in plain)
+
+
+def _may_be_codes(words: list[str], plain: list[str], is_read: np.ndarray, slips) -> bool:
+    """Return whether plain numbers beside other texts may be names, such as codes of diseases.
+
+    They are numbers beside words, and beside slips of the pen, which have no letters, if most have
+    fractions or nearly all differ.
+    """
+    with_digits = [word for word in words if any(map(str.isdigit, word))]
+    if not with_digits:
+        return False
+    if any(any(map(str.isalpha, word)) for word in with_digits):
+        return True
+    n_fractions = sum("." in text for text in plain)
+    return 2 * n_fractions < len(plain) and not slips.nearly_all_differ(is_read)
+
+
+def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
+    """Return which texts are no numbers if most others are, but cannot be read; None for names.
+
+    The texts are those of a column for which `find_number_format` finds none.
+    """
+    split = [_split(str(text))[1] for text in texts]
+    is_read = np.array([_is_number(bare) for bare in split])
+    unread = slips.unread_if_few(~is_read)
+    if is_read.sum() < _FEWEST_PLAIN or unread is None:
+        return None
+    if any(_LEADING_ZERO.match(bare) for bare in split):
+        return None
+    plain = [split[place] for place in np.flatnonzero(is_read)]
+    words = [str(texts[place]) for place in np.flatnonzero(unread)]
+    return None if _may_be_codes(words, plain, is_read, slips) else unread
 
 
 def _is_number(text: str) -> bool:
@@ -126,7 +219,7 @@ def _is_number(text: str) -> bool:
 
 
 def numbers_of_texts(
-    levels: np.ndarray, codes: np.ndarray, name: str, *, also_plain: bool = False
+    levels: np.ndarray, codes: np.ndarray, name: str | None, *, truths: bool = False
 ) -> np.ndarray:
     """Return texts as numbers; what is not a number of this format is missing.
 
@@ -136,10 +229,11 @@ def numbers_of_texts(
         The distinct texts.
     codes : ndarray of int
         For each row a position in ``levels``; -1 where the value is missing.
-    name : str
-        The name of a format of `find_number_format`.
-    also_plain : bool, default=False
-        Whether texts are first read as Python reads numbers: also 1e-5.
+    name : str or None
+        One of `NUMBER_FORMATS`. None is for plain numbers, as Python reads them; others are read in
+        any style.
+    truths : bool, default=False
+        Whether "true" and "false" are 1 and 0.
 
     Returns
     -------
@@ -148,14 +242,68 @@ def numbers_of_texts(
     # The last entry is for missing values, whose code is -1.
     numbers = np.full(len(levels) + 1, np.nan)
     for position, text in enumerate(levels):
-        if also_plain:
-            try:
-                numbers[position] = float(text)
-                continue
-            except ValueError:
-                pass
-        numbers[position] = _read(_split(str(text))[1], name)
+        if name is None:
+            numbers[position] = _as_python_reads(text)
+        if np.isnan(numbers[position]):
+            numbers[position] = _read(_split(str(text))[1], name or _MIXED)
+        if truths and np.isnan(numbers[position]):
+            numbers[position] = _TRUTHS.get(str(text).strip().casefold(), np.nan)
     return numbers[codes]
+
+
+@dataclass
+class Separators:
+    """What the texts of a column that held plain numbers say of their commas.
+
+    They may be counted in several tables: a file may come in chunks.
+    """
+
+    n_commas: int = 0
+    n_points: int = 0
+    may_be: tuple[str, ...] = (_POINT, _COMMA)
+    #: Whether each number has one comma before three digits.
+    all_before_three: bool = True
+
+    def add(self, levels: np.ndarray, codes: np.ndarray) -> "Separators":
+        """Count the texts of a table."""
+        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+        for count, (_, bare) in zip(counts.tolist(), map(_split, map(str, levels)), strict=True):
+            if not count or not _is_number(bare):
+                continue
+            self.n_commas += count * ("," in bare)
+            self.n_points += count * ("." in bare)
+            self.may_be = tuple(each for each in self.may_be if _STYLES[each][1].fullmatch(bare))
+            self.all_before_three &= bool(_ONE_BEFORE_THREE.fullmatch(bare))
+        return self
+
+    def merged(self, other: "Separators") -> "Separators":
+        """Return what this and another table say together."""
+        return Separators(
+            self.n_commas + other.n_commas,
+            self.n_points + other.n_points,
+            tuple(each for each in self.may_be if each in other.may_be),
+            self.all_before_three and other.all_before_three,
+        )
+
+    @property
+    def format(self) -> str | None:
+        """How the numbers are written; None for plain ones."""
+        decimal_comma = self.may_be == (_COMMA,) and self.n_commas >= self.n_points
+        return _COMMA if decimal_comma and self.n_commas else None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether commas can be read in one way only."""
+        return not (
+            self.n_commas and not self.n_points and self.all_before_three and _POINT in self.may_be
+        )
+
+
+def _as_python_reads(text) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
 
 
 def _read(bare: str, name: str) -> float:
@@ -165,7 +313,7 @@ def _read(bare: str, name: str) -> float:
         style = fitting[0] if fitting else ""
         if len(fitting) == 2:
             # "1,234" and "1.234": each is a thousand in one of the styles.
-            style = "1.234,5" if "." in bare else "1,234.5"
+            style = _COMMA if "." in bare else _POINT
     else:
         style = name
     if style not in fitting:

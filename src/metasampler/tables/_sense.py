@@ -26,16 +26,28 @@ from metasampler.tables._columns import (
     texts_of,
 )
 from metasampler.tables._dates import (
+    CLOCK,
     DATE_ORDERS,
     PARTS,
+    are_clocks,
+    are_nearly_dates,
+    days_of_clocks,
+    days_of_counts,
     days_of_texts,
+    find_count_format,
     find_date_format,
     parts_of,
 )
 from metasampler.tables._dependence import find_dependence
-from metasampler.tables._numbers import currencies_of_texts, find_number_format, numbers_of_texts
+from metasampler.tables._numbers import (
+    Separators,
+    are_nearly_numbers,
+    currencies_of_texts,
+    find_number_format,
+    numbers_of_texts,
+)
 from metasampler.tables._text import is_free_text, words_a_text
-from metasampler.tables._unread import may_be_unread
+from metasampler.tables._unread import Slips
 
 __all__ = ["ColumnFacts", "ColumnReport", "inspect_columns"]
 
@@ -63,6 +75,7 @@ _MOST_CLASSES = 100
 _MOST_POSITIVES, _MOST_OTHERS, _BINS = 5_000, 20_000, 64
 
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|pk)$|[a-z]I[dD]$|^(id|uuid|guid)[\W_]", re.I)
+_TIME_NAME = re.compile(r"time|date|stamp|epoch|(^|[\W_])(ts|at|when)([\W_]|$)", re.I)
 _NUMBER_NAME = re.compile(r"(no|nr|num|nbr|number|index|ref|reference|serial|unnamed: \d+)$", re.I)
 
 
@@ -83,16 +96,18 @@ class ColumnFacts:
     finding : str
         ``"identifier"``, ``"constant"``, ``"empty"``, ``"repeats the target"``,
         ``"possible leak"``, ``"date"``, ``"date, order unclear"``, ``"number as text"``,
-        ``"amounts"`` (in several currencies), ``"free text"``, ``"no table value"``,
+        ``"time as text"``, ``"amounts"`` (in several currencies), ``"nearly numbers"``,
+        ``"nearly dates"``, ``"free text"``, ``"no table value"``,
         ``"entity"`` (that several rows are of), ``"date, classes change"``, or ``""``.
     action : {"used", "left out", "warned", "encoded"}
         What is done about it.
     why : str
         What it becomes, and the reason.
     date_format, number_format : str or None
-        How a date or a number is written, if it is a text.
+        How a date, a time of day or a number is written, if it is a text. Also what is counted, if
+        a date is written as a number: ``"seconds since 1970"``.
     currencies : tuple of str
-        The currencies of its amounts, if there are several.
+        The currencies of its amounts.
     """
 
     name: Any
@@ -261,6 +276,7 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
           a little farther away, as copies and rows of one patient do;
         - *dates*, also those written as texts: encoded as days since 1970, hour, weekday, month and
           day of month, as far as these vary. If *the classes change* with one, the report says so;
+        - *times of day* that are written as texts: encoded as days;
         - *numbers* that are written as texts, as prices are: read as numbers. *Amounts* in several
           currencies become a number and a category;
         - *free text*, columns of sentences: encoded as topics;
@@ -416,24 +432,33 @@ def _look(
         why = f"It holds neither numbers, dates nor texts: {str(first_value(column))[:40]!r}."
         return ColumnFacts(name, kind, 0, 0.0, "no table value", "left out", why)
     date = number = None
+    date_format: str | None = None
     values, unread = np.empty(0), ""
     if kind == "category":
         levels, codes = _used(*texts_of(column))
-        may_miss = may_be_unread(levels, codes)
-        date = find_date_format(levels, dates, may_miss=may_miss)
-        number = None if date else find_number_format(levels, may_miss=may_miss)
+        slips = Slips(levels, codes)
+        date = find_date_format(levels, dates, slips=slips)
+        number = None if date else find_number_format(levels, slips=slips)
         texts = levels, codes
         if date:
+            date_format = date.name
             kind, values = "date", days_of_texts(levels, codes, date.name)
         elif number:
             kind, values = "number", numbers_of_texts(levels, codes, number.name)
+        elif are_clocks(levels, slips):
+            date_format = CLOCK
+            kind, values = "duration", days_of_clocks(levels, codes)
         elif is_free_text(levels, int((codes >= 0).sum())):
             kind = "text"
-        if date or number:
+        if date_format or number:
             example = str(levels[codes[np.flatnonzero(~np.isnan(values))[0]]])
             unread = _unread_cells(values, levels, codes, kind)
     else:
         values = numbers_of(column, kind)
+        if kind == "number" and _TIME_NAME.search(str(name)):
+            date_format = find_count_format(values)
+            if date_format:
+                kind, values = "date", days_of_counts(values, date_format)
     if kind not in ("category", "text"):
         values = np.where(np.isfinite(values), values, np.nan)
         known = ~np.isnan(values)
@@ -451,7 +476,7 @@ def _look(
         len(levels),
         missing,
         why=_BECOMES.get(kind, ""),
-        date_format=date.name if date else None,
+        date_format=date_format,
         number_format=number.name if number else None,
         currencies=number.currencies if number else (),
     )
@@ -468,8 +493,11 @@ def _look(
         return found(
             "repeats the target", "left out", "Each of its values belongs to one class alone."
         )
+    nearly = _nearly(levels, codes, slips) if kind == "category" else None
     if kind not in ("date", "duration"):
         reason = _identifier(name, kind, codes, levels)
+        if reason and nearly and not _ID_NAME.search(str(name)):
+            return found(nearly[0], "left out", f"{reason} {nearly[1]}")
         if reason:
             return found("identifier", "left out", reason)
     if labels is not None:
@@ -486,7 +514,8 @@ def _look(
     if kind == "date":
         of_all = parts_of(values)
         varying = [part for part in PARTS if np.nanmin(of_all[part]) < np.nanmax(of_all[part])]
-        why = f"Becomes {', '.join(varying) or PARTS[0]}{f' (from {date.name})' if date else ''}."
+        source = f" (from {date_format})" if date_format else ""
+        why = f"Becomes {', '.join(varying) or PARTS[0]}{source}."
         if date and not date.is_clear:
             why = (
                 "Both orders of day and month fit all its dates; they are read as "
@@ -494,11 +523,19 @@ def _look(
             )
             return found("date, order unclear", "encoded", f"{why}{unread}")
         return found("date", "encoded", f"{why}{unread}")
-    if number and number.currencies:
+    if kind == "duration" and date_format:
+        why = f"Read as times of day, for instance {example[:40]!r}. Becomes days."
+        return found("time as text", "encoded", f"{why}{unread}")
+    if number and len(number.currencies) > 1:
         why = _currencies(name, *texts, number.currencies)
         return found("amounts", "encoded", f"{why}{unread}")
     if number:
         why = f"Read as numbers like {number.name}, for instance {example[:40]!r}."
+        if not (number.currencies or Separators().add(*texts).is_clear):
+            why += (
+                " Each has one comma before three digits, which is taken as standing between "
+                "thousands. If it is a decimal comma, write points."
+            )
         return found("number as text", "encoded", f"{why}{unread}")
     if kind == "text":
         why = (
@@ -506,7 +543,25 @@ def _look(
             "Becomes topics and, in a classifier of this package, a score by its words."
         )
         return found("free text", "encoded", why)
+    if nearly:
+        return found(nearly[0], "used", f"{facts.why} {nearly[1]}")
     return facts
+
+
+def _nearly(levels: np.ndarray, codes: np.ndarray, slips: Slips) -> tuple[str, str] | None:
+    """Return what nearly all texts of a category are, with what to do; None if they are names."""
+    for what, judge in (("dates", are_nearly_dates), ("numbers", are_nearly_numbers)):
+        unread = judge(levels, slips)
+        if unread is None:
+            continue
+        cells = unread[codes] & (codes >= 0)
+        first, count = int(np.argmax(cells)), int(cells.sum())
+        example = str(levels[codes[first]])[:40]
+        return f"nearly {what}", (
+            f"{count:,} of {np.count_nonzero(codes >= 0):,} cells are not {what}, for instance "
+            f"{example!r} in row {first + 1:,}: make them missing values to use the others."
+        )
+    return None
 
 
 def _unread_cells(values: np.ndarray, levels, codes, kind: str) -> str:

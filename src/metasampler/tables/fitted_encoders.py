@@ -1,6 +1,7 @@
 """What fitted encoders and cleaners are made of, for code that stores them."""
 
-from metasampler.tables._dates import _FORMATS, PARTS
+from metasampler.tables._dates import CLOCK, PARTS
+from metasampler.tables._dates import DATE_FORMATS as _OF_DATES
 from metasampler.tables._encodings import (
     CategoryColumn,
     Column,
@@ -12,12 +13,12 @@ from metasampler.tables._encodings import (
     NumberColumn,
     TextColumn,
 )
-from metasampler.tables._numbers import _MIXED, _STYLES
+from metasampler.tables._numbers import NUMBER_FORMATS
 from metasampler.tables._text import _N_FOLDS as N_TEXT_FOLDS
 from metasampler.tables._text import TextModel
 
-#: How dates and numbers may be written.
-DATE_FORMATS, NUMBER_FORMATS = tuple(_FORMATS), (*_STYLES, _MIXED)
+#: How dates and times of day may be written.
+DATE_FORMATS = (*_OF_DATES, CLOCK)
 
 __all__ = [
     "DATE_FORMATS",
