@@ -130,7 +130,7 @@ def test_any_kind_of_table(tmp_path):
     own = make_pipeline(LogisticRegression())
     plain = frame[["a", "c", "d"]]
     bagging = UnderBaggingClassifier(own, n_estimators=3, random_state=0).fit(plain, y)
-    assert findings(bagging.drift(later[["a", "c", "d"]])) == {"d": "constant"}
+    assert findings(bagging.drift(later[["a", "c", "d"]])) == {"d": "outside"}
     forest = UnderBaggingClassifier(RandomForestClassifier(5), n_estimators=3, random_state=0)
     report = forest.fit(frame, y).drift(later.assign(b=np.nan))
     assert findings(report) == {"b": "empty", "d": "constant"}
@@ -201,3 +201,19 @@ def test_texts_in_an_array_are_not_described():
     form = TableForm("as it is")
     texts = np.array([["x"], ["y"]], dtype=object)
     assert Baseline.of(texts, form, None, None, lambda rows: np.zeros(len(rows))) is None
+
+
+@pytest.mark.parametrize("n_rows", [30, 50, 400])
+def test_few_rows_show_an_empty_and_a_constant_column(fitted, n_rows):
+    frame, _ = make_table(n_rows, 5)
+    found = findings(fitted.drift(frame.assign(a=np.nan, skewed=2.0)))
+    assert found == {"a": "empty", "skewed": "constant"}
+
+
+def test_levels_and_numbers_that_are_new_everywhere_are_no_constants(fitted):
+    frame, _ = make_table(400, 5)
+    found = fitted.drift(frame.assign(city=frame["city"].str.lower(), c=99.0))
+    assert findings(found) == {"city": "new levels", "c": "outside"}
+    one = fitted.drift(frame.assign(city="NEW"))
+    assert findings(one) == {"city": "new levels"}
+    assert "'NEW'" in str(one)

@@ -444,3 +444,19 @@ def test_newer_rows_hold_enough_groups():
     pairs = forward_splits(time, y, groups)
     newer = np.concatenate([judged for _, judged in pairs])
     assert len(np.unique(groups[newer][y[newer] == 1])) >= 30
+
+
+@pytest.mark.parametrize("by_group", [False, True], ids=["time", "groups and time"])
+def test_rows_without_weight_neither_train_nor_judge(by_group):
+    X, y, time = make_drifting(2400, 0)
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 300, len(y)) if by_group else None
+    # The newest rows among them: others are then the newest.
+    weights = rng.choice([0.0, 1.0, 2.0], len(y)) * (time < 0.8)
+    kept = weights > 0
+    clf = MesaClassifier(recipe="fast", random_state=0)
+    some = clone(clf).fit(X, y, weights, groups=groups, time=time)
+    of_kept = None if groups is None else groups[kept]
+    only = clone(clf).fit(X[kept], y[kept], weights[kept], groups=of_kept, time=time[kept])
+    np.testing.assert_array_equal(some.predict_proba(X), only.predict_proba(X))
+    assert some.expected_recall_interval_ == only.expected_recall_interval_

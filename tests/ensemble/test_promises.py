@@ -205,3 +205,15 @@ def test_as_many_rows_of_each_day_as_a_team_can_check(fitted):
     np.testing.assert_array_equal(clf.top_rows(X_test, 5), clf.top_rows(X_test, 5, per=days * 0))
     with pytest.raises(ValueError, match="per has 3 values"):
         clf.top_rows(X_test, 5, per=[1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "goal", [{"recall": 0.9}, b"f1", object(), np.array([1, 2]), [np.array([1])]]
+)
+def test_what_is_no_threshold_is_named(fitted, goal):
+    clf = fitted[0].set_threshold("balanced")
+    with pytest.raises(ValueError, match="threshold must be None, 'balanced'"):
+        clf.set_threshold(goal)
+    with pytest.warns(UserWarning, match="still decides by threshold='balanced'"):
+        clf.set_params(threshold=goal)
+    clf.set_params(threshold="balanced")

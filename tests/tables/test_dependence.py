@@ -126,3 +126,22 @@ def test_a_fit_by_time_knows_that_classes_change():
     clf = MesaClassifier(recipe="fast", random_state=0)
     assert "time= (--time)" in clf.fit(frame, y).findings_[0]
     assert clf.fit(frame, y, time=when).findings_ == []
+
+
+@pytest.mark.parametrize("n_visits", [4, 12])
+def test_numbers_of_patients_are_found_wherever_they_are(n_visits):
+    rng = np.random.default_rng(0)
+    names = rng.choice(10_000_000, 300, replace=False)
+    patient = np.repeat(np.arange(300), n_visits)
+    codes = (rng.normal(size=300) > 1.2).astype(int)[patient]
+    columns = list(rng.normal(size=(90, len(patient))))
+    found = find_dependence([*columns, names[patient].astype(float)], codes)
+    assert [(each.kind, each.column) for each in found] == [("entity", 90)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_numbers_that_measure_something_are_no_names(seed):
+    rng = np.random.default_rng(seed)
+    values = np.round(rng.lognormal(10, 0.6, 4000), -2)
+    codes = (np.sin(values / 9000) + 0.3 * rng.normal(size=4000) > 0.9).astype(int)
+    assert find_dependence([values, np.round(rng.normal(size=4000) * 40)], codes) == []

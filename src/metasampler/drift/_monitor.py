@@ -167,24 +167,22 @@ class DriftMonitor:
         before, now = compared.before, compared.now
         sure = compared.p_value < level
 
-        def drift(finding: str, why: str) -> ColumnDrift:
+        def drift(finding: str, why: str, p_value: float = compared.p_value) -> ColumnDrift:
             return ColumnDrift(
                 name,
                 "category" if columns.is_category[j] else "number",
                 finding,
                 why,
                 compared.psi,
-                compared.p_value,
+                p_value,
                 float(before[-1]),
                 float(now[-1]),
                 self._outside[j] / n_rows,
             )
 
-        if sure and now[-1] == 1:
-            return drift("empty", f"It has no values; at the fit {1 - before[-1]:.0%} had one.")
-        values = np.count_nonzero(before[:-1])
-        if sure and now[-1] == 0 and self._low[j] == self._high[j] and values > 1:
-            return drift("constant", "It has the same value in every row.")
+        if now[-1] == 1 and (p_value := _all_alike(before[-1:], n_before, n_rows)) < level:
+            why = f"It has no values; at the fit {1 - before[-1]:.0%} had one."
+            return drift("empty", why, p_value)
         outside = self._outside[j] / n_rows
         usual = 2 / (n_before + 1)
         if columns.is_category[j]:
@@ -200,6 +198,13 @@ class DriftMonitor:
                     return drift("new levels", why)
                 span = f"{columns.low[j]:.4g} to {columns.high[j]:.4g}"
                 return drift("outside", f"{outside:.1%} of the rows are outside {span}.")
+        # Levels that the fit did not know all have one code.
+        is_one = now[-1] == 0 and self._low[j] == self._high[j]
+        is_one = is_one and not (columns.is_category[j] and self._low[j] == 0)
+        if is_one and np.count_nonzero(before[:-1]) > 1:
+            p_value = _all_alike(before[:-1], n_before, n_rows)
+            if p_value < level:
+                return drift("constant", "It has the same value in every row.", p_value)
         if sure and compared.psi >= _MOVED:
             finding = "moved a lot" if compared.psi >= _MOVED_A_LOT else "moved"
             return drift(finding, self._largest_change(j, before, now))
@@ -243,6 +248,14 @@ class _Compared:
         by_chance = (np.count_nonzero(before + now) - 1) * (1 / before.sum() + 1 / now.sum())
         self.psi = float(max(0.0, np.sum((q - p) * np.log(q / p)) - by_chance))
         self.p_value = _p_value(before, now)
+
+
+def _all_alike(shares: np.ndarray, n_before: int, n_rows: int) -> float:
+    """Return how probable it is that all rows are in one and the same of some bins.
+
+    Exact, so that few rows are enough.
+    """
+    return float(min(1.0, np.sum(((shares * n_before + 1) / (n_before + 2)) ** n_rows)))
 
 
 def _compare(columns: ColumnBins, j: int, before: np.ndarray, now: np.ndarray) -> _Compared:

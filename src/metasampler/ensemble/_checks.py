@@ -156,7 +156,7 @@ def _means_something(threshold: Any) -> bool:
     if isinstance(threshold, str):
         return threshold in ("f1", "mcc")
     if not isinstance(threshold, (tuple, list)):
-        return 0 < threshold < 1
+        return isinstance(threshold, Real) and bool(0 < threshold < 1)
     name, *values = threshold or [None]
     n_values, most = _GOALS.get(str(name), (-1, 0))
     numbers = [v for v in values if isinstance(v, Real) and not isinstance(v, bool)]

@@ -17,6 +17,7 @@ from metasampler.growth import (
     check_groups,
     check_labels,
     count_groups,
+    drop_weightless_rows,
     folds_of_groups,
     folds_of_rows,
     group_keys,
@@ -97,13 +98,21 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
     y = check_labels(y, X if source is None else y, owner=ensemble)
     if groups is not None:
         check_groups(groups, len(y))
-    if sample_weight is not None and len(sample_weight) != len(y):
-        raise ValueError(f"sample_weight has {len(sample_weight)} values, and X has {len(y)} rows.")
+    kept = np.arange(len(y))
+    if sample_weight is not None:
+        if np.ndim(sample_weight) and len(sample_weight) != len(y):
+            raise ValueError(
+                f"sample_weight has {len(sample_weight)} values, and X has {len(y)} rows."
+            )
+        # Rows without weight neither train nor judge.
+        *_, weighted = drop_weightless_rows(y, y, sample_weight)
+        kept = kept if weighted is None else weighted
+        sample_weight = np.broadcast_to(np.asarray(sample_weight), len(y))
     seed = ensemble.random_state if isinstance(ensemble.random_state, Integral) else 0
     asked = y
     if ensemble.positive is not None:
         asked = against_the_rest(y, y, ensemble.positive, owner=ensemble)
-    pairs = forward_splits(time, asked, groups, int(seed))
+    pairs = forward_splits(time, asked, groups, int(seed), kept)
 
     table = kind(X, y, sample_weight, groups)
     newer = np.concatenate([judged for _, judged in pairs])
@@ -122,8 +131,8 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
             # What the clones decide is not used.
             judging = clone(ensemble).set_params(threshold=None)
             clones = [table.fit(clone(judging), train) for train, _ in pairs]
-            table.fit(ensemble, np.arange(len(y)))
-            level = ensemble._level(table.score, np.arange(len(y)))
+            table.fit(ensemble, kept)
+            level = ensemble._level(table.score, kept)
             parts = [
                 each._at_level(level, table.score, judged, train)
                 for each, (train, judged) in zip(clones, pairs, strict=True)
@@ -145,18 +154,26 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
 
 
 def forward_splits(
-    time, y: np.ndarray, groups=None, seed: int = 0
+    time, y: np.ndarray, groups=None, seed: int = 0, rows: np.ndarray | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return pairs of rows: older ones to train on, and newer ones to judge by.
 
     Rows of equal time are on one side. With groups there are several pairs. In each, newer rows of
     some groups judge what older rows of the other groups have taught; together the pairs judge all
-    newer rows.
+    newer rows. With ``rows`` only these are on either side.
     """
     numbers = time_numbers(time).numbers
     if len(numbers) != len(y):
         raise ValueError(f"time has {len(numbers)} values, and y has {len(y)}.")
     keys = None if groups is None else group_keys(groups)
+    if rows is not None and len(rows) < len(y):
+        numbers, y, keys = numbers[rows], y[rows], None if keys is None else keys[rows]
+    pairs = _splits(numbers, y, keys, seed)
+    return pairs if rows is None else [(rows[train], rows[judged]) for train, judged in pairs]
+
+
+def _splits(numbers: np.ndarray, y: np.ndarray, keys: np.ndarray | None, seed: int) -> list:
+    """Return the pairs, given times as numbers and groups as keys."""
     newer = _newest(numbers, y, keys)
     if keys is None:
         return [(np.flatnonzero(~newer), np.flatnonzero(newer))]

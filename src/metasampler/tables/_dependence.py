@@ -17,8 +17,8 @@ __all__ = ["Dependence", "find_dependence"]
 # With fewer rows of the class chance decides.
 _FEWEST_ROWS = 40
 
-# Columns that are looked at, and rows of each.
-_MOST_COLUMNS, _MOST_ROWS = 60, 20_000
+# Rows that are looked at, and columns by which it is found whether rows are alike.
+_MOST_ROWS, _MOST_COLUMNS = 20_000, 60
 
 # Rows that show whether a column has few or only distinct values.
 _FIRST_ROWS = 500
@@ -29,8 +29,10 @@ _FEWEST_LEVELS, _LARGEST_LEVEL = 20, 0.05
 
 # A column is named if a level's other rows explain this share of the variance of the class, and
 # neighbouring numbers explain less than half of it. If rows of a level also have other columns in
-# common, to this degree, a smaller share is enough. Otherwise there must be many levels.
+# common, to this degree, a smaller share is enough. Otherwise there must be many levels, and of
+# whole numbers that do not count something neighbours explain less than this part of it.
 _EXPLAINED, _EXPLAINED_OF_ALIKE, _ALIKE, _MANY_LEVELS = 0.3, 0.05, 0.6, 50
+_BY_NEIGHBOURS = 0.2
 
 # At most this many columns are named as entities.
 _MOST_ENTITIES = 3
@@ -80,7 +82,7 @@ def find_dependence(
     space = _Space(columns[:_MOST_COLUMNS], positive, set(categories))
     alike = space.alike()
     found, entities = [], []
-    for j, column in enumerate(columns[:_MOST_COLUMNS]):
+    for j, column in enumerate(columns):
         if j in set(dates):
             if why := _changes_with(column, positive):
                 found.append(Dependence("time", j, why))
@@ -100,7 +102,7 @@ def find_dependence(
 
 def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | None:
     """Return how much a column explains, and why it looks like the entity that a row is of."""
-    share = min(1, _MOST_ROWS / len(values))
+    share, looked_at = min(1, _MOST_ROWS / len(values)), values
     if share < 1:
         rows = _whole_levels(values)
         values, positive = values[rows], positive[rows]
@@ -128,21 +130,26 @@ def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | No
     by_level = explained(hits[places] - positive, sizes[places] - 1)
     if by_level < _EXPLAINED_OF_ALIKE:
         return None
-    is_category = j in space.categories
-    if not is_category:
+    is_name = j in space.categories
+    if not is_name:
         # A number that says something says nearly the same of the numbers beside it.
         ends = np.arange(len(levels))
         first, last = np.maximum(ends - 3, 0), np.minimum(ends + 4, len(levels))
         sums = (np.append(0, np.cumsum(each)) for each in (hits, sizes))
         of_hits, of_sizes = (each[last] - each[first] for each in sums)
-        if explained((of_hits - hits)[places], (of_sizes - sizes)[places]) > by_level / 2:
+        beside = explained((of_hits - hits)[places], (of_sizes - sizes)[places])
+        if beside > by_level / 2:
             return None
-    if space.alike_in(j) < _ALIKE:
-        # Numbers that nothing else goes with are names only if they count something.
-        span = np.nanmax(levels) - np.nanmin(levels)
-        named = is_category or usual.sum() > share * span / 2
-        if by_level < _EXPLAINED or usual.sum() < _MANY_LEVELS or not named:
-            return None
+        # Numbers that nothing else goes with are names if they count something, or if whole
+        # numbers say nothing of those beside them.
+        known = levels[~np.isnan(levels)]
+        are_whole = not np.any(known % 1)
+        counts_up = usual.sum() > share * (known[-1] - known[0]) / 2
+        is_name = counts_up or (are_whole and beside < _BY_NEIGHBOURS * by_level)
+    if space.alike_in(j, looked_at) < _ALIKE and (
+        by_level < _EXPLAINED or usual.sum() < _MANY_LEVELS or not is_name
+    ):
+        return None
     return by_level, (
         f"{len(levels):,} values, about {len(values) / len(levels):.0f} rows each, whose rows "
         f"share the class: other rows of its value explain {by_level:.0%} of a row's class. If "
@@ -194,12 +201,12 @@ class _Space:
         rng = np.random.default_rng(0)
         # Shuffled: rows that are neighbours in the table may be alike for other reasons.
         rows = rng.permutation(len(positive))[:_MOST_NEAR]
-        self.positive = positive[rows]
+        self._rows, self.positive = rows, positive[rows]
         self.categories = categories
-        self._values = [column[rows] for column in columns]
         self._columns: list[int] = []
         points = []
-        for j, values in enumerate(self._values):
+        for j, column in enumerate(columns):
+            values = column[rows]
             order = np.argsort(values, kind="stable")
             # NaN is last, and no NaN equals another.
             ordered = values[order]
@@ -220,10 +227,11 @@ class _Space:
             points.append(of_rows)
         self.points = np.concatenate([*points, np.empty((len(self.positive), 0))], axis=1)
 
-    def alike_in(self, j: int) -> float:
+    def alike_in(self, j: int, column: np.ndarray) -> float:
         """Return how much rows with one value of a column have the other columns in common."""
-        order = np.argsort(self._values[j], kind="stable")
-        pairs = np.flatnonzero(np.diff(self._values[j][order]) == 0)
+        values = column[self._rows]
+        order = np.argsort(values, kind="stable")
+        pairs = np.flatnonzero(np.diff(values[order]) == 0)
         others = [k for k, column in enumerate(self._columns) if column != j]
         if len(pairs) < _FEWEST_ROWS or not others:
             return 0.0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from metasampler import MesaClassifier
 from metasampler_bench._progress import tracked
@@ -21,10 +23,16 @@ __all__ = ["PROMISES"]
 _GOALS = ("balanced", ("recall", 0.8), ("precision", 0.5), ("cost", 10, 1), "f1", ("top", 0.02))
 
 # Rows of made tables that train, and new rows that tell what is kept.
-_N_TRAIN, _N_NEW = 3000, 20_000
+_N_TRAIN, _N_NEW = 3000, 10_000
 
 # Rows of a panel that train.
 _MOST_ROWS = 6000
+
+# How far apart the rows of one patient lie, compared with the patients.
+_NOISES = (0.05, 0.3, 0.6, 1.0)
+
+# Runs of a panel, and of a table whose rows are split at random, at most: these take longest.
+_MOST_PANELS, _MOST_HALVES = 10, 1
 
 
 class _Task(NamedTuple):
@@ -45,15 +53,18 @@ def _independent(seed: int) -> _Task:
     return _cut(X, y.astype(int), {})
 
 
-def _groups(seed: int) -> _Task:
+def _groups(seed: int, noise: float, *, by_time: bool = False) -> _Task:
     """Make rows of patients: those of one patient are alike; new rows are of new patients."""
     rng = np.random.default_rng(seed)
     patient = np.repeat(np.arange((_N_TRAIN + _N_NEW) // 10), 10)
     base = rng.normal(size=(patient[-1] + 1, 6))
     risk = base[:, :2].sum(axis=1) + 2 * rng.normal(size=len(base))
-    X = base[patient] + 0.3 * rng.normal(size=(len(patient), 6))
+    X = base[patient] + noise * rng.normal(size=(len(patient), 6))
     y = (risk > np.quantile(risk, 0.9))[patient].astype(int)
-    return _cut(X, y, {"groups": patient[:_N_TRAIN]})
+    option = {"groups": patient[:_N_TRAIN]}
+    if by_time:
+        option["time"] = rng.uniform(size=_N_TRAIN)
+    return _cut(X, y, option)
 
 
 def _drift(seed: int) -> _Task:
@@ -105,16 +116,27 @@ def _by_year(name: str, column: str, seed: int, home) -> _Task:
     return _Task(X.iloc[old], y[old], X.iloc[new], y[new], {"time": time[old]})
 
 
-_TASKS = {
+def _patients(noise: float, *, by_time: bool = False):
+    """Return what makes a task of patients."""
+    return lambda seed, home: _groups(seed, noise, by_time=by_time)
+
+
+_MADE = {
     "made, independent": lambda seed, home: _independent(seed),
-    "made, groups": lambda seed, home: _groups(seed),
+    **{f"made, groups, noise {noise}": _patients(noise) for noise in _NOISES},
+    "made, groups and time": _patients(0.3, by_time=True),
     "made, drift": lambda seed, home: _drift(seed),
+}
+
+_PANELS = {
     "weather, new places": _weather,
     "tornadoes, later years": lambda seed, home: _by_year("tornado_injury", "yr", seed, home),
     "bird strikes, later years": lambda seed, home: _by_year(
         "bird_strikes_effect", "year", seed, home
     ),
 }
+
+_TASKS = {**_MADE, **_PANELS}
 
 
 #: What the tables are called whose rows are split at random; they need no option.
@@ -124,20 +146,25 @@ _HALVES = f"{len(REAL_NAMES)} tables, random rows"
 def _measure(options: Options) -> Iterator[Row]:
     """Fit with and without the option that the rows need, and count on new rows."""
     names = options.datasets or (*_TASKS, *REAL_NAMES)
-    pairs = [(name, number) for name in names for number in range(options.runs)]
+    most = dict.fromkeys(_PANELS, _MOST_PANELS) | dict.fromkeys(REAL_NAMES, _MOST_HALVES)
+    pairs = [
+        (name, number)
+        for name in names
+        if name not in options.finished
+        for number in range(min(options.runs, most.get(name, options.runs)))
+    ]
     for name, number in tracked(iter(pairs), "promises"):
         seed = options.seed + number
         is_half = name in REAL_NAMES
-        task = (
-            _half(name, seed, options.data_home)
-            if is_half
-            else _TASKS[name](seed, options.data_home)
-        )
+        make = partial(_half, name) if is_half else _TASKS[name]
+        task = make(seed, options.data_home)
         clf = MesaClassifier(random_state=seed)
         with few_positives():
             fits = {"without": clone(clf).fit(task.X, task.y)}
-            if not is_half:
-                fits["with"] = _fit_with(clone(clf), task)
+            if task.option:
+                fits["with"] = clone(clf).fit(task.X, task.y, **task.option)
+            if name in _MADE and "time" not in task.option:
+                fits["folds"] = _by_folds(fits.get("with", fits["without"]), task)
         positive = np.asarray(task.y_new) == 1
         for option, fitted in fits.items():
             scores = fitted.predict_proba(task.X_new)[:, 1]
@@ -159,17 +186,16 @@ def _measure(options: Options) -> Iterator[Row]:
                 yield row
 
 
-def _fit_with(clf, task: _Task):
-    """Return a fit by groups or by time; of independent rows one that is cross-validated."""
-    clf.fit(task.X, task.y, **task.option)
-    if task.option:
-        return clf
-    splits = StratifiedKFold(5, shuffle=True, random_state=0)
-    made = cross_validate(
-        clone(clf), task.X, task.y, cv=splits, return_estimator=True, return_indices=True
-    )
-    pairs = zip(made["estimator"], made["indices"]["test"], strict=True)
-    return clf.recalibrate(task.X, task.y, fitted=pairs)
+def _by_folds(clf, task: _Task):
+    """Return a fit that decides by clones, which are fitted without a fold each."""
+    groups = task.option.get("groups")
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    splits = splitter(5, shuffle=True, random_state=0).split(task.X, task.y, groups)
+    pairs = []
+    for train, test in splits:
+        option = {} if groups is None else {"groups": groups[train]}
+        pairs.append((clone(clf).fit(task.X[train], task.y[train], **option), test))
+    return deepcopy(clf).recalibrate(task.X, task.y, groups=groups, fitted=pairs)
 
 
 def _tables(rows: list[Row]) -> list[ResultTable]:
@@ -178,14 +204,16 @@ def _tables(rows: list[Row]) -> list[ResultTable]:
     header += ["expected recall", "kept", "inside"]
     lines = []
     for name in values_of(rows, "table"):
-        for option in ("without", "with"):
+        for option in ("without", "with", "folds"):
             chosen = [row for row in rows if row["table"] == name and row["option"] == option]
             if chosen:
                 lines.append([name, option, *_kept(chosen)])
     goals = ", ".join(values_of(rows, "goal"))
     note = (
-        f"Means over {len({row['run'] for row in rows})} runs and the goals {goals}. Inside: share "
-        "of the 95% intervals that hold what new rows show."
+        f"Means over {len({row['run'] for row in rows})} runs of made tables (at most "
+        f"{_MOST_PANELS} of real ones that are split by places or years, and {_MOST_HALVES} of "
+        f"those that are split at random) and over the goals {goals}. Inside: share of the 95% "
+        "intervals that hold what new rows show."
     )
     tables = [ResultTable.from_texts("Expected and kept", header, lines, note)]
     halves = [row for row in rows if row["table"] == _HALVES]
@@ -222,12 +250,15 @@ PROMISES = Study(
     title="What a fit expects, and what new rows keep",
     about=(
         "Each table is fitted without and with the option that its rows need: `groups` where new "
-        "rows are of new patients or places, `time` where they are later. For independent rows the "
-        "option is `recalibrate` with the classifiers of a cross-validation. New rows are 20,000 "
-        "of the same making, or the places and years of a real table that were left out. Of all "
-        f"{len(REAL_NAMES)} tables random rows train, and others are new: no option is needed."
+        "rows are of new patients or places, `time` where they are later. The noise of patients "
+        "says how far apart the rows of one patient lie, compared with patients. Folds: "
+        "`recalibrate` with five clones, each of which is fitted without a fold. New rows are "
+        f"{_N_NEW:,} of the same making, or the places and years of a real table that were left "
+        f"out. Of all {len(REAL_NAMES)} tables random rows train, and others are new: no option is "
+        "needed."
     ),
     measure=_measure,
     tables=_tables,
-    runs=3,
+    runs=20,
+    resumes=True,
 )
