@@ -137,9 +137,10 @@ _TEXTS = {
             estimated by a bootstrap, and taken off. For more than two classes they are what the
             held-out rows show of each class: NaN if none is in the class, or none is called it.
 
-        expected_precision_interval_, expected_recall_interval_ : tuple of float or None
+        expected_precision_interval_, expected_recall_interval_ : tuple of float, ndarray of shape \
+                (n_classes, 2) or None
             Where precision and recall of new rows should lie, in 95 of 100 fits; new rows must come
-            as the rows of the fit did (two classes).
+            as the rows of the fit did. For more than two classes each class has a row.
         """,
     "fitted": """
         classes_ : ndarray of shape (n_classes,)

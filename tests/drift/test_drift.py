@@ -130,7 +130,7 @@ def test_any_kind_of_table(tmp_path):
     own = make_pipeline(LogisticRegression())
     plain = frame[["a", "c", "d"]]
     bagging = UnderBaggingClassifier(own, n_estimators=3, random_state=0).fit(plain, y)
-    assert findings(bagging.drift(later[["a", "c", "d"]])) == {"d": "outside"}
+    assert findings(bagging.drift(later[["a", "c", "d"]])) == {"d": "constant"}
     forest = UnderBaggingClassifier(RandomForestClassifier(5), n_estimators=3, random_state=0)
     report = forest.fit(frame, y).drift(later.assign(b=np.nan))
     assert findings(report) == {"b": "empty", "d": "constant"}
@@ -210,10 +210,11 @@ def test_few_rows_show_an_empty_and_a_constant_column(fitted, n_rows):
     assert found == {"a": "empty", "skewed": "constant"}
 
 
-def test_levels_and_numbers_that_are_new_everywhere_are_no_constants(fitted):
+def test_levels_and_numbers_that_are_new_everywhere_are_named(fitted):
     frame, _ = make_table(400, 5)
     found = fitted.drift(frame.assign(city=frame["city"].str.lower(), c=99.0))
-    assert findings(found) == {"city": "new levels", "c": "outside"}
+    assert findings(found) == {"city": "new levels", "c": "constant"}
+    assert "same value in every row, 99, which is outside -" in str(found)
     one = fitted.drift(frame.assign(city="NEW"))
     assert findings(one) == {"city": "new levels"}
     assert "'NEW'" in str(one)

@@ -126,3 +126,29 @@ def test_too_few_rows_for_a_recall_are_said(evidence):
 def test_goals_that_mean_nothing(goal, message):
     with pytest.raises(ValueError, match=message):
         check_class_goal(goal, CLASSES)
+
+
+def test_intervals_of_classes_hold_for_new_rows():
+    # Two classes are of few patients: their intervals are wide, that of the large one is not.
+    rng = np.random.default_rng(0)
+    inside, widths = [], []
+    for _ in range(60):
+        codes = np.repeat(rng.choice(3, 400, p=[0.8, 0.12, 0.08]), 5)
+        groups = np.repeat(np.arange(400), 5)
+        right = np.repeat(rng.random(400) < 0.7, 5)
+        proba = np.eye(3)[np.where(right, codes, (codes + 1) % 3)]
+        evidence = ClassEvidence.of(proba, codes, groups=groups)
+        found = choose_class_decision(None, evidence, np.arange(3), np.full(3, 1 / 3))
+        low, high = found.recall_interval.T
+        inside.append((low <= 0.7) & (high >= 0.7))
+        widths.append(high - low)
+        assert (found.precision_interval[:, 0] <= found.precision).all()
+    assert np.mean(inside, axis=0).min() >= 0.85
+    assert np.mean(widths, axis=0)[2] > 2 * np.mean(widths, axis=0)[0]
+
+
+def test_a_class_without_rows_has_no_interval():
+    evidence = ClassEvidence.of(np.eye(3)[[0, 0, 1, 1]], np.array([0, 0, 1, 1]))
+    found = choose_class_decision(None, evidence, np.arange(3), np.full(3, 1 / 3))
+    assert np.isnan(found.recall_interval[2]).all()
+    assert found.recall_interval[0, 1] == 1.0

@@ -183,6 +183,17 @@ class DriftMonitor:
         if now[-1] == 1 and (p_value := _all_alike(before[-1:], n_before, n_rows)) < level:
             why = f"It has no values; at the fit {1 - before[-1]:.0%} had one."
             return drift("empty", why, p_value)
+        # Levels that the fit did not know all have one code: they may differ.
+        is_one = now[-1] == 0 and self._low[j] == self._high[j]
+        is_one = is_one and not (columns.is_category[j] and self._low[j] == 0)
+        if is_one and np.count_nonzero(before[:-1]) > 1:
+            p_value = _all_alike(before[:-1], n_before, n_rows)
+            if p_value < level:
+                why = "It has the same value in every row"
+                if self._outside[j]:
+                    span = f"{columns.low[j]:.4g} to {columns.high[j]:.4g}"
+                    why += f", {self._low[j]:.4g}, which is outside {span}"
+                return drift("constant", f"{why}.", p_value)
         outside = self._outside[j] / n_rows
         usual = 2 / (n_before + 1)
         if columns.is_category[j]:
@@ -198,13 +209,6 @@ class DriftMonitor:
                     return drift("new levels", why)
                 span = f"{columns.low[j]:.4g} to {columns.high[j]:.4g}"
                 return drift("outside", f"{outside:.1%} of the rows are outside {span}.")
-        # Levels that the fit did not know all have one code.
-        is_one = now[-1] == 0 and self._low[j] == self._high[j]
-        is_one = is_one and not (columns.is_category[j] and self._low[j] == 0)
-        if is_one and np.count_nonzero(before[:-1]) > 1:
-            p_value = _all_alike(before[:-1], n_before, n_rows)
-            if p_value < level:
-                return drift("constant", "It has the same value in every row.", p_value)
         if sure and compared.psi >= _MOVED:
             finding = "moved a lot" if compared.psi >= _MOVED_A_LOT else "moved"
             return drift(finding, self._largest_change(j, before, now))

@@ -156,7 +156,8 @@ def _means_something(threshold: Any) -> bool:
     if isinstance(threshold, str):
         return threshold in ("f1", "mcc")
     if not isinstance(threshold, (tuple, list)):
-        return isinstance(threshold, Real) and bool(0 < threshold < 1)
+        # A Decimal, which is no Real, does not compare with floats either.
+        return isinstance(threshold, Real) and 0 < float(threshold) < 1
     name, *values = threshold or [None]
     n_values, most = _GOALS.get(str(name), (-1, 0))
     numbers = [v for v in values if isinstance(v, Real) and not isinstance(v, bool)]

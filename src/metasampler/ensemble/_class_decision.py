@@ -3,12 +3,15 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from metasampler.ensemble._cut_points import effect_of_groups
 from metasampler.ensemble._pool import thin_out
+from metasampler.ensemble._threshold import interval_of_share
 
 # Numbers that are kept of held-out rows, four bytes each; of more rows the large classes are
 # thinned out.
@@ -30,13 +33,15 @@ class ClassDecision(NamedTuple):
 
     The class wins whose probability is largest compared with its threshold or, with ``costs``, the
     class with the lowest expected cost. ``precision`` and ``recall`` have a number per class: NaN
-    if no held-out row is called it, or none is in the class.
+    if no held-out row is called it, or none is in the class. Their intervals have two.
     """
 
     thresholds: np.ndarray
     costs: np.ndarray | None = None
     precision: np.ndarray | None = None
     recall: np.ndarray | None = None
+    precision_interval: np.ndarray | None = None
+    recall_interval: np.ndarray | None = None
 
     def __call__(self, proba: np.ndarray) -> np.ndarray:
         """Return the position of each row's class."""
@@ -57,21 +62,52 @@ class ClassEvidence:
     proba: np.ndarray
     codes: np.ndarray
     weights: np.ndarray
+    #: A number for the group of each row, if rows of a group are alike.
+    groups: np.ndarray | None = None
+    #: How many times larger the variance on new rows is than that of these rows.
+    doubt: float = 1.0
 
     @classmethod
-    def of(cls, proba: np.ndarray, codes: np.ndarray, weights=None) -> "ClassEvidence":
+    def of(
+        cls, proba: np.ndarray, codes: np.ndarray, weights=None, groups=None, doubt: float = 1.0
+    ) -> "ClassEvidence":
         """Return what is kept of held-out rows: all, or a sample of the large classes."""
         n_classes = proba.shape[1]
         weights = np.ones(len(codes)) if weights is None else weights
         rows, scales = thin_out(codes, n_classes, _MOST_NUMBERS)
         kept = proba[rows].astype(np.float32), codes[rows].astype(np.intp)
-        return cls(*kept, weights[rows] * scales)
+        if groups is not None:
+            groups = np.unique(groups[rows], return_inverse=True)[1].astype(np.int32)
+        return cls(*kept, weights[rows] * scales, groups, doubt)
 
     def confusion(self, called: np.ndarray) -> np.ndarray:
         """Return the weight of the rows of each class (rows) that are called each class."""
         n_classes = self.proba.shape[1]
         pairs = self.codes * n_classes + called
         return np.bincount(pairs, self.weights, n_classes**2).reshape(n_classes, n_classes)
+
+    def intervals(self, ours: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return for each class the interval of the share of ``others`` among its rows in ``ours``.
+
+        Both hold a class for each row.
+        """
+        found = np.full((self.proba.shape[1], 2), np.nan)
+        order = np.argsort(ours, kind="stable")
+        borders = np.searchsorted(ours[order], np.arange(len(found) + 1))
+        for k, (start, stop) in enumerate(pairwise(borders)):
+            rows = order[start:stop]
+            weights = self.weights[rows]
+            if not weights.sum() > 0:
+                continue
+            marked, doubt = others[rows] == k, self.doubt
+            if self.groups is not None:
+                effect, more = effect_of_groups([marked], weights, self.groups[rows])
+                doubt *= effect * more
+            n_rows = weights.sum() ** 2 / np.sum(weights**2) / doubt
+            found[k] = interval_of_share(float(np.average(marked, weights=weights)), 0.0, n_rows)
+            if marked.all() or not marked.any():
+                found[k, int(marked.all())] = float(marked.all())
+        return found
 
 
 def choose_class_decision(
@@ -102,9 +138,15 @@ def choose_class_decision(
     decision = ClassDecision(thresholds, costs)
     if evidence is None:
         return decision
-    confusion = evidence.confusion(decision(evidence.proba))
+    decided = decision(evidence.proba)
+    confusion = evidence.confusion(decided)
     right, called, there = confusion.diagonal(), confusion.sum(axis=0), confusion.sum(axis=1)
-    return decision._replace(precision=_share(right, called), recall=_share(right, there))
+    return decision._replace(
+        precision=_share(right, called),
+        recall=_share(right, there),
+        precision_interval=evidence.intervals(decided, evidence.codes),
+        recall_interval=evidence.intervals(evidence.codes, decided),
+    )
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

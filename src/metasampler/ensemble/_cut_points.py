@@ -4,6 +4,7 @@ A fitted classifier keeps these numbers, so its threshold can be chosen again la
 goal, and each choice comes with what to expect of new rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,12 +113,20 @@ def _thinned(last: np.ndarray, hits: np.ndarray, alarms: np.ndarray) -> tuple:
 def _design_effect(
     scores: np.ndarray, weights: np.ndarray, groups: np.ndarray
 ) -> tuple[float, float]:
-    """Return how many times larger groups make the variance of the share above a threshold.
+    """Return what groups do to the variance of the share above a threshold, in the mean of some."""
+    thresholds = np.quantile(scores, np.linspace(0.1, 0.9, 9)) if len(scores) else []
+    return effect_of_groups([scores >= threshold for threshold in thresholds], weights, groups)
 
-    It is the mean over thresholds of the ratio of two variances: of sums over groups, and of rows
-    as if they were independent. Few groups say little of the variance between groups. The second
-    number says by how much it may be larger still, as in Student's t. But rows of a group can be no
-    more alike than copies of one row.
+
+def effect_of_groups(
+    marks: Sequence[np.ndarray], weights: np.ndarray, groups: np.ndarray
+) -> tuple[float, float]:
+    """Return how many times larger groups make the variance of a share, and may make it.
+
+    ``marks`` say of which rows it is the share; of several the mean effect is returned. It is the
+    ratio of two variances: of sums over groups, and of rows as if they were independent. Few groups
+    say little of the variance between groups. The second number says by how much it may be larger
+    still, as in Student's t. But rows of a group can be no more alike than copies of one row.
     """
     places = np.unique(groups, return_inverse=True)[1]
     n_groups = places.max(initial=-1) + 1
@@ -128,9 +137,8 @@ def _design_effect(
     if n_groups == 1:
         return if_copies, 1.0
     effects = []
-    for threshold in np.quantile(scores, np.linspace(0.1, 0.9, 9)):
-        called = scores >= threshold
-        residuals = weights * (called - np.average(called, weights=weights))
+    for marked in marks:
+        residuals = weights * (marked - np.average(marked, weights=weights))
         of_rows = np.sum(residuals**2)
         if of_rows > 0:
             effects.append(np.sum(np.bincount(places, residuals) ** 2) / of_rows)

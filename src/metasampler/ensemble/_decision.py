@@ -30,6 +30,10 @@ _SPREAD_OF_ALL = 0.92
 # this factor, on made tables of patients and of independent rows, with 25 seeds each.
 _DOUBT = 1.5
 
+# With more classes each takes rows from the others, so that shares of large classes vary more than
+# their many rows say: by this factor, on made tables with three classes and 10 seeds each.
+_DOUBT_OF_CLASSES = 2.5
+
 
 @dataclass(eq=False)
 class World:
@@ -141,7 +145,8 @@ def _decide_among_classes(
 ) -> Decision:
     evidence = None
     if rows is not None:
-        evidence = ClassEvidence.of(calibrate(rows.proba), rows.codes, rows.weights)
+        proba = calibrate(rows.proba)
+        evidence = ClassEvidence.of(proba, rows.codes, rows.weights, rows.groups, _DOUBT_OF_CLASSES)
     called = choose_class_decision(goal, evidence, classes, calibrate.prior)
     return Decision(calibrate, evidence, called)
 

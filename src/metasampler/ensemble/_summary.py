@@ -144,7 +144,9 @@ def _by_class(ensemble) -> list[dict]:
         if ensemble.expected_recall_ is not None:
             for name in ("precision", "recall"):
                 value = getattr(ensemble, f"expected_{name}_")[k]
-                row[f"held-out {name}"] = "" if np.isnan(value) else f"{value:.0%}"
+                low, high = getattr(ensemble, f"expected_{name}_interval_")[k]
+                shown = "" if np.isnan(value) else f"{value:.0%} ({low:.0%} to {high:.0%})"
+                row[f"held-out {name}"] = shown
         rows.append(row)
     return rows
 

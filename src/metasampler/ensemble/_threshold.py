@@ -215,7 +215,8 @@ def _promise(cuts: CutPoints, last: int, rule: _Rule | None) -> tuple:
         spread = float(errors.std()) * cuts.doubt**0.5
         # What the choice gains is known by chance too: it may be nothing.
         around = [
-            _interval(each, spread, float(size) / cuts.doubt) for each in (centre, float(value))
+            interval_of_share(each, spread, float(size) / cuts.doubt)
+            for each in (centre, float(value))
         ]
         low, high = min(low for low, _ in around), max(high for _, high in around)
         # Rows that are all right do not rule out that all new ones are.
@@ -230,7 +231,7 @@ def _resampled(rng, weights: np.ndarray, rows: np.ndarray, shape: tuple) -> np.n
     )
 
 
-def _interval(share: float, spread: float, most_rows: float) -> Interval:
+def interval_of_share(share: float, spread: float, most_rows: float) -> Interval:
     """Return the interval of a share: Jeffreys' for as many rows as would vary as much."""
     n_rows = most_rows
     if spread > 0:

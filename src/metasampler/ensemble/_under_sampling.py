@@ -409,6 +409,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.class_thresholds_, self.class_costs_ = chosen.thresholds, chosen.costs
             self.expected_precision_ = chosen.precision
             self.expected_recall_ = chosen.recall
+            self.expected_precision_interval_ = chosen.precision_interval
+            self.expected_recall_interval_ = chosen.recall_interval
         else:
             self.__dict__.update(zip(_OF_A_THRESHOLD, chosen, strict=True))
 

@@ -180,7 +180,13 @@ def _build_cuts(state: State) -> CutPoints:
 def _build_evidence(state: State) -> ClassEvidence:
     proba = state.array("proba", "f", "rows", "c", low=0, high=1 + 1e-6)
     codes = state.array("codes", "i", "rows", low=0, high=proba.shape[1] - 1)
-    return ClassEvidence(proba, codes, state.array("weights", "f", "rows", low=0, high=1e300))
+    return ClassEvidence(
+        proba,
+        codes,
+        state.array("weights", "f", "rows", low=0, high=1e300),
+        state.array("groups", "i", "rows", none=True, low=0),
+        state.number("doubt", 1, 1e6),
+    )
 
 
 # ---------------------------------------------------------------------- drift
@@ -351,6 +357,10 @@ def _build_fitted(ensemble: Any, state: State) -> None:
         ensemble.class_costs_ = costs
         for name in ("expected_precision_", "expected_recall_"):
             setattr(ensemble, name, state.array(name, "f", "c", none=True))
+            of = f"{name[:-1]}_interval_"
+            setattr(ensemble, of, state.array(of, "f", "c", 2, none=True))
+            if (getattr(ensemble, name) is None) != (getattr(ensemble, of) is None):
+                raise state.refuse(of, None)
         ensemble._cuts = evidence = state.made("_cuts", ClassEvidence, none=True)
         if evidence is not None and evidence.proba.shape[1] != n_classes:
             raise state.refuse("_cuts", evidence.proba)

@@ -61,7 +61,7 @@ def _groups(seed: int, noise: float, *, by_time: bool = False) -> _Task:
     risk = base[:, :2].sum(axis=1) + 2 * rng.normal(size=len(base))
     X = base[patient] + noise * rng.normal(size=(len(patient), 6))
     y = (risk > np.quantile(risk, 0.9))[patient].astype(int)
-    option = {"groups": patient[:_N_TRAIN]}
+    option: dict[str, Any] = {"groups": patient[:_N_TRAIN]}
     if by_time:
         option["time"] = rng.uniform(size=_N_TRAIN)
     return _cut(X, y, option)
