@@ -467,7 +467,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client, label="label").fit(frame)
     with pytest.raises(ValueError, match="name the column of the labels"):
         DaskMesaClassifier(client=client).fit(ddf)
-    with pytest.raises(ValueError, match="label='target' is no column"):
+    with pytest.raises(ValueError, match="label='target' is not a column"):
         DaskMesaClassifier(client=client, label="target").fit(ddf)
     with pytest.raises(ValueError, match="pass neither y nor sample_weight"):
         DaskMesaClassifier(client=client, label="label").fit(ddf, ddf["label"])
@@ -483,7 +483,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client).fit(X[y == 1], y[y == 1])
     with pytest.raises(ValueError, match="X has 60 rows, but y"):
         DaskMesaClassifier(client=client).fit(X, y[:40])
-    with pytest.raises(TypeError, match="y, sample_weight and groups must be such too"):
+    with pytest.raises(TypeError, match="y, sample_weight and groups must be Dask arrays, too"):
         DaskMesaClassifier(client=client).fit(X, np.zeros(60))
     broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
     with pytest.raises(ValueError, match="Labels are missing in 'label'"):

@@ -303,7 +303,7 @@ class _Places:
         self.n_called = 0
 
     def add(self, proba: np.ndarray, decided: np.ndarray, reasons: list[list[str]]) -> None:
-        """Keep what the model says of the next rows."""
+        """Keep the model's answers for the next rows."""
         self.n_rows += len(proba)
         self.n_called += int((decided == self.positive).sum())
         for path, values in (

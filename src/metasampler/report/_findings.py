@@ -15,7 +15,7 @@ from metasampler.report._markup import Markup, join, name, shorten
 #: No line ends beside it.
 _EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 
-#: How far the whole numbers of "so many of so many" may be from the truth, as a share of it.
+#: How far the whole numbers of "3 of 10" may be from the truth, as a share of it.
 _CLOSE = 0.05
 
 #: What stands where there is no number.
@@ -178,7 +178,7 @@ def interval(low: float | None, high: float | None, write=percent) -> str:
 
 
 def out_of(part: float) -> tuple[str, str]:
-    """Return a part as "so many of so many", in whole numbers close to it.
+    """Return a share as "3 of 10", in whole numbers close to it.
 
     Examples
     --------

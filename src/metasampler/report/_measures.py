@@ -37,7 +37,7 @@ class Quality:
     Attributes
     ----------
     average_precision, roc_auc, brier : Measure or None
-        Brier is None for scores that are no probabilities.
+        Brier is None for scores that are not probabilities.
     precision, recall : ndarray of shape (2, n_cuts)
         The ends of the interval at each cut point; NaN without an alarm.
     n_resamples : int
@@ -135,7 +135,7 @@ def _ends(resampled) -> np.ndarray:
     # NumPy's nanpercentile goes column by column in Python; sorting puts NaN last.
     ordered = np.sort(resampled, axis=0)
     n_known = np.isfinite(resampled).sum(axis=0)
-    # Where some resamples have no alarm the others speak; where half have none, nobody does.
+    # Resamples without an alarm are left out, unless half of them have none.
     enough = np.flatnonzero(2 * n_known >= n_resamples)
     for end, level in zip(ends, _LEVEL, strict=True):
         place = (n_known[enough] - 1) * level / 100
@@ -160,7 +160,7 @@ class Calibration:
     Attributes
     ----------
     said, came : ndarray
-        Mean probability, and part of the class to find, in each group.
+        Mean probability, and share of the class to find, in each group.
     low, high : ndarray
         Interval of ``came`` (Wilson's, at 95%).
     rows : ndarray

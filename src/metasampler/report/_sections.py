@@ -331,7 +331,7 @@ def comparison(found: Findings) -> Markup | None:
 
 
 def _score(value: Any) -> str | Markup:
-    # A number with its interval, a number, or what somebody else measured.
+    # A number with its interval, a number, or what another tool measured.
     if value is None:
         return NOTHING
     if isinstance(value, list):
