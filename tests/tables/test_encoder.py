@@ -525,7 +525,7 @@ def test_cells_that_cannot_be_read_count_as_missing(library):
 def test_chunks_are_judged_as_a_whole():
     encoder = TableEncoder().fit(pd.DataFrame({"n": [1.0, 2.5]}))
     chunks = [pd.DataFrame({"n": ["1"] * 30}), pd.DataFrame({"n": ["2", "x"]})]
-    words = "1 of 32 cell is not a number, for instance 'x' in row 32"
+    words = "1 of 32 cells is not a number, for instance 'x' in row 32"
 
     def encode_all():
         with unread_cells() as unread:

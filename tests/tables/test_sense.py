@@ -516,11 +516,11 @@ def test_a_new_currency_is_named():
 def test_true_and_false_beside_a_bad_cell():
     encoder = TableEncoder().fit(pd.DataFrame({"paid": [True, False]}))
     texts = ["True", "FALSE", "false", " true "] * 10 + ["perhaps"]
-    with pytest.warns(UserWarning, match="1 of 41 cell is not a number, for instance 'perhaps'"):
+    with pytest.warns(UserWarning, match="1 of 41 cells is not a number, for instance 'perhaps'"):
         read = encoder.transform(pd.DataFrame({"paid": texts}))
     np.testing.assert_array_equal(read[:, 0], [1, 0, 0, 1] * 10 + [np.nan])
     objects = pd.Series([True, False, "?", None], dtype=object)
-    with pytest.warns(UserWarning, match="1 of 3 cell is not a number, for instance '[?]'"):
+    with pytest.warns(UserWarning, match="1 of 3 cells is not a number, for instance '[?]'"):
         read = encoder.transform(pd.DataFrame({"paid": objects}))
     np.testing.assert_array_equal(read[:, 0], [1, 0, np.nan, np.nan])
 
