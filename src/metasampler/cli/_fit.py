@@ -200,8 +200,8 @@ def _as_share(rule: Any, task: Any) -> tuple[Any, int | None]:
         of_all = int(np.minimum(days, n_called).sum())
     if of_all >= n_rows:
         raise typer.BadParameter(
-            f"top={n_called:,}{'/day' * is_per_day(rule)} would call every row: there are "
-            f"{n_rows:,}.",
+            f"top={n_called:,}{'/day' * is_per_day(rule)} would raise an alarm for every row: "
+            f"there are {n_rows:,}.",
             param_hint="--threshold",
         )
     return ("top", of_all / n_rows), n_called

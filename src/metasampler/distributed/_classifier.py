@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble import MesaClassifier
-from metasampler.large import Cluster, DaskRows, Journal, is_dask
+from metasampler.large import Cluster, DaskRows, Journal, answers_judged_together, is_dask
 from metasampler.persistence.values import from_bytes, to_bytes
 
 __all__ = ["DaskMesaClassifier"]
@@ -249,11 +249,12 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         else:
             X = X.rechunk({1: -1})
             blocks, sizes = X.to_delayed().ravel(), X.chunks[0]
-        answers = [
-            da.from_delayed(delayed(function)(model, block), (size, *width), dtype=dtype)
-            for block, size in zip(blocks, sizes, strict=True)
+        answers = answers_judged_together(function, model, self.to_local(), X, blocks)
+        arrays = [
+            da.from_delayed(answer, (size, *width), dtype=dtype)
+            for answer, size in zip(answers, sizes, strict=True)
         ]
-        return da.concatenate(answers, allow_unknown_chunksizes=True)
+        return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
 def _columns_of_fit(model, block):

@@ -83,7 +83,8 @@ class Pool:
     ) -> tuple["Pool", HeldOut | None]:
         """Return the pool of grown teams and the rows that all of them left out, if there are any.
 
-        ``judged`` are the rows of each team, as `Growth.judged` returns them.
+        ``judged`` are the rows of each team, as `Growth.judged` returns them, and the keys of their
+        groups if there are any.
         """
         if not data.has_validation:
             return cls(prior, shares), None

@@ -209,8 +209,8 @@ def _wilson(share, n_rows, z: float = 1.96):
 def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
     """Return what a team finds that looks at the first rows, for several numbers of rows.
 
-    Each entry has ``rows``, ``lowest`` (score), ``right``, ``found`` and ``expected``, the sum of
-    the scores where these are probabilities.
+    Each entry has ``rows``, ``lowest`` (score), ``right`` and their share ``precision``, ``found``
+    and ``expected``, the sum of the scores where these are probabilities.
     """
     n_rows = len(scores)
     sizes = [size for size in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if size < n_rows / 2]
@@ -227,6 +227,7 @@ def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
         if positive is not None:
             right = float(np.sum(weight[rows] * positive[rows]))
             total = weight[rows].sum()
+            band["right"] = right
             band["precision"] = right / total if total else float("nan")
             band["found"] = right / float(np.sum(weight * positive))
         bands.append(band)
