@@ -1,5 +1,6 @@
 """Models on disk: what is written comes back, with what is known of it."""
 
+import io
 import json
 import re
 import zipfile
@@ -53,7 +54,9 @@ import metasampler.ensemble as ensembles
 from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
 from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
+from metasampler.persistence import _save, _zip_entries
 from metasampler.persistence._versions import versions_here
+from metasampler.persistence._zip_entries import PARTS, read_part, write_parts
 from metasampler.policy import ConstantPolicy, Drawn, WithRivals
 from metasampler.tables import TableCleaner
 
@@ -198,6 +201,45 @@ def test_a_file_is_replaced_whole_or_not_at_all(numbers, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.mesa"]
     with zipfile.ZipFile(path) as file:
         assert json.loads(file.read("facts.json"))["format"] == 2
+
+
+def test_leaves_of_many_classes_are_read_again(tmp_path):
+    # They are mostly zeros, which shrink more than a file may unpack to.
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(150), 8)
+    X = rng.normal(size=(len(y), 3))
+    clf = ensembles.UnderBaggingClassifier(DecisionTreeClassifier(), 15, random_state=0).fit(X, y)
+    path = tmp_path / "model.mesa"
+    save_model(clf, path)
+    assert sum(tree.tree_.value.nbytes for tree in clf.estimators_) > 32 << 20
+    again = load_model(path)
+    np.testing.assert_array_equal(again.predict_proba(X[::40]), clf.predict_proba(X[::40]))
+    with zipfile.ZipFile(path) as file:
+        assert file.testzip() is None
+        numbers = file.getinfo("numbers.bin")
+        assert numbers.file_size / 30 < numbers.compress_size < path.stat().st_size
+
+
+@pytest.mark.parametrize("content", [bytes(50 << 20), b"ab" * 100], ids=["zeros", "short"])
+def test_parts_are_never_packed_too_tightly(content):
+    packed = write_parts(b"{}", b"[]", content)
+    file = io.BytesIO(packed)
+    assert [bytes(read_part(file, name, 2**30)) for name in PARTS] == [b"{}", b"[]", content]
+    with zipfile.ZipFile(io.BytesIO(packed)) as again:
+        assert again.namelist() == list(PARTS)
+        assert again.testzip() is None
+
+
+def test_a_file_that_would_not_be_read_is_not_written(stored, tmp_path, monkeypatch):
+    clf, path = load_model(stored[0]), tmp_path / "model.mesa"
+    monkeypatch.setattr(_save, "MAX_BYTES", 10)
+    with pytest.warns(UserWarning, match=r"load_model\(path, max_bytes=\d+\)"):
+        save_model(clf, path)
+    path.unlink()
+    monkeypatch.setattr(_zip_entries, "_LARGEST", 1000)
+    with pytest.raises(TypeError, match="cannot be stored: its 'facts.json' takes .* bytes"):
+        save_model(clf, path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_other_versions_are_named(stored, tmp_path):

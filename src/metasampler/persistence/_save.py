@@ -1,8 +1,10 @@
 """Writing a model file."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 from metasampler._json import to_json
 from metasampler._pipelines import unwrap
 from metasampler._writing import written_beside
-from metasampler.persistence._load import FORMAT, model_of
+from metasampler.persistence._load import FORMAT, MAX_BYTES, model_of, read_parts
 from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
 from metasampler.persistence._zip_entries import write_parts
@@ -69,30 +71,41 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
     stored = _plain({**_facts(model), **metadata})
     # A text that JSON cannot hold is found before the slow part.
     facts = to_json(stored, "metadata")
-    content = write_parts(facts, *_encoded(model))
+    content = _content(model, facts)
     with written_beside(path) as file:
         file.write(content)
     return stored
 
 
-def _encoded(model: Any) -> tuple[bytes, bytes]:
-    """Return a model as a text and the bytes of its arrays, if `load_model` would read them."""
+def _content(model: Any, facts: bytes) -> bytes:
+    """Return the content of a model's file, if `load_model` reads it."""
     # Here, because the loaders import LightGBM.
     from metasampler.persistence._loaders import kind_of
 
+    name = type(model).__name__
     advice = (
         "`joblib.dump` writes it, unless it holds a lambda, but only those you trust may give you "
         "such a file."
     )
     writer = Writer(kind_of)
     try:
-        text = to_json(writer.encode(model, type(model).__name__), type(model).__name__)
+        text = to_json(writer.encode(model, name), name)
+        content = write_parts(facts, text, bytes(writer.numbers))
         # What is refused in a file is refused here, for the same reason.
-        model_of(text, bytearray(writer.numbers), type(model).__name__)
+        n_bytes = max(len(writer.numbers), MAX_BYTES)
+        _, *parts = read_parts(BytesIO(content), n_bytes)
+        model_of(*parts, name)
     except (TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
-        raise TypeError(f"{type(model).__name__} cannot be stored: {reason}. {advice}") from error
-    return text, bytes(writer.numbers)
+        raise TypeError(f"{name} cannot be stored: {reason}. {advice}") from error
+    if n_bytes > MAX_BYTES:
+        warnings.warn(
+            f"The arrays of this {name} take {n_bytes:,} bytes: read the file with "
+            f"load_model(path, max_bytes={n_bytes}).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return content
 
 
 def _facts(model: Any) -> dict[str, Any]:
