@@ -192,8 +192,8 @@ def _are_levels(values: np.ndarray) -> bool:
         known = values[:-1] if np.isnan(values[-1:]).any() else values
         return bool(np.all(known[1:] > known[:-1]))
     levels = values.tolist()
-    # They are keys; a list has no hash.
-    return is_plain(levels) and len(set(levels)) == len(levels)
+    are_keys = all(level is None or isinstance(level, (str, int, float)) for level in levels)
+    return are_keys and len(set(levels)) == len(levels)
 
 
 def _take_layers(name: str, state: State) -> list:
