@@ -203,6 +203,69 @@ def test_a_file_is_replaced_whole_or_not_at_all(numbers, tmp_path):
         assert json.loads(file.read("facts.json"))["format"] == 2
 
 
+def _of_itself():
+    loop: list = []
+    loop.append(loop)
+    return loop
+
+
+def _deep():
+    lists: list = []
+    for _ in range(2000):
+        lists = [lists]
+    return lists
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"versions": {"data": 3}}, "must not be named"),
+        ({"format": "v3", "created": None}, r"must not be named \['created', 'format'\]"),
+        *(
+            ({name: value}, "must not be named")
+            for name, value in {
+                "summary": None,
+                "classes": 2,
+                "columns": "all",
+                "settings": "x",
+                "class_counts": {"a": 0.5},
+                "column_kinds": [1],
+                "numbers_as_texts": 1,
+            }.items()
+        ),
+        ({"n": 10**150}, "metadata cannot be stored: it holds a number of 151 digits"),
+        ({"loop": _of_itself()}, "nested too deeply, or holds itself"),
+        ({"lists": _deep()}, "nested too deeply, or holds itself"),
+    ],
+)
+def test_metadata_that_no_file_could_be_read_with_leaves_the_old_file(
+    metadata, message, stored, tmp_path
+):
+    path = tmp_path / "model.mesa"
+    path.write_bytes(stored[0].read_bytes())
+    with pytest.raises(ValueError, match=message):
+        save_model(load_model(stored[0]), path, **metadata)
+    assert path.read_bytes() == stored[0].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"), [({"a": 1}, "dict"), (MesaClassifier, "the class MesaClassifier")]
+)
+def test_what_is_no_estimator_is_not_stored(model, shown, tmp_path):
+    with pytest.raises(TypeError, match=f"model must be a fitted estimator, got {shown}"):
+        save_model(model, tmp_path / "model.mesa")
+
+
+def test_neighbours_that_are_mostly_zeros_are_read_again(tmp_path):
+    rng = np.random.default_rng(0)
+    X = (rng.random((20_000, 400)) < 0.02).astype(float)
+    y = (X[:, :4].sum(axis=1) + rng.random(20_000) > 1.05).astype(int)
+    clf = KNeighborsClassifier().fit(X, y)
+    save_model(clf, tmp_path / "model.mesa")
+    again = load_model(tmp_path / "model.mesa")
+    np.testing.assert_array_equal(again.predict_proba(X[:20]), clf.predict_proba(X[:20]))
+
+
 def test_leaves_of_many_classes_are_read_again(tmp_path):
     # They are mostly zeros, which shrink more than a file may unpack to.
     rng = np.random.default_rng(0)
@@ -237,7 +300,7 @@ def test_a_file_that_would_not_be_read_is_not_written(stored, tmp_path, monkeypa
         save_model(clf, path)
     path.unlink()
     monkeypatch.setattr(_zip_entries, "_LARGEST", 1000)
-    with pytest.raises(TypeError, match="cannot be stored: its 'facts.json' takes .* bytes"):
+    with pytest.raises(TypeError, match=r"cannot be stored: its 'facts.json' takes .* bytes"):
         save_model(clf, path)
     assert not list(tmp_path.iterdir())
 

@@ -95,12 +95,12 @@ def load_facts(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> d
     """
     path = _existing(path)
     with _naming(path), open(path, "rb") as file:
-        return _checked_facts(read_part(file, FACTS, max_bytes))
+        return checked_facts(read_part(file, FACTS, max_bytes))
 
 
 def read_parts(file: IO[bytes], max_bytes: int) -> tuple[dict, bytearray, bytearray]:
     """Return what a file says of its model, the model as a text, and the bytes of its arrays."""
-    facts = _checked_facts(read_part(file, FACTS, max_bytes))
+    facts = checked_facts(read_part(file, FACTS, max_bytes))
     return facts, read_part(file, MODEL, max_bytes), read_part(file, NUMBERS, max_bytes)
 
 
@@ -138,7 +138,8 @@ def _naming(path: Path) -> Iterator[None]:
         raise ValueError(f"{path.name} cannot be read as a model: {shown}") from error
 
 
-def _checked_facts(text: bytes | bytearray) -> dict[str, Any]:
+def checked_facts(text: bytes | bytearray) -> dict[str, Any]:
+    """Return what a file says of its model, or refuse what no file says."""
     facts = parse_json(text, FACTS)
     if not isinstance(facts, dict):
         raise ValueError(f"its {FACTS!r} is no table.")
@@ -185,6 +186,9 @@ _FACTS: dict[str, tuple[type, Any]] = {
     "summary": (str, lambda text: True),
 }
 _NEEDED = ("versions", "created", "model", "settings")
+
+#: What only `save_model` says.
+RESERVED = {"format", *_FACTS}
 
 
 def _warn_of_versions(path: Path, facts: dict[str, Any]) -> None:

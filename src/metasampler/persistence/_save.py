@@ -13,10 +13,20 @@ import numpy as np
 from metasampler._json import to_json
 from metasampler._pipelines import unwrap
 from metasampler._writing import written_beside
-from metasampler.persistence._load import FORMAT, MAX_BYTES, model_of, read_parts
+from metasampler.persistence._load import (
+    FORMAT,
+    MAX_BYTES,
+    RESERVED,
+    checked_facts,
+    model_of,
+    read_parts,
+)
 from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
 from metasampler.persistence._zip_entries import write_parts
+
+# Lists in lists that metadata may be.
+_DEEPEST = 60
 
 
 def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dict[str, Any]:
@@ -38,7 +48,8 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
         step, when the new one is complete.
     **metadata : object
         What else to keep: texts, numbers, lists and dicts. NumPy's numbers and arrays, dates and
-        paths are converted. It is added to what is stored for every model:
+        paths are converted. It is added to what is stored for every model, whose names it must
+        not have:
         ``format``, ``created``, ``versions``, ``model`` (its class), ``settings``, ``classes``,
         ``columns`` and ``column_kinds`` (where the training table had names), ``class_counts`` and
         ``summary`` (where the classifier knows them).
@@ -67,10 +78,19 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
     >>> bool((again.predict(X) == clf.predict(X)).all()), facts["purpose"]
     (True, 'an example')
     """
+    if not hasattr(model, "get_params") or isinstance(model, type):
+        raise TypeError(f"model must be a fitted estimator, got {_described(model)}.")
+    reserved = sorted(RESERVED.intersection(metadata))
+    if reserved:
+        raise ValueError(f"metadata must not be named {reserved}: a file says these of each model.")
     path = Path(path).expanduser()
     stored = _plain({**_facts(model), **metadata})
-    # A text that JSON cannot hold is found before the slow part.
+    # What a file cannot hold is found before the slow part.
     facts = to_json(stored, "metadata")
+    try:
+        checked_facts(facts)
+    except ValueError as error:
+        raise ValueError(f"metadata cannot be stored: {error}") from error
     content = _content(model, facts)
     with written_beside(path) as file:
         file.write(content)
@@ -93,8 +113,8 @@ def _content(model: Any, facts: bytes) -> bytes:
         content = write_parts(facts, text, bytes(writer.numbers))
         # What is refused in a file is refused here, for the same reason.
         n_bytes = max(len(writer.numbers), MAX_BYTES)
-        _, *parts = read_parts(BytesIO(content), n_bytes)
-        model_of(*parts, name)
+        _, text_again, numbers_again = read_parts(BytesIO(content), n_bytes)
+        model_of(text_again, numbers_again, name)
     except (TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
         raise TypeError(f"{name} cannot be stored: {reason}. {advice}") from error
@@ -149,16 +169,24 @@ def _column_kinds(steps: list) -> Iterator[dict]:
             yield encoder.kinds_
 
 
-def _plain(value: Any) -> Any:
+def _described(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON knows it."""
+    if depth > _DEEPEST:
+        raise ValueError("metadata is nested too deeply, or holds itself.")
+    inside = depth + 1
     if isinstance(value, dict):
-        return {str(_plain(key)): _plain(entry) for key, entry in value.items()}
+        pairs = value.items()
+        return {str(_plain(key, inside)): _plain(entry, inside) for key, entry in pairs}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(entry) for entry in value]
+        return [_plain(entry, inside) for entry in value]
     if isinstance(value, np.ndarray):
-        return [_plain(entry) for entry in value.tolist()]
+        return [_plain(entry, inside) for entry in value.tolist()]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return _plain(value.item(), inside)
     if isinstance(value, float) and not np.isfinite(value):
         return None
     if value is None or isinstance(value, (bool, int, float, str)):
