@@ -181,14 +181,14 @@ def test_one_bad_cell_among_true_and_false(run, small, tmp_path):
     run("predict", "model.mesa", "rows.csv", "--output", "before.csv")
     small.astype({"paid": object}).assign(paid=[*small["paid"][:599], "x1"]).to_csv("x.csv")
     said = run("predict", "model.mesa", "x.csv", "--chunk-rows", 250)
-    assert "1 of 600 cell is not a number, for instance 'x1' in row 600. It counts as" in said
+    assert "1 of 600 cells is not a number, for instance 'x1' in row 600. It counts as" in said
     before, after = pd.read_csv("before.csv"), pd.read_csv("scores.csv")
     assert before["probability"][:599].equals(after["probability"][:599])
     for said in (
         run("drift", "model.mesa", "x.csv"),
         run("report", "model.mesa", "x.csv", "--target", "bad", "--repeats", 2),
     ):
-        assert said.count("1 of 600 cell is not a number") == said.count("Note:") == 1
+        assert said.count("1 of 600 cells is not a number") == said.count("Note:") == 1
         assert "UserWarning" not in said
 
 
@@ -246,3 +246,54 @@ def test_a_model_of_counted_seconds_and_times_of_day(run, small, tmp_path):
     assert (tmp_path / "scores.csv").read_text() == (tmp_path / "parts.csv").read_text()
     run("fit", "march.csv", "--target", "bad", *FAST, "--time", "booked_at")
     assert "over 31 days" in run("predict", "model.mesa", "march.csv")
+
+
+# ---------------------------------------------------------------------- commas
+
+
+def predicted(run, path, *options):
+    """Return what a model says of a file, which must not depend on the size of a chunk."""
+    said = run("predict", "model.mesa", path, "--output", "whole.csv", *options)
+    for n_rows in (1, 7):
+        run("predict", "model.mesa", path, "--output", "parts.csv", "--chunk-rows", n_rows)
+        assert pd.read_csv("parts.csv").equals(pd.read_csv("whole.csv"))
+    return said, pd.read_csv("whole.csv")["probability"]
+
+
+def with_commas(small, path, rows=slice(0, 40)):
+    rows = small[rows].assign(amount=[f"{amount:.3f}" for amount in small["amount"][rows]])
+    rows["amount"] = rows["amount"].str.replace(".", ",")
+    rows.to_csv(path, index=False, sep=";")
+    return rows
+
+
+def test_an_export_with_decimal_commas_is_read_as_one_with_points(run, small, tmp_path):
+    run("fit", "rows.csv", "--target", "bad", *FAST)
+    run("predict", "model.mesa", "rows.csv")
+    wanted = pd.read_csv("scores.csv")["probability"]
+    with_commas(small, tmp_path / "commas.csv")
+    said, found = predicted(run, "commas.csv")
+    assert found.equals(wanted[:40])
+    assert "commas" not in said
+    run("drift", "model.mesa", "commas.csv", "--chunk-rows", 3)
+    # Where all could be thousands, it is said.
+    few = small[(small["amount"] >= 1)][:40]
+    with_commas(few, tmp_path / "few.csv")
+    assert "Note: Column 'amount' held plain numbers" in predicted(run, "few.csv")[0]
+
+
+def test_a_model_of_an_export_with_decimal_commas(run, small, tmp_path):
+    run("fit", "rows.csv", "--target", "bad", *FAST)
+    run("predict", "model.mesa", "rows.csv")
+    wanted = pd.read_csv("scores.csv")["probability"]
+    with_commas(small, tmp_path / "commas.csv", slice(None))
+    said = run("fit", "commas.csv", "--target", "bad", *FAST)
+    assert "Read as numbers like 1.234,5" in said
+    assert predicted(run, "commas.csv")[1].equals(wanted)
+    # Points stand between thousands in every file, however few rows it has.
+    rows = small[:3].assign(amount=["2.000", "1.500", "9.750"])
+    rows.to_csv(tmp_path / "points.csv", index=False, sep=";")
+    rows.assign(amount=["2000,0", "1500", "9750"]).to_csv(
+        tmp_path / "same.csv", index=False, sep=";"
+    )
+    assert predicted(run, "points.csv")[1].equals(predicted(run, "same.csv")[1])

@@ -508,7 +508,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client, label="label").fit(frame)
     with pytest.raises(ValueError, match="name the column of the labels"):
         DaskMesaClassifier(client=client).fit(ddf)
-    with pytest.raises(ValueError, match="label='target' is no column"):
+    with pytest.raises(ValueError, match="label='target' is not a column"):
         DaskMesaClassifier(client=client, label="target").fit(ddf)
     with pytest.raises(ValueError, match="pass neither y nor sample_weight"):
         DaskMesaClassifier(client=client, label="label").fit(ddf, ddf["label"])
@@ -524,7 +524,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client).fit(X[y == 1], y[y == 1])
     with pytest.raises(ValueError, match="X has 60 rows, but y"):
         DaskMesaClassifier(client=client).fit(X, y[:40])
-    with pytest.raises(TypeError, match="y, sample_weight and groups must be such too"):
+    with pytest.raises(TypeError, match="y, sample_weight and groups must be Dask arrays, too"):
         DaskMesaClassifier(client=client).fit(X, np.zeros(60))
     broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
     with pytest.raises(ValueError, match="Labels are missing in 'label'"):
@@ -550,3 +550,24 @@ def test_groups_of_rows_stay_together_as_in_memory(client):
     np.testing.assert_array_equal(in_arrays.to_local().predict_proba(X), in_memory.predict_proba(X))
     with pytest.raises(ValueError, match="set label, weight and group"):
         DaskMesaClassifier(clf, **settings).fit(partitioned(frame, 5), groups=arrays[2])
+
+
+def test_cells_are_judged_over_all_partitions(client):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=1000).round(3), "b": rng.normal(size=1000)})
+    y = np.where(frame["a"] + rng.normal(size=1000) > 1.5, "yes", "no")
+    ddf = partitioned(frame.assign(label=y), 4)
+    clf = MesaClassifier(recipe="fast", random_state=0)
+    on_cluster = DaskMesaClassifier(clf, client=client, label="label").fit(ddf)
+    local = on_cluster.to_local()
+    # A twentieth of all, but a fifth of one partition.
+    texts = frame.assign(a=[f"{a:.3f}".replace(".", ",") for a in frame["a"]])
+    texts.loc[:49, "a"] = "x1"
+    with pytest.warns(UserWarning, match="50 of 1,000 cells are not numbers, .* 'x1' in row 1"):
+        in_memory = local.predict_proba(texts)
+    ddf = dd.from_pandas(texts, npartitions=8)
+    np.testing.assert_array_equal(on_cluster.predict_proba(ddf).compute(), in_memory)
+    assert on_cluster.predict(ddf).compute().shape == (1000,)
+    texts.loc[:150, "a"] = "x1"
+    with pytest.raises(ValueError, match="151 of 1,000 cells are not numbers"):
+        on_cluster.predict(dd.from_pandas(texts, npartitions=8)).compute()

@@ -6,7 +6,12 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    StratifiedGroupKFold,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -15,7 +20,10 @@ from tree_mesa import tree_mesa
 from metasampler import MesaClassifier
 from metasampler.datasets import ParquetRows
 from metasampler.ensemble import UnderBaggingClassifier
+from metasampler.ensemble._cut_points import CutPoints
 from metasampler.ensemble._forward import forward_splits
+from metasampler.ensemble._held_out import HeldOut, count_units
+from metasampler.ensemble._threshold import choose_threshold
 
 
 def make_patients(n_patients, seed, noise=0.3, n_visits=8):
@@ -370,3 +378,69 @@ def test_groups_and_times_of_a_wrong_shape_are_named():
     ):
         with pytest.raises(ValueError, match=message):
             clf.fit(X, y, **options)
+
+
+# ---------------------------------------------------------------------------- how many rows tell
+
+
+@pytest.mark.parametrize("by", ["fit", "clones", "groups and time"])
+def test_intervals_hold_for_new_patients(by):
+    inside, errors = [], []
+    for seed in range(8):
+        X, y, groups = make_patients(300, seed, noise=0.1)
+        X_new, y_new, _ = make_patients(1500, 100 + seed, noise=0.1)
+        clf = MesaClassifier(recipe="fast", random_state=seed)
+        time = np.random.default_rng(seed).uniform(size=len(y)) if "time" in by else None
+        clf.fit(X, y, groups=groups, time=time)
+        if by == "clones":
+            splits = StratifiedGroupKFold(5, shuffle=True, random_state=0).split(X, y, groups)
+            pairs = [
+                (clone(clf).fit(X[train], y[train], groups=groups[train]), test)
+                for train, test in splits
+            ]
+            clf.recalibrate(X, y, groups=groups, fitted=pairs)
+        scores = clf.predict_proba(X_new)[:, 1]
+        for goal in ("balanced", ("recall", 0.8), ("cost", 10, 1), "f1"):
+            clf.set_threshold(goal)
+            kept = (scores >= clf.threshold_)[y_new == 1].mean()
+            low, high = clf.expected_recall_interval_
+            inside.append(low <= kept <= high)
+            errors.append(clf.expected_recall_ - kept)
+    assert np.mean(inside) >= 0.84
+    assert abs(np.mean(errors)) < 0.08
+
+
+def test_rows_of_few_groups_are_few():
+    rows = np.arange(400)
+    codes, groups = (rows < 100).astype(int), rows // 20
+    held_out = HeldOut(rows, np.full((400, 2), 0.5), codes, None)
+    assert not held_out.are_few(2)
+    assert held_out._replace(groups=groups).are_few(2)
+    np.testing.assert_array_equal(count_units(codes, 3, groups), [15, 5, 0])
+
+
+def test_copies_of_a_row_tell_no_more_than_the_row():
+    rng = np.random.default_rng(0)
+    scores, positive = rng.random(60), np.arange(60) < 6
+    alone = CutPoints.of(scores, positive)
+    copies = np.repeat(np.arange(60), 50)
+    many = CutPoints.of(scores[copies], positive[copies], groups=copies)
+    of_rows, of_copies = (
+        choose_threshold(0.5, cuts, prior=0.1).recall_interval for cuts in (alone, many)
+    )
+    assert of_copies == pytest.approx(of_rows, abs=0.02)
+    # All rows of the class in one group tell as much as one row.
+    one = CutPoints.of(
+        scores[copies], positive[copies], groups=np.where(positive[copies], -1, copies)
+    )
+    low, high = choose_threshold(0.5, one, prior=0.1).recall_interval
+    assert high - low > 0.7
+
+
+def test_newer_rows_hold_enough_groups():
+    # In each fifth of the time there are 12 groups of the rare class, with many rows.
+    time = np.arange(3000.0)
+    groups, y = np.arange(3000) // 10, (np.arange(3000) // 10 % 5 == 0).astype(int)
+    pairs = forward_splits(time, y, groups)
+    newer = np.concatenate([judged for _, judged in pairs])
+    assert len(np.unique(groups[newer][y[newer] == 1])) >= 30

@@ -39,9 +39,8 @@ def drift(
     """
     # Here, not at the top: `metasampler --help` should be quick.
     try:
-        from metasampler.cli._scoring import Scorer, check_columns
+        from metasampler.cli._scoring import Scorer, check_columns, judging_together
         from metasampler.datasets import TableFile
-        from metasampler.tables import unread_cells
     except ImportError as error:
         typer.echo('Error: this needs pandas: pip install "metasampler[data]"', err=True)
         raise typer.Exit(code=2) from error
@@ -53,7 +52,7 @@ def drift(
         table = TableFile(file, encoding=encoding)
     check_columns(scorer, table, missing)
     with blaming("FILE", ValueError, TypeError), warnings_as_notes():
-        with unread_cells() as unread:
+        with judging_together(scorer, table, chunk_rows) as unread:
             for frame in table.chunks(chunk_rows, columns=scorer.columns, texts=scorer.texts):
                 if len(frame):
                     scorer(frame)

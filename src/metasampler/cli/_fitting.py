@@ -94,7 +94,7 @@ def fit_model(
     n_jobs, seed = settings["n_jobs"], settings["random_state"]
     results: dict[str, list[dict[str, float]]] = {"MESA": [], "LightGBM": []}
     notes: dict[str, None] = {}
-    fitted: list[tuple[Any, Any]] = []
+    fitted: list[tuple[Any, Any, Any]] = []
     splits = make_splits(task, folds, seed) if folds else []
     steps = 2 * len(splits) + 1
     # Threads, not processes: the table is in memory once.
@@ -111,7 +111,7 @@ def fit_model(
             advance(f"fold {number} of {len(splits)}", steps=0)
             groups = None if task.groups is None else task.groups[train]
             clf.fit(task.X.iloc[train], y[train], groups=groups)
-            fitted.append((clf, test))
+            fitted.append((clf, test, train))
             advance()
             rival = PlainLightGBM(random_state=seed, n_jobs=n_jobs)
             rival.fit(task.X.iloc[train], task.y[train])
@@ -146,7 +146,7 @@ def fit_model(
 
 
 def _decide_by_folds(
-    clf: Any, task: Task, fitted: list[tuple[Any, Any]], n_per_day: int | None
+    clf: Any, task: Task, fitted: list[tuple[Any, Any, Any]], n_per_day: int | None
 ) -> Alarms | None:
     """Calibrate and decide by the folds; return what a number of alarms a day finds in them."""
     if not fitted:
@@ -154,24 +154,19 @@ def _decide_by_folds(
     if task.time is not None and task.groups is None:
         # The newest rows judge: older folds only if these have too few rows of a class.
         while len(fitted) > 1:
-            newest = np.concatenate([test for _, test in fitted[1:]])
+            newest = np.concatenate([test for _, test, _ in fitted[1:]])
             if np.bincount(task.y[newest], minlength=len(task.labels)).min() < _ENOUGH_ROWS:
                 break
             fitted = fitted[1:]
-    rows = np.concatenate([test for _, test in fitted])
+    rows = np.concatenate([test for _, test, _ in fitted])
     if np.bincount(task.y[rows], minlength=len(task.labels)).min() < _ENOUGH_ROWS:
         return None
-    ends = np.cumsum([len(test) for _, test in fitted])
-    places = np.split(np.arange(len(rows)), ends[:-1])
-    clones = [clone for clone, _ in fitted]
-    X, y = task.X.iloc[rows], task.classes[task.y[rows]]
-    groups = None if task.groups is None else task.groups[rows]
-    clf.recalibrate(X, y, groups=groups, fitted=zip(clones, places, strict=True))
+    clf.recalibrate(task.X, task.classes[task.y], groups=task.groups, fitted=fitted)
     if n_per_day is None:
         return None
-    scores = np.empty(len(rows))
-    for clone, place in zip(clones, places, strict=True):
-        scores[place] = clone.predict_proba(X.iloc[place])[:, task.positive]
+    scores = np.concatenate(
+        [clone.predict_proba(task.X.iloc[test])[:, task.positive] for clone, test, _ in fitted]
+    )
     days = np.floor(task.time[rows])
     return alarms_per_day(scores, task.y[rows] == task.positive, days, n_per_day)
 
@@ -256,8 +251,8 @@ def _promise(clf: Any, n_called: int | None, alarms: Alarms | None, *, per_day: 
         of_each = "day" if per_day else "file"
         found = f" {alarms}" if alarms is not None else ""
         promise = (
-            f"`metasampler predict` calls the {n_called:,} most probable rows of each {of_each}."
-            f"{found} In Python {promise}"
+            f"`metasampler predict` raises alarms for the {n_called:,} most probable rows of each "
+            f"{of_each}.{found} In Python {promise}"
         )
     return f"Threshold: {promise}"
 

@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,14 @@ from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.explain import check_explainable, explain_rows
-from metasampler.tables import NO_DAY, time_numbers, unread_cells
+from metasampler.tables import (
+    NO_DAY,
+    Separators,
+    quiet_cells,
+    texts_of,
+    time_numbers,
+    unread_cells,
+)
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -67,6 +75,7 @@ class Scorer:
         #: Columns that the model needs; None if it knows them by their number only.
         self.columns: list[str] | None
         self.columns, self.texts = columns_of_model(metadata)
+        self._kinds: dict[str, str] = metadata.get("column_kinds") or {}
         #: Columns that the file lacks: all their values are missing.
         self.absent: list[str] = []
         watches = must_watch or getattr(self.final, "_baseline", None) is not None
@@ -110,6 +119,11 @@ class Scorer:
         name, column = f"column {self.time!r}", frame[self.time]
         return time_numbers(column, name, self._time_format, gaps=True).days
 
+    def number_columns(self, file: TableFile) -> list[str]:
+        """Return the columns of a file that the model takes as plain numbers."""
+        own = [name for name in self.columns or () if self._kinds.get(name, "number") == "number"]
+        return [name for name in own if name in file.columns and name not in self.texts]
+
     @property
     def reason_names(self) -> list[str]:
         """What the columns of reasons are called."""
@@ -119,7 +133,7 @@ class Scorer:
         """Return the probabilities of some rows, the positions of their classes, and reasons."""
         if self.absent:
             frame = frame.assign(**dict.fromkeys(self.absent, np.nan))
-        rows = frame.to_numpy() if self.columns is None else frame[self.columns]
+        given = rows = frame.to_numpy() if self.columns is None else frame[self.columns]
         for step in self.before:
             rows = step.transform(rows)
         proba = self.final.predict_proba(rows)
@@ -130,14 +144,36 @@ class Scorer:
         else:
             decided = self.final.predict(rows)
         places = np.searchsorted(self.classes, decided)
-        return proba, places, self._reasons(rows, places) if self.n_reasons else []
+        return proba, places, self._reasons(given, places) if self.n_reasons else []
 
     def _reasons(self, rows: Any, places: np.ndarray) -> list[list[str]]:
         """Return the reasons of each row: for the class to find, or the one that it is given."""
         if len(self.classes) == 2:
             places = np.full(len(places), self.positive)
-        found = explain_rows(self.final, rows, class_label=self.classes[places])
+        # The whole model, so that columns have the names and values of the file.
+        with quiet_cells():
+            found = explain_rows(self.model, rows, class_label=self.classes[places])
         return found.texts(self.n_reasons)
+
+
+@contextmanager
+def judging_together(scorer: Scorer, file: TableFile, chunk_rows: int) -> Iterator[Any]:
+    """Judge the cells of all chunks of a file together, whatever the size of a chunk is.
+
+    What cannot be read is counted over all of them, and so are commas in columns of numbers.
+    """
+    found: dict[str, Separators] = {}
+    numbers = scorer.number_columns(file)
+    texts = file.text_columns(numbers, max(chunk_rows, 10_000)) if numbers else []
+    if texts:
+        found = {name: Separators() for name in texts}
+        for frame in file.chunks(chunk_rows, columns=texts, texts=texts):
+            for name in texts:
+                found[name].add(*texts_of(frame[name]))
+        scorer.texts = [*scorer.texts, *texts]
+    with unread_cells() as unread:
+        unread.separators = found
+        yield unread
 
 
 def check_columns(scorer: Scorer, table: TableFile, choice: str) -> None:
@@ -184,11 +220,10 @@ def score_file(
         places = _Places(folder, len(scorer.classes), scorer.positive, scorer.reason_names)
         by_day = scorer.time is not None and len(scorer.classes) == 2
         daily = DailyRows(scorer.n_called if scorer.per_day else None) if by_day else None
-        chunks = file.chunks(chunk_rows, columns=scorer.read_columns, texts=scorer.read_as_texts)
         without_day = _WithoutDay()
-        # What cannot be read is judged over all chunks.
-        with unread_cells() as unread:
-            for frame in chunks:
+        with judging_together(scorer, file, chunk_rows) as unread:
+            options: Any = {"columns": scorer.read_columns, "texts": scorer.read_as_texts}
+            for frame in file.chunks(chunk_rows, **options):
                 if len(frame):
                     proba, decided, reasons = scorer(frame)
                     if daily is not None:
@@ -303,7 +338,7 @@ class _Places:
         self.n_called = 0
 
     def add(self, proba: np.ndarray, decided: np.ndarray, reasons: list[list[str]]) -> None:
-        """Keep what the model says of the next rows."""
+        """Keep the model's answers for the next rows."""
         self.n_rows += len(proba)
         self.n_called += int((decided == self.positive).sum())
         for path, values in (

@@ -70,7 +70,7 @@ class TableFile:
                 self.encoding = self._find_encoding() if encoding is None else _known(encoding)
             #: The names of the columns.
             self.columns: list[str] = self._parquet_names() if self.is_parquet else self._names()
-        # A column without a name is no other's twin.
+        # Columns without a name are not the same column.
         counts = Counter(name for name in self.columns if name)
         repeated = [name for name, count in counts.items() if count > 1]
         if repeated:
@@ -241,6 +241,33 @@ class TableFile:
                         return
                     self.part_read = on_disk.tell() / max(1, self.path.stat().st_size)
                     yield part if wanted is None else part[wanted]
+
+    def text_columns(self, names: Collection[str], n_rows: int = 100_000) -> list[str]:
+        """Return which of some columns hold a text in some row; all others are read as they are.
+
+        In the parts of a table such a column may be numbers here and texts there.
+        """
+        wanted = [name for name in self.columns if name in names]
+        found: dict[str, None] = {}
+        if not wanted:
+            return []
+        with self._clear_errors():
+            if self.is_parquet:
+                from pyarrow import parquet, types
+
+                schema = parquet.read_schema(self.path)
+                kinds = (types.is_string, types.is_large_string, types.is_dictionary)
+                return [name for name in wanted if any(k(schema.field(name).type) for k in kinds)]
+            import pandas as pd
+
+            with self._content() as (content, _):
+                options: dict[str, Any] = {"sep": self._separator, "encoding": self.encoding}
+                # Only these columns are made into values, which is most of the work.
+                options |= {"usecols": wanted, "chunksize": n_rows, "index_col": False}
+                for part in pd.read_csv(content, low_memory=False, **options):
+                    kinds = part.dtypes.items()
+                    found |= {name: None for name, kind in kinds if kind.kind not in "biuf"}
+        return list(found)
 
     def _types(self, texts: Collection[str]) -> dict[str, type]:
         return {name: str for name in self.columns if name in texts}

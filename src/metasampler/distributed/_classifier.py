@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from metasampler.ensemble import MesaClassifier
-from metasampler.large import Cluster, DaskRows, Journal, is_dask
+from metasampler.large import Cluster, DaskRows, Journal, answers_judged_together, is_dask
 from metasampler.persistence.values import from_bytes, to_bytes
 
 __all__ = ["DaskMesaClassifier"]
@@ -169,7 +169,9 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             columns = {"label": self.label, "weight": self.weight, "group": self.group}
             for name, value in columns.items():
                 if value is not None and value not in X.columns:
-                    raise ValueError(f"{name}={value!r} is no column; there are {list(X.columns)}.")
+                    raise ValueError(
+                        f"{name}={value!r} is not a column; there are {list(X.columns)}."
+                    )
             if not (y is None and sample_weight is None and groups is None):
                 raise ValueError(
                     "A data frame holds labels, weights and groups in columns: set label, weight "
@@ -178,7 +180,9 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         elif not all(is_dask(each) for each in (y, sample_weight, groups) if each is not None) or (
             y is None
         ):
-            raise TypeError("With a Dask array as X, y, sample_weight and groups must be such too.")
+            raise TypeError(
+                "With a Dask array as X, y, sample_weight and groups must be Dask arrays, too."
+            )
 
     def _journal(self, classifier, X) -> Journal:
         if not isinstance(classifier.random_state, (int, np.integer)):
@@ -245,11 +249,12 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         else:
             X = X.rechunk({1: -1})
             blocks, sizes = X.to_delayed().ravel(), X.chunks[0]
-        answers = [
-            da.from_delayed(delayed(function)(model, block), (size, *width), dtype=dtype)
-            for block, size in zip(blocks, sizes, strict=True)
+        answers = answers_judged_together(function, model, self.to_local(), X, blocks)
+        arrays = [
+            da.from_delayed(answer, (size, *width), dtype=dtype)
+            for answer, size in zip(answers, sizes, strict=True)
         ]
-        return da.concatenate(answers, allow_unknown_chunksizes=True)
+        return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
 def _columns_of_fit(model, block):

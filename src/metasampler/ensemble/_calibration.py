@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._held_out import HeldOut, count_units
 from metasampler.ensemble._pool import ENOUGH_ROWS, SoftmaxCalibration
 from metasampler.growth import GrowthData
 
@@ -30,7 +30,7 @@ Arrays = Sequence[np.ndarray]
 _FEWEST_ROWS_FOR_SIGMOID = 5
 
 # Rows of each class that are added to those a sigmoid is fitted on. Platt's one for each keeps few
-# rows from saturating it, and keeps a blend that is right from saying so.
+# rows from saturating it, but makes a good blend under-confident.
 _ADDED_ROWS, _ADDED_ROWS_TO_BLENDS = 1.0, 0.2
 
 # The bounds of a sigmoid's slope keep the order of the scores, whatever the held-out rows say: a
@@ -50,7 +50,7 @@ _LEAST = np.finfo(float).tiny
 # Log-odds of a team beyond these say nothing more.
 _LEAST_OF_TEAM = 1e-12
 
-# With fewer left-out rows of a class a team's scale would be chance.
+# With fewer left-out rows, or groups of rows, of a class a team's scale would be chance.
 _ENOUGH_LEFT_OUT = 20
 
 
@@ -60,25 +60,27 @@ _ENOUGH_LEFT_OUT = 20
 class Blend:
     """Join the answers of several teams for two classes: the mean of their calibrated log-odds.
 
-    Each team's log-odds are scaled by what left-out rows say of them, because a team that is too
+    Each team's log-odds are scaled by its left-out rows, because a team that is too
     sure of itself would drown the others. The teams then count alike, but for sharp trees, which
     have as many votes as the others together: weights that were learned from left-out rows did no
     better.
 
     ``answers`` are the mean probabilities of class 1 by each team, for some rows. ``codes`` are the
-    classes of the rows, if members have not seen them. ``shares`` are those of each class in what
-    each team was trained on: log-odds are counted from there, so that the joint answer is that of a
-    balanced world.
+    classes of the rows, if members have not seen them, and ``groups`` the keys of their groups.
+    ``shares`` are those of each class in what each team was trained on: log-odds are counted from
+    there, so that the joint answer is that of a balanced world.
     """
 
-    def __init__(self, answers: Arrays, codes, shares: Arrays, votes: Sequence[int] = ()):
+    def __init__(
+        self, answers: Arrays, codes, shares: Arrays, votes: Sequence[int] = (), groups=None
+    ):
         self.votes = list(votes) or [1] * len(answers)
         self.centres, self.scales = [], []
         #: The score of each team on the rows that all can judge, and last that of all together.
         self.scores: list[float] = []
         for answer, share in zip(answers, shares, strict=True):
             self.centres.append(_log_odds(_vector(share[np.newaxis]))[0])
-            self.scales.append(_scale(_log_odds(answer), codes))
+            self.scales.append(_scale(_log_odds(answer), codes, groups))
 
     @classmethod
     def of(
@@ -89,7 +91,8 @@ class Blend:
         These are the rows that all teams can judge. Where they are few, as a few scouts leave out
         a part of the rows only, they are the rows that some team can judge.
 
-        ``judged`` are the rows of each team, as `Growth.judged` returns them.
+        ``judged`` are the rows of each team, as `Growth.judged` returns them, and the keys of their
+        groups if there are any.
         """
         if not data.has_validation:
             answers = [_vector(proba) for _, proba, *_ in judged]
@@ -98,9 +101,9 @@ class Blend:
         common = reduce(partial(np.intersect1d, assume_unique=True), [team.rows for team in teams])
         shared = [team.at(common) for team in teams]
         answers, first = [_vector(team.proba) for team in shared], shared[0]
-        blend = cls(answers, first.codes, shares, votes)
+        blend = cls(answers, first.codes, shares, votes, first.groups)
         held_out = first._replace(proba=blend(answers))
-        # No score speaks of a class that has no rows.
+        # Skip scores if a class has no rows.
         if np.bincount(first.codes, minlength=data.n_classes).min():
             score = data.score_function(first.codes, first.weights)
             blend.scores = [score(answer) for answer in (*answers, _vector(held_out.proba))]
@@ -137,11 +140,11 @@ class Blend:
         return np.column_stack([expit(-mean), expit(mean)])
 
 
-def _scale(odds: np.ndarray, codes: np.ndarray | None) -> float:
+def _scale(odds: np.ndarray, codes: np.ndarray | None, groups: np.ndarray | None) -> float:
     """Return what a team's log-odds are multiplied by: 1 where rows cannot tell."""
     if (spread := float(odds.std())) < 1e-9:
         return 0.0  # a team that says the same of all rows says nothing
-    if codes is None or np.bincount(codes, minlength=2).min() < _ENOUGH_LEFT_OUT:
+    if codes is None or count_units(codes, 2, groups).min() < _ENOUGH_LEFT_OUT:
         return 1.0
     # At least a little, whatever the rows say: a team is never ignored or turned round.
     return max(fit_sigmoid(odds / spread, codes == 1).slope, 0.05) / spread

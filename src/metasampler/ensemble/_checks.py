@@ -116,19 +116,24 @@ def check_labelled(ensemble, X, y, sample_weight) -> tuple[np.ndarray, np.ndarra
         raise ValueError(
             f"y has labels that fit did not see, {unknown}; its classes are {classes}."
         )
-    counts = np.bincount(codes, minlength=len(classes))
-    if counts.min() < _FEWEST_TO_RECALIBRATE:
-        label = classes[int(np.argmin(counts))]
-        raise ValueError(
-            f"y has {counts.min()} rows of class {label!r}; recalibrate needs at least "
-            f"{_FEWEST_TO_RECALIBRATE} of each class."
-        )
+    check_counts(codes, ensemble.classes_)
     if sample_weight is None:
         return codes, None
     weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
     if np.bincount(codes, weights).min() <= 0:
         raise ValueError("sample_weight is zero for all rows of a class.")
     return codes, weights
+
+
+def check_counts(codes: np.ndarray, classes: np.ndarray) -> None:
+    """Refuse to calibrate by too few rows of a class."""
+    counts = np.bincount(codes, minlength=len(classes))
+    if counts.min() < _FEWEST_TO_RECALIBRATE:
+        label = classes.tolist()[int(np.argmin(counts))]
+        raise ValueError(
+            f"y has {counts.min()} rows of class {label!r}; recalibrate needs at least "
+            f"{_FEWEST_TO_RECALIBRATE} of each class."
+        )
 
 
 def check_threshold(threshold: Any, classes: np.ndarray, *, held_out: bool) -> None:

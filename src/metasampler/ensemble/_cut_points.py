@@ -1,4 +1,4 @@
-"""What held-out rows say of every threshold, kept without the rows.
+"""What held-out rows showed at every threshold, kept without the rows.
 
 A fitted classifier keeps these numbers, so its threshold can be chosen again later, by another
 goal, and each choice comes with what to expect of new rows.
@@ -7,6 +7,7 @@ goal, and each choice comes with what to expect of new rows.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm, t
 
 # Cut points that are kept, half of them by hits and half by called rows. Neighbours then differ by
 # a thousandth of the recall.
@@ -30,30 +31,31 @@ class CutPoints:
     #: How many rows of equal weight tell as much as the rows between a cut and the one before it.
     hit_rows: np.ndarray
     alarm_rows: np.ndarray
+    #: How many times larger the variance on new rows may be than the number of rows says.
+    doubt: float = 1.0
 
     @classmethod
-    def of(cls, scores, positive, weights=None, groups=None) -> "CutPoints":
+    def of(cls, scores, positive, weights=None, groups=None, doubt=1.0) -> "CutPoints":
         """Return the cut points of some rows; rows of one group are alike, and tell less."""
         weights = np.ones(len(scores)) if weights is None else weights
         alike = [1.0, 1.0]
         if groups is not None:
-            of_class = (np.flatnonzero(chosen) for chosen in (positive, ~positive))
-            alike = [_design_effect(scores[r], weights[r], groups[r]) for r in of_class]
+            of_class = [np.flatnonzero(chosen) for chosen in (positive, ~positive)]
+            effects = [_design_effect(scores[r], weights[r], groups[r]) for r in of_class]
+            alike = [effect for effect, _ in effects]
+            # Of the class to find there are fewer groups.
+            doubt *= effects[0][1]
         order = np.argsort(-scores, kind="stable")
         scores, positive, weights = scores[order], positive[order], weights[order]
         last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
         hits, alarms = (np.cumsum(weights * chosen)[last] for chosen in (positive, ~positive))
         last, hits, alarms = _thinned(last, hits, alarms)
-        return cls(
-            scores[last],
-            scores[np.minimum(last + 1, len(scores) - 1)],
-            hits,
-            alarms,
-            *(
-                _effective_rows(weights * chosen, last) / effect
-                for chosen, effect in zip((positive, ~positive), alike, strict=True)
-            ),
+        hit_rows, alarm_rows = (
+            _effective_rows(weights * chosen, last) / effect
+            for chosen, effect in zip((positive, ~positive), alike, strict=True)
         )
+        below = scores[np.minimum(last + 1, len(scores) - 1)]
+        return cls(scores[last], below, hits, alarms, hit_rows, alarm_rows, doubt)
 
     @property
     def n_positive(self) -> float:
@@ -72,11 +74,18 @@ class CutPoints:
     def only(self, last: int) -> "CutPoints":
         """Return one of these cut points, and the last one, which calls all rows."""
         kept = np.unique([last, len(self.thresholds) - 1])
-        of_all = (self.thresholds, self.below, self.hits, self.alarms)
-        rows = (
+        hit_rows, alarm_rows = (
             np.diff(np.cumsum(each)[kept], prepend=0) for each in (self.hit_rows, self.alarm_rows)
         )
-        return CutPoints(*(each[kept] for each in of_all), *rows)
+        return CutPoints(
+            self.thresholds[kept],
+            self.below[kept],
+            self.hits[kept],
+            self.alarms[kept],
+            hit_rows,
+            alarm_rows,
+            self.doubt,
+        )
 
     def share_called(self, threshold: float) -> float:
         """Return the share of the rows that a threshold calls."""
@@ -100,15 +109,24 @@ def _thinned(last: np.ndarray, hits: np.ndarray, alarms: np.ndarray) -> tuple:
     return last[kept], hits[kept], alarms[kept]
 
 
-def _design_effect(scores: np.ndarray, weights: np.ndarray, groups: np.ndarray) -> float:
+def _design_effect(
+    scores: np.ndarray, weights: np.ndarray, groups: np.ndarray
+) -> tuple[float, float]:
     """Return how many times larger groups make the variance of the share above a threshold.
 
     It is the mean over thresholds of the ratio of two variances: of sums over groups, and of rows
-    as if they were independent.
+    as if they were independent. Few groups say little of the variance between groups. The second
+    number says by how much it may be larger still, as in Student's t. But rows of a group can be no
+    more alike than copies of one row.
     """
-    if not len(scores):
-        return 1.0
     places = np.unique(groups, return_inverse=True)[1]
+    n_groups = places.max(initial=-1) + 1
+    if n_groups < 1:
+        return 1.0, 1.0
+    of_groups = np.bincount(places, weights)
+    if_copies = max(1.0, float(np.sum(of_groups**2) / np.sum(weights**2)))
+    if n_groups == 1:
+        return if_copies, 1.0
     effects = []
     for threshold in np.quantile(scores, np.linspace(0.1, 0.9, 9)):
         called = scores >= threshold
@@ -116,7 +134,12 @@ def _design_effect(scores: np.ndarray, weights: np.ndarray, groups: np.ndarray) 
         of_rows = np.sum(residuals**2)
         if of_rows > 0:
             effects.append(np.sum(np.bincount(places, residuals) ** 2) / of_rows)
-    return max(1.0, float(np.mean(effects))) if effects else 1.0
+    if not effects:
+        return if_copies, 1.0
+    effect = float(np.mean(effects)) * n_groups / (n_groups - 1)
+    effect = min(max(effect, 1.0), if_copies)
+    tails = t.ppf(0.975, n_groups - 1) / norm.ppf(0.975)
+    return effect, min(float(tails) ** 2, if_copies / effect)
 
 
 def _effective_rows(weights: np.ndarray, last: np.ndarray) -> np.ndarray:

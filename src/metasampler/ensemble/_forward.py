@@ -10,7 +10,7 @@ from sklearn.base import clone
 from metasampler._sklearn_compat import take_rows
 from metasampler.drift import some_rows
 from metasampler.ensemble._checks import check_labelled
-from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._held_out import HeldOut, count_units
 from metasampler.ensemble._one_class import against_the_rest
 from metasampler.ensemble._sources import resolve_source
 from metasampler.growth import (
@@ -62,7 +62,7 @@ class _TableInTime(NamedTuple):
 
 
 class _FilesInTime(_TableInTime):
-    """Rows that are read part by part."""
+    """Rows that are read one partition at a time."""
 
     def fit(self, classifier, rows):
         return classifier.fit(self.X.only(rows))
@@ -121,11 +121,14 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
         else:
             # What the clones decide is not used.
             judging = clone(ensemble).set_params(threshold=None)
+            clones = [table.fit(clone(judging), train) for train, _ in pairs]
+            table.fit(ensemble, np.arange(len(y)))
+            level = ensemble._level(table.score, np.arange(len(y)))
             parts = [
-                table.score(table.fit(clone(judging), train), judged) for train, judged in pairs
+                each._at_level(level, table.score, judged, train)
+                for each, (train, judged) in zip(clones, pairs, strict=True)
             ]
             proba = np.concatenate(parts)
-            table.fit(ensemble, np.arange(len(y)))
         codes, weights = check_labelled(
             ensemble, asked[newer], asked[newer], table.of("sample_weight", newer)
         )
@@ -134,6 +137,7 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
         ensemble._decide_again(
             HeldOut(np.arange(len(newer)), proba, codes, weights, keys),
             proba if ensemble.refit is False else table.score(ensemble, np.sort(scored)),
+            by_clones=ensemble.refit is not False,
         )
         # Dates are what the fit goes by.
         ensemble.findings_ = [each for each in ensemble.findings_ if "time=" not in each]
@@ -152,10 +156,10 @@ def forward_splits(
     numbers = time_numbers(time).numbers
     if len(numbers) != len(y):
         raise ValueError(f"time has {len(numbers)} values, and y has {len(y)}.")
-    newer = _newest(numbers, y)
-    if groups is None:
+    keys = None if groups is None else group_keys(groups)
+    newer = _newest(numbers, y, keys)
+    if keys is None:
         return [(np.flatnonzero(~newer), np.flatnonzero(newer))]
-    keys = group_keys(groups)
     codes = np.unique(y, return_inverse=True)[1]
     counted = count_groups(keys, codes, int(codes.max()) + 1)
     refuse_lone_groups(counted, np.unique(y))
@@ -175,12 +179,16 @@ def forward_splits(
     return pairs
 
 
-def _newest(time: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return which rows are the newest, so that they hold enough rows of each class."""
+def _newest(time: np.ndarray, y: np.ndarray, keys: np.ndarray | None) -> np.ndarray:
+    """Return which rows are the newest, so that they hold enough rows of each class, or groups."""
     best = None
+    codes = np.unique(y, return_inverse=True)[1]
+    n_classes = int(codes.max()) + 1
     for newer in _candidates(time):
         rows = [_fewest(y[newer], y), _fewest(y[~newer], y)]
-        if rows[0] >= _ENOUGH_ROWS and rows[1] >= _FEWEST_ROWS:
+        of_rows = None if keys is None else keys[newer]
+        units = count_units(codes[newer], n_classes, of_rows).min()
+        if units >= _ENOUGH_ROWS and rows[1] >= _FEWEST_ROWS:
             return newer
         if min(rows) >= _FEWEST_ROWS:
             best = newer

@@ -38,5 +38,16 @@ class HeldOut(NamedTuple):
         return HeldOut(*taken)
 
     def are_few(self, n_classes: int) -> bool:
-        """Return whether some class has too few rows for a reliable calibration."""
-        return bool(np.bincount(self.codes, minlength=n_classes).min() < _ENOUGH_ROWS)
+        """Return whether some class has too few rows for a reliable calibration.
+
+        Rows of one group are alike: where there are groups, these are counted.
+        """
+        return bool(count_units(self.codes, n_classes, self.groups).min() < _ENOUGH_ROWS)
+
+
+def count_units(codes: np.ndarray, n_classes: int, groups: np.ndarray | None = None) -> np.ndarray:
+    """Return the number of rows of each class or, with groups, the number of groups it is in."""
+    if groups is not None:
+        places = np.unique(groups, return_inverse=True)[1]
+        codes = np.unique(places * n_classes + codes) % n_classes
+    return np.bincount(codes, minlength=n_classes)

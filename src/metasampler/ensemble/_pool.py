@@ -1,4 +1,4 @@
-"""From what teams say of many classes to one probability of each class.
+"""Combine the answers of teams into one probability of each of many classes.
 
 Teams are pooled in the logarithms of their probabilities. The weights of the teams lie half-way
 between those that are best on held-out rows and equal ones: learned weights have the lower
@@ -83,7 +83,8 @@ class Pool:
     ) -> tuple["Pool", HeldOut | None]:
         """Return the pool of grown teams and the rows that all of them left out, if there are any.
 
-        ``judged`` are the rows of each team, as `Growth.judged` returns them.
+        ``judged`` are the rows of each team, as `Growth.judged` returns them, and the keys of their
+        groups if there are any.
         """
         if not data.has_validation:
             return cls(prior, shares), None

@@ -212,7 +212,14 @@ def _promise(cuts: CutPoints, last: int, rule: _Rule | None) -> tuple:
         errors = in_resample - in_rows
         centre = float(np.clip(value - (0.0 if rule is None else errors.mean()), 0, 1))
         expected.append(centre)
-        intervals.append(_interval(centre, float(errors.std()), float(size)))
+        spread = float(errors.std()) * cuts.doubt**0.5
+        # What the choice gains is known by chance too: it may be nothing.
+        around = [
+            _interval(each, spread, float(size) / cuts.doubt) for each in (centre, float(value))
+        ]
+        low, high = min(low for low, _ in around), max(high for _, high in around)
+        # Rows that are all right do not rule out that all new ones are.
+        intervals.append((low if value > 0 else 0.0, high if value < 1 else 1.0))
     return (*expected, *intervals)
 
 

@@ -18,11 +18,12 @@ from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, some_rows
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend
-from metasampler.ensemble._checks import check_fit, check_labelled, check_threshold
+from metasampler.ensemble._checks import check_counts, check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._forward import fit_forward, goes_by_time
 from metasampler.ensemble._held_out import HeldOut
+from metasampler.ensemble._levels import Level, rows_of_level
 from metasampler.ensemble._look_at_rows import find_in_rows
 from metasampler.ensemble._monotonic import resolve_monotonic
 from metasampler.ensemble._one_class import against_the_rest, is_positive
@@ -48,9 +49,9 @@ from metasampler.growth import (
 )
 from metasampler.tables import as_table
 
-# Parts of the training rows that are held out in turn: with the validation rows, a fifth by
-# default, these are five folds.
-_N_PARTS = 4
+# Folds of the training rows that are held out in turn: with the validation rows, a fifth by
+# default, these are five.
+_N_FOLDS_IN_TURN = 4
 
 # Keeps logarithms of probabilities finite.
 _TINY = np.finfo(float).tiny
@@ -138,7 +139,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The training rows. scikit-learn's trees and forests and LightGBM members get a data
             frame as numbers. Other members get it as it is, and so does a list with other members
             in it. You can also pass the path of a Parquet file or of a folder of such files, or
-            :class:`~metasampler.datasets.ParquetRows`: `fit` then reads part by part.
+            :class:`~metasampler.datasets.ParquetRows`: `fit` then reads one partition at a time.
 
         y : array-like of shape (n_samples,) or str
             Labels of any type, of two or more classes. If X is a path, the name of their column.
@@ -218,8 +219,6 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             world = World(prior, data.minority, data.classes)
-            if held_out is not None and not data.validation_is_apart:
-                held_out = held_out._replace(groups=data.groups_of(held_out.rows))
             by_few = blend is not None and not data.validation_is_apart
             decision = decide(
                 world, shares, held_out, self.calibration, self.threshold, by_few=by_few
@@ -280,9 +279,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """
         shares = [team.growth.sampled_shares() for team in teams]
         if len(teams) == 1:
-            held_out = HeldOut(*teams[0].growth.judged()) if data.has_validation else None
+            held_out = HeldOut(*_judged(teams[0], data)) if data.has_validation else None
             return None, shares[0], held_out
-        judged = [team.growth.judged() for team in teams]
+        judged = [_judged(team, data) for team in teams]
         blend: Blend | Pool
         if data.n_classes > 2:
             blend, held_out = Pool.of(data, judged, shares, prior)
@@ -352,13 +351,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _hold_out_in_turn(self, team: Team, held_out: HeldOut) -> HeldOut:
         """Return the held-out rows and, if they are few, the training rows as held-out ones."""
-        growth, parts = team.growth, [held_out]
+        growth, folds = team.growth, [held_out]
         if not held_out.are_few(growth.data.n_classes):
             return held_out
-        for data in growth.data.held_out_in_turn(_N_PARTS, growth.streams):
-            again = self._grow_again(team, data, f"Holding out part {len(parts)} of {_N_PARTS}")
-            parts.append(HeldOut(*again.growth.judged()))
-        return HeldOut.joined(parts)
+        for data in growth.data.held_out_in_turn(_N_FOLDS_IN_TURN, growth.streams):
+            again = self._grow_again(
+                team, data, f"Holding out fold {len(folds)} of {_N_FOLDS_IN_TURN}"
+            )
+            folds.append(HeldOut(*_judged(again, growth.data)))
+        return HeldOut.joined(folds)
 
     def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
         """Set the attributes that only this kind of ensemble has."""
@@ -411,7 +412,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.expected_precision_ = chosen.precision
             self.expected_recall_ = chosen.recall
         else:
-            self.__dict__.update(zip(_OF_A_THRESHOLD, chosen, strict=True))
+            for name, value in zip(_OF_A_THRESHOLD, chosen, strict=True):
+                setattr(self, name, value)
 
     def _describe(self, data: GrowthData) -> None:
         """Keep what new rows are compared with."""
@@ -449,7 +451,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            New rows. A path, or :class:`~metasampler.datasets.ParquetRows`, is read part by part.
+            New rows. A path, or :class:`~metasampler.datasets.ParquetRows`, is read one partition
+            at a time.
 
         Returns
         -------
@@ -532,12 +535,14 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The group of each row. Rows of one group are alike, so the intervals of what to expect
             become wider.
 
-        fitted : iterable of (classifier, rows), default=None
-            Clones of this ensemble that were fitted without the rows of X at these positions. They
-            score these rows in its place, so X may be the rows of the fit.
+        fitted : iterable of (classifier, rows) or (classifier, rows, trained), default=None
+            Clones of this ensemble that were fitted without the rows at these positions of X, the
+            rows of the fit. They score these rows in its place.
             :func:`~sklearn.model_selection.cross_validate` returns such clones and rows. Every row
-            must be in one pair. This is the most exact way to choose a threshold, because whole
-            ensembles score the rows; in a fit only the members that left a row out do.
+            must be in one pair. ``trained`` are the positions of the rows that the clone was
+            fitted to, by default all others. If they are given, rows that no clone scores are left
+            out. This is the most exact way to choose a threshold, because whole ensembles score
+            the rows; in a fit only the members that left a row out do.
 
         Returns
         -------
@@ -563,23 +568,61 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         if self.positive is not None:
             y = against_the_rest(y, X, self.positive, owner=self)
         codes, weights = check_labelled(self, X, y, sample_weight)
+        keys = None if groups is None else check_groups(groups, len(codes))
         if fitted is None:
             proba = self._mean_proba(X)
         else:
-            proba = np.full((len(codes), len(self.classes_)), np.nan)
-            for classifier, rows in fitted:
-                proba[rows] = classifier._mean_proba(take_rows(X, rows))
-            if np.isnan(proba).any():
-                raise ValueError("fitted must have a classifier for every row of X.")
-        keys = None if groups is None else check_groups(groups, len(codes))
+            proba = self._proba_by_clones(X, len(codes), fitted)
         held_out = HeldOut(np.arange(len(codes)), proba, codes, weights, keys)
-        if fitted is not None and self._baseline is not None:
-            # Clones score as this ensemble does on average, but not row by row.
-            proba = self._mean_proba(take_rows(X, some_rows(len(codes))))
-        self._decide_again(held_out, proba)
+        if fitted is not None:
+            held_out = held_out.take(np.flatnonzero(~np.isnan(proba[:, 0])))
+            check_counts(held_out.codes, self.classes_)
+            if self._baseline is not None:
+                # Clones score as this ensemble does on average, but not row by row.
+                scored = held_out.rows[some_rows(len(held_out.rows))]
+                proba = self._mean_proba(take_rows(X, scored))
+        self._decide_again(held_out, proba, by_clones=fitted is not None)
         return self
 
-    def _decide_again(self, held_out: HeldOut, proba: np.ndarray) -> None:
+    def _proba_by_clones(self, X, n_rows: int, fitted) -> np.ndarray:
+        """Return the joint answers of clones that have not seen the rows, at this level.
+
+        They are NaN for rows that no clone has to score.
+        """
+
+        def answers(classifier, rows: np.ndarray) -> np.ndarray:
+            return classifier._mean_proba(take_rows(X, rows))
+
+        proba = np.full((n_rows, len(self.classes_)), np.nan)
+        every = np.arange(n_rows)
+        own, is_whole = self._level(answers, every), True
+        for classifier, judged, *trained in fitted:
+            rows = every[judged]
+            is_whole = is_whole and not trained
+            known = every[trained[0]] if trained else np.setdiff1d(every, rows)
+            proba[rows] = classifier._at_level(own, answers, rows, known)
+        if is_whole and np.isnan(proba).any():
+            raise ValueError("fitted must have a classifier for every row of X.")
+        return proba
+
+    def _level(self, answers, trained: np.ndarray) -> Level | None:
+        """Return the level of this ensemble's answers; None if all ensembles have the same.
+
+        ``answers(ensemble, rows)`` returns joint answers. ``trained`` are rows of its fit.
+        """
+        if not isinstance(self._blend, Blend) or not len(trained):
+            # Means of probabilities are comparable as they are.
+            return None
+        return Level.of(answers(self, rows_of_level(trained)))
+
+    def _at_level(self, level: Level | None, answers, rows, trained) -> np.ndarray:
+        """Return the joint answers about rows, brought to the level of another ensemble."""
+        proba, own = answers(self, rows), self._level(answers, trained)
+        return proba if level is None or own is None else level.take(proba, own)
+
+    def _decide_again(
+        self, held_out: HeldOut, proba: np.ndarray, *, by_clones: bool = False
+    ) -> None:
         """Calibrate and decide by other rows; ``proba`` is this ensemble's answer for some."""
         decision = decide_again(
             self.calibration_,
@@ -588,6 +631,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.calibration,
             self._rule,
             of_log_odds=self._blend is not None,
+            by_clones=by_clones,
         )
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)
@@ -702,7 +746,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The rows to compare. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
-            part by part.
+            one partition at a time.
 
         n : int, default=None
             How many rows to return; None ranks all rows.
@@ -815,6 +859,12 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         # scikit-learn's raises an error where pictures are turned off.
         picture = super()._repr_html_
         return lambda: picture() + fit_html(self)
+
+
+def _judged(team: Team, data: GrowthData) -> tuple:
+    """Return what a team says of rows it has not seen, and the keys of their groups."""
+    rows, *facts = team.growth.judged()
+    return rows, *facts, data.groups_of(rows) if data.by_group else None
 
 
 def _held_out_scores(teams: list[Team], blend: Blend | None) -> dict[str, float]:

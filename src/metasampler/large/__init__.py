@@ -8,7 +8,16 @@ from metasampler.large._journal import Journal
 from metasampler.large._parquet import ParquetRows
 from metasampler.large._partitioned import PartitionedRows
 
-__all__ = ["Cluster", "DaskRows", "Journal", "ParquetRows", "PartitionedRows", "is_dask"]
+__all__ = [
+    "Cluster",
+    "DaskRows",
+    "Journal",
+    "ParquetRows",
+    "PartitionedRows",
+    "answers_judged_together",
+    "is_dask",
+]
 
 from metasampler.large._cluster import Cluster
 from metasampler.large._dask_rows import DaskRows, is_dask
+from metasampler.large._judged_blocks import answers_judged_together

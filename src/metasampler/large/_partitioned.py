@@ -10,8 +10,8 @@ import numpy as np
 
 from metasampler.growth import (
     MANY_ROWS,
-    MAX_DEALT,
     MAX_EVALUATION_ROWS,
+    MAX_RANKED,
     ROLES,
     Candidates,
     EvaluationRows,
@@ -480,7 +480,7 @@ def assign_folds_to_partitions(
     """Return cells with the fold of every row, as `assign_folds` has them in memory."""
     by_rank: list = []
     for k, count in enumerate(counts.tolist()):
-        if count > MAX_DEALT:
+        if count > MAX_RANKED:
             by_rank.append(None)
             continue
         answers = backend.ask(functions.training_keys, partitions, args=(k, key, number))

@@ -168,7 +168,8 @@ def _is_interval(value: Any) -> bool:
 
 def _build_cuts(state: State) -> CutPoints:
     names = ("thresholds", "below", "hits", "alarms", "hit_rows", "alarm_rows")
-    cuts = CutPoints(**{name: state.array(name, "fi", "cuts", low=0) for name in names})
+    arrays = {name: state.array(name, "fi", "cuts", low=0) for name in names}
+    cuts = CutPoints(**arrays, doubt=state.number("doubt", 1, 1e6))
     falls, rises = np.diff(cuts.thresholds), np.diff([cuts.hits, cuts.alarms])
     # A negative weight would make what is expected of a threshold less than nothing.
     if not len(cuts.thresholds) or np.any(falls > 0) or np.any(rises < 0):

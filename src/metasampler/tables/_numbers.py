@@ -276,6 +276,15 @@ class Separators:
             self.all_before_three &= bool(_ONE_BEFORE_THREE.fullmatch(bare))
         return self
 
+    def merged(self, other: "Separators") -> "Separators":
+        """Return what this and another table say together."""
+        return Separators(
+            self.n_commas + other.n_commas,
+            self.n_points + other.n_points,
+            tuple(each for each in self.may_be if each in other.may_be),
+            self.all_before_three and other.all_before_three,
+        )
+
     @property
     def format(self) -> str | None:
         """How the numbers are written; None for plain ones."""

@@ -11,17 +11,20 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 __all__ = [
+    "FEWEST_TO_JUDGE",
     "Slips",
     "are_placeholders",
+    "judge_together",
     "note_column",
     "note_read",
     "note_unread",
+    "noted_cells",
     "quiet_cells",
     "separators_of",
     "unread_cells",
@@ -34,8 +37,8 @@ MOST_UNREAD = 0.1
 # With at most this share of other cells, a column is still said to be nearly numbers or dates.
 _MOST_NEARLY = 0.2
 
-# With fewer values one bad cell is more than this share, and says nothing of the others.
-_FEWEST_TO_JUDGE = 20
+#: With fewer values one bad cell is more than this share, and says nothing of the others.
+FEWEST_TO_JUDGE = 20
 
 # In a fit, texts with digits may be names of another kind, such as codes of diseases.
 _MOST_WITH_DIGITS = 0.01
@@ -63,10 +66,14 @@ class _Column:
     example: str
     #: The position of the first cell that could not be read.
     row: int
-    n_unread: int = 0
+    n_unread: int
     #: How many of them are placeholders, which say nothing of what the column holds.
-    n_placeholders: int = 0
-    n_known: int = 0
+    n_placeholders: int
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether all of them are placeholders."""
+        return self.n_unread == self.n_placeholders
 
 
 class _Unread:
@@ -78,6 +85,8 @@ class _Unread:
         self._known: dict[Any, int] = {}
         self._notes: dict[Any, str] = {}
         self._start = 0
+        # Readers by their order: in another process they are other objects.
+        self._readers: dict[int, int] = {}
         self.reader: int = 0
         #: How commas stand in columns of numbers, if all tables were looked at before.
         self.separators: dict[Any, Any] = {}
@@ -88,7 +97,7 @@ class _Unread:
 
     def add_known(self, name: Any, n_known: int) -> None:
         """Count cells of a column that have a value."""
-        key = self.reader, name
+        key = self._key(name)
         self._known[key] = self._known.get(key, 0) + n_known
 
     def add_unread(self, name: Any, kind: str, unread: np.ndarray, levels, codes) -> None:
@@ -97,13 +106,33 @@ class _Unread:
             return
         # An example tells more than a placeholder does.
         placeholders = unread & np.append(are_placeholders(levels), False)[codes]
-        first = int(
-            np.argmax(unread if placeholders.sum() == unread.sum() else unread & ~placeholders)
-        )
-        example, key = str(levels[codes[first]]), (self.reader, name)
-        column = self._columns.setdefault(key, _Column(kind, example, self._start + first))
-        column.n_unread += int(unread.sum())
-        column.n_placeholders += int(placeholders.sum())
+        n_unread, n_placeholders = int(unread.sum()), int(placeholders.sum())
+        first = int(np.argmax(unread & ~placeholders if n_unread > n_placeholders else unread))
+        row, example = self._start + first, str(levels[codes[first]])
+        self._add(self._key(name), _Column(kind, example, row, n_unread, n_placeholders))
+
+    def _add(self, key: Any, column: _Column) -> None:
+        before = self._columns.get(key)
+        if before is not None:
+            shown = column if before.says_nothing and not column.says_nothing else before
+            column = replace(
+                shown,
+                n_unread=before.n_unread + column.n_unread,
+                n_placeholders=before.n_placeholders + column.n_placeholders,
+            )
+        self._columns[key] = column
+
+    def _key(self, name: Any) -> Any:
+        return self._readers.setdefault(self.reader, len(self._readers)), name
+
+    def add(self, later: "_Unread") -> None:
+        """Add what is known of the rows that follow."""
+        for key, column in later._columns.items():
+            self._add(key, replace(column, row=self._start + column.row))
+        for key, n_known in later._known.items():
+            self._known[key] = self._known.get(key, 0) + n_known
+        self._notes = later._notes | self._notes
+        self.next_rows(later._start)
 
     def add_note(self, name: Any, text: str) -> None:
         """Note once what is odd in a column that could be read."""
@@ -113,7 +142,8 @@ class _Unread:
         """Warn of cells that could not be read; raise a ValueError if there are too many."""
         for (reader, name), column in self._columns.items():
             n_known = self._known[reader, name]
-            what = "cell is not a" if column.n_unread == 1 else "cells are not"
+            cells = "cell" if n_known == 1 else "cells"
+            what = f"{cells} is not a" if column.n_unread == 1 else f"{cells} are not"
             plural = "" if column.n_unread == 1 else "s"
             text = (
                 f"Column {name!r} held a {column.kind} in every row that fit saw: "
@@ -122,7 +152,7 @@ class _Unread:
             )
             n_judged = n_known - column.n_placeholders
             n_wrong = column.n_unread - column.n_placeholders
-            if n_judged >= _FEWEST_TO_JUDGE and n_wrong > MOST_UNREAD * n_judged:
+            if n_judged >= FEWEST_TO_JUDGE and n_wrong > MOST_UNREAD * n_judged:
                 raise ValueError(
                     f"{text}. More than {MOST_UNREAD:.0%} cannot be read: it now holds something "
                     "else. Convert the column first, or make these cells missing values."
@@ -134,6 +164,26 @@ class _Unread:
 
 
 _collecting: ContextVar[_Unread | None] = ContextVar("unread cells", default=None)
+
+
+@contextmanager
+def noted_cells(separators: dict[Any, Any]) -> Iterator[_Unread]:
+    """Note what cannot be read, and leave it to the caller to judge it with other tables."""
+    found = _Unread()
+    found.separators = separators
+    token = _collecting.set(found)
+    try:
+        yield found
+    finally:
+        _collecting.reset(token)
+
+
+def judge_together(tables: list[_Unread]) -> None:
+    """Warn of cells that could not be read in tables that follow each other, or raise an error."""
+    found = _Unread()
+    for table in tables:
+        found.add(table)
+    found.settle()
 
 
 @contextmanager
@@ -163,7 +213,9 @@ def unread_cells(reader: Any = None) -> Iterator[_Unread]:
 @contextmanager
 def quiet_cells() -> Iterator[None]:
     """Say nothing of cells that cannot be read: they have been read before."""
-    token = _collecting.set(_Unread())
+    outer, quiet = _collecting.get(), _Unread()
+    quiet.separators = {} if outer is None else outer.separators
+    token = _collecting.set(quiet)
     try:
         yield
     finally:
