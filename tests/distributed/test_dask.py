@@ -22,6 +22,8 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -34,6 +36,7 @@ from metasampler import MesaClassifier, ensemble
 from metasampler.distributed import DaskMesaClassifier
 from metasampler.growth import Growth
 from metasampler.large import Journal, _cluster, _dask_rows
+from metasampler.persistence.values import from_bytes, to_bytes
 
 pytestmark = [
     # A worker that is killed leaves sockets and processes to the collector.
@@ -405,6 +408,44 @@ def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):
     frame.loc[5, "x1"] += 1
     with pytest.raises(ValueError, match="is one of other rows"):
         fit.fit(partitioned(frame, 3))
+
+
+@pytest.mark.parametrize("kind", ["tree", "booster"])
+def test_a_checkpoint_of_a_stranger_is_refused(kind, client, tmp_path):
+    frame = make_frame(800).drop(columns="weight")
+    booster = LGBMClassifier(n_estimators=2, verbose=-1)
+    estimator = DecisionTreeClassifier(max_depth=2) if kind == "tree" else booster
+    clf = MesaClassifier(estimator, 2, meta_sampler=0.9, refit=False, random_state=0)
+    path = tmp_path / "members"
+    fit = DaskMesaClassifier(clf, client=client, label="label", checkpoint=path)
+    width = fit.fit(partitioned(frame, 3)).to_local().estimators_[0]
+    about = f"{clf.get_params()} label None None {list(frame.columns)}"
+    honest = Journal(path, about, to_bytes, from_bytes)._entries
+    names = [name for name in honest if name != ("rows",)]
+    assert names
+    _, facts = honest[names[0]]
+
+    def tree_of(n_columns, n_classes):
+        rows = np.eye(n_classes, n_columns, dtype=np.float32)
+        return DecisionTreeClassifier(max_depth=1).fit(rows, range(n_classes))
+
+    # A tree of many columns would read what is behind the rows.
+    for wrong in (
+        "not a member",
+        (1, 2),
+        (width, 2),
+        (tree_of(100_000, 2), facts),
+        (tree_of(4, 3), facts),
+        (LogisticRegression(), facts),
+        (width, facts._replace(totals=(np.ones(3), np.ones(3)))),
+    ):
+        path.unlink()
+        journal = Journal(path, about, to_bytes, from_bytes)
+        journal.add(("rows",), honest["rows",])
+        for name in names:
+            journal.add(name, wrong)
+        with pytest.raises(ValueError, match="holds what is not a member of this fit"):
+            fit.fit(partitioned(frame, 3))
 
 
 def test_validation_rows_of_their_own(client):
