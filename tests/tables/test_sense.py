@@ -214,7 +214,7 @@ def test_wrong_arguments_are_named(rng):
     frame, bad = make_frame(rng)
     with pytest.raises(TypeError, match="data frame; got ndarray"):
         inspect_columns(frame.to_numpy(), bad)
-    with pytest.raises(ValueError, match="target='missing' is no column"):
+    with pytest.raises(ValueError, match="target='missing' is not a column"):
         inspect_columns(frame, "missing")
     with pytest.raises(ValueError, match="keep names columns that there are not: \\['no'\\]"):
         inspect_columns(frame, bad, keep=["no"])

@@ -69,7 +69,7 @@ def read_in_parts(
 def with_source(
     task: Task, path: Path, target: str, memory: str, group: str | None, time: str | None
 ) -> Task:
-    """Return the task with the rows that a fit reads part by part."""
+    """Return the task with the rows that a fit reads one partition at a time."""
     source = _CleanedRows(path, target, memory=memory, group=group, time=time)
     source.task = task
     return replace(task, source=source)

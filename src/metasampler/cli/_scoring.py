@@ -25,7 +25,14 @@ from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.explain import check_explainable, explain_rows
-from metasampler.tables import NO_DAY, Separators, texts_of, time_numbers, unread_cells
+from metasampler.tables import (
+    NO_DAY,
+    Separators,
+    quiet_cells,
+    texts_of,
+    time_numbers,
+    unread_cells,
+)
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
@@ -127,7 +134,7 @@ class Scorer:
         """Return the probabilities of some rows, the positions of their classes, and reasons."""
         if self.absent:
             frame = frame.assign(**dict.fromkeys(self.absent, np.nan))
-        rows = frame.to_numpy() if self.columns is None else frame[self.columns]
+        given = rows = frame.to_numpy() if self.columns is None else frame[self.columns]
         for step in self.before:
             rows = step.transform(rows)
         proba = self.final.predict_proba(rows)
@@ -138,13 +145,15 @@ class Scorer:
         else:
             decided = self.final.predict(rows)
         places = np.searchsorted(self.classes, decided)
-        return proba, places, self._reasons(rows, places) if self.n_reasons else []
+        return proba, places, self._reasons(given, places) if self.n_reasons else []
 
     def _reasons(self, rows: Any, places: np.ndarray) -> list[list[str]]:
         """Return the reasons of each row: for the class to find, or the one that it is given."""
         if len(self.classes) == 2:
             places = np.full(len(places), self.positive)
-        found = explain_rows(self.final, rows, class_label=self.classes[places])
+        # The whole model, so that columns have the names and values of the file.
+        with quiet_cells():
+            found = explain_rows(self.model, rows, class_label=self.classes[places])
         return found.texts(self.n_reasons)
 
 
@@ -337,7 +346,7 @@ class _Places:
         self.n_called = 0
 
     def add(self, proba: np.ndarray, decided: np.ndarray, reasons: list[list[str]]) -> None:
-        """Keep what the model says of the next rows."""
+        """Keep the model's answers for the next rows."""
         self.n_rows += len(proba)
         self.n_called += int((decided == self.positive).sum())
         for path, values in (

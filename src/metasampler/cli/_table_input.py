@@ -39,7 +39,7 @@ class Task:
     time: Any = None
     #: How times are written, see `time_numbers`.
     time_format: str | None = None
-    #: The rows, if they are read part by part: ``X`` is then a sample of them.
+    #: The rows, if they are read one partition at a time: ``X`` is then a sample of them.
     source: Any = None
     #: Which of those rows have a class.
     known: Any = None

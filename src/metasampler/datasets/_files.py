@@ -71,7 +71,7 @@ class TableFile:
                 self.encoding = self._find_encoding() if encoding is None else _known(encoding)
             #: The names of the columns.
             self.columns: list[str] = self._parquet_names() if self.is_parquet else self._names()
-        # A column without a name is no other's twin.
+        # Columns without a name are not the same column.
         counts = Counter(name for name in self.columns if name)
         repeated = [name for name, count in counts.items() if count > 1]
         if repeated:

@@ -309,7 +309,7 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
     if target is not None:
         if isinstance(target, str) or (not hasattr(target, "__len__") and target in columns):
             if target not in columns:
-                raise ValueError(f"target={target!r} is no column of the frame.")
+                raise ValueError(f"target={target!r} is not a column of the frame.")
             target = columns.pop(target)
         labels = _Labels(target)
         if labels.n_rows != frame.shape[0]:
