@@ -55,7 +55,7 @@ def read_in_parts(
             )
         labels.append(frame[target])
         sample = frame.iloc[-start % step :: step]
-        samples.append(sample[sample[target].notna()])
+        samples.append(sample[_table_input.has_class(sample[target])])
         start += len(frame)
     options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive, **reading}
     column = pd.concat(labels, ignore_index=True)

@@ -37,8 +37,9 @@ from metasampler.tables import (
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
 
-# How spreadsheets know a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# How spreadsheets know a formula, also after blanks and line feeds.
+_FORMULA = ("=", "+", "-", "@")
+_BEFORE_FORMULA = ("\t", "\r")
 
 
 class Scorer:
@@ -289,10 +290,16 @@ class _WithoutDay:
 
 
 def escape_formulas(frame: Any) -> Any:
-    """Return a frame whose texts no spreadsheet takes for formulas; numbers stay numbers."""
+    """Return a frame whose texts and names no spreadsheet takes for formulas.
+
+    Numbers stay numbers.
+    """
 
     def escaped(value: Any) -> Any:
-        if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
+        if not isinstance(value, str):
+            return value
+        is_one = value.lstrip().startswith(_FORMULA)
+        if not is_one and not value.lstrip(" ").startswith(_BEFORE_FORMULA):
             return value
         try:
             float(value)
@@ -301,7 +308,8 @@ def escape_formulas(frame: Any) -> Any:
         return value
 
     texts = [name for name, kind in frame.dtypes.items() if kind.kind not in "biufcmM"]
-    return frame.assign(**{name: frame[name].astype(object).map(escaped) for name in texts})
+    frame = frame.assign(**{name: frame[name].astype(object).map(escaped) for name in texts})
+    return frame.rename(columns=escaped)
 
 
 class _Part:

@@ -37,7 +37,7 @@ def columns_of(X) -> dict:
     unnamed = [place for place, name in enumerate(names) if not _is_name(name)]
     if unnamed:
         raise ValueError(
-            f"Column {unnamed[0] + 1} of {len(names)} has no name, but {names[unnamed[0]]!r}: give "
+            f"Column {unnamed[0] + 1} of {len(names)} has no name ({names[unnamed[0]]!r}): give "
             "each column a name."
         )
     repeated = [name for name, count in Counter(names).items() if count > 1]
