@@ -398,7 +398,7 @@ def page() -> None:
         "statistics": (
             "Target statistics of categories with 50 levels or more",
             "LightGBM with its default settings on encoded tables, with and without the statistics "
-            "as further columns. Members do not use them yet.",
+            "as further columns.",
         ),
     }
     for part, (title, said) in titles.items():

@@ -106,7 +106,7 @@ def of_code() -> dict[str, list[str]]:
         "docs/design.md": [
             f"Over more than {_weights.MANY_ROWS:,} rows they are exact.",
             f"*evaluation* rows, up to {watched:,} of each class",
-            f"A class with up to {_hold_out.MAX_DEALT:,} rows is assigned to folds by rank",
+            f"A class with up to {_hold_out.MAX_RANKED:,} rows is assigned to folds by rank",
             f"at most {_partitioned.MAX_GATHERED / 1e6:.0f} million of them",
             "modulo 2 ** 64",
             # By `benchmarks/speed.py`.

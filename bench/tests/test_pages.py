@@ -9,7 +9,7 @@ import pytest
 from metasampler import MesaClassifier
 from metasampler_bench import ResultStore, list_specs, load_spec
 from metasampler_bench._report import write_report
-from metasampler_bench._rows import per_set_means
+from metasampler_bench._rows import last_rows, per_set_means
 from metasampler_bench._statistics import geometric_mean
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,7 +31,7 @@ def prose(page: str) -> str:
 
 
 def test_costs_that_the_pages_say_in_words_are_measured():
-    rows = ResultStore(RESULTS / "tables.jsonl").rows()
+    rows = last_rows(ResultStore(RESULTS / "tables.jsonl").rows())
     costs = {}
     for method in ("mesa", "mesa-fast", "mesa-best"):
         _, cpu = per_set_means(rows, [method, "lightgbm"], "cpu")
@@ -40,11 +40,11 @@ def test_costs_that_the_pages_say_in_words_are_measured():
     assert round(costs["mesa"]) == 3
     assert '`MesaClassifier(recipe="fast")` takes about the same' in prose("coming-from.md")
     assert "about the cost of one LightGBM fit" in prose("guide/how-it-works.md")
-    assert round(costs["mesa-fast"], 1) == 1
+    assert 0.9 <= costs["mesa-fast"] <= 1.1
     text = " ".join(MesaClassifier.__doc__.split())
     assert '``"default"`` takes about three times the CPU time of LightGBM' in text
-    assert '``"best"`` about eleven times as much' in text
-    assert round(costs["mesa-best"]) == 11
+    assert '``"best"`` about twelve times as much' in text
+    assert round(costs["mesa-best"]) == 12
 
 
 #: Their tables take minutes.

@@ -405,6 +405,21 @@ def test_a_cell_that_was_computed_again_counts_once(tmp_path):
     assert len(last_rows([row(0.5), {**row(0.5), "seed": 1}])) == 2
 
 
+def test_times_of_another_sitting_are_told_by_the_time_of_lightgbm():
+    def row(method, cpu, date, **more):
+        cell = {"dataset": "oil", "run": 0, "fold": 0, "method": method}
+        return {"spec": "tables", "cell": cell, "seed": 0, "cpu": cpu, "date": date, **more}
+
+    old = [row("lightgbm", 2.0, "2026-01-01"), row("mesa", 6.0, "2026-01-01")]
+    old += [row("xgboost", 5.0, "2026-01-02")]
+    # A machine that is twice as fast; wall times are not known of all.
+    new = [row("lightgbm", 1.0, "2026-02-01", wall=1.0), row("mesa", 2.5, "2026-02-01")]
+    found = {each["cell"]["method"]: each["cpu"] for each in last_rows(old + new)}
+    assert found == {"lightgbm": 1.0, "mesa": 2.5, "xgboost": 2.5}
+    # Without a new row of LightGBM nothing is known of the machine.
+    assert last_rows([*old, new[1]]) == [old[0], new[1], old[2]]
+
+
 def test_tables_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None)
     figure = (

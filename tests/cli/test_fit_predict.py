@@ -332,7 +332,7 @@ def test_every_kind_of_file(source, output, run, model, claims, tmp_path):
     text = run(
         "predict", model, path, "--output", f"out{output}", "--columns", "all", "--chunk-rows", 128
     )
-    assert f"out{output}: 900 rows, 40 of them called 'yes'." in text
+    assert f"out{output}: 900 rows, 40 of them alarms ('yes')." in text
     read = pd.read_parquet if output == ".parquet" else pd.read_csv
     scores = read(f"out{output}")
     assert list(scores) == [*claims, "probability", "decision", "rank"]
@@ -473,7 +473,7 @@ def test_predict_decides_by_another_threshold(run, model, claims):
         assert bool(promise) == (rule != "top=40")
         scores = pd.read_csv("scores.csv")
         called[rule] = (scores["decision"] == "yes").sum()
-        assert f"{called[rule]:,} of them called 'yes'" in text
+        assert f"{called[rule]:,} of them alarms ('yes')" in text
         if rule == "0.5":
             assert ((scores["probability"] >= 0.5) == (scores["decision"] == "yes")).all()
     assert called["top=40"] == 40
@@ -496,7 +496,7 @@ def test_predict_keeps_a_threshold_that_another_package_chose(run, claims):
 def test_more_rows_than_there_are_cannot_be_called(run, claims):
     claims.to_csv("claims.csv", index=False)
     text = run("fit", "claims.csv", "--target", "bad", "--threshold", "top=900", code=2)
-    assert "top=900 would call every row: there are 900" in text
+    assert "top=900 would raise an alarm for every row: there are 900" in text
 
 
 def test_fit_says_what_to_expect(run, imbalanced, claims):

@@ -130,22 +130,39 @@ def test_rows_without_a_class(run, small, tmp_path):
     assert "has no value in any of 600 rows" in run("fit", "none.csv", "--target", "bad", code=2)
 
 
+def test_blanks_are_no_class(run, small, tmp_path):
+    small["bad"] = (small["bad"] == "yes").astype(object)
+    small.loc[::100, "bad"] = "  "
+    small.to_csv(tmp_path / "blank.csv", index=False)
+    said = run("fit", "blank.csv", "--target", "bad", *FAST)
+    assert "6 of 600 rows have no class in 'bad', and are left out. None, NA and null are" in said
+    assert "Target 'bad': 'False'" in said
+    small.astype({"bad": str}).to_parquet(tmp_path / "blank.parquet", row_group_size=130)
+    options = ("--target", "bad", "--preset", "fast", "--memory", "1 MB", "--output", "parts.mesa")
+    assert "6 of 600 rows have no class" in run("fit", "blank.parquet", *options)
+
+
 def test_options_that_mean_nothing(run, small):
-    for option, value in (("--dates", "us"), ("--text", "no"), ("--encoding", "klingon")):
+    for option, value in (
+        *(("--dates", "us"), ("--text", "no"), ("--encoding", "klingon")),
+        *(("--encoding", "base64"), ("--encoding", "hex")),
+    ):
         said = run("fit", "rows.csv", "--target", "bad", option, value, code=2)
         assert value in said
 
 
 def test_formulas_are_quoted_on_request(run, small, tmp_path):
     run("fit", "rows.csv", "--target", "bad", *FAST)
-    texts = ["=HYPERLINK(1)", "+1+1", "-2", "@x", "-a", " =1", "plain", "1e-5", ""]
-    rows = small.head(len(texts)).assign(note=texts, bad=0)
+    texts = ["=HYPERLINK(1)", "+1+1", "-2", "@x", "-a", " =1", "\n=1", "plain", "1e-5", ""]
+    rows = small.head(len(texts)).assign(note=texts, bad=0, **{"=1": 0})
     rows.to_csv(tmp_path / "notes.csv", index=False)
     run("predict", "model.mesa", "notes.csv", "--columns", "note")
     assert pd.read_csv("scores.csv", keep_default_na=False)["note"].tolist() == texts
-    run("predict", "model.mesa", "notes.csv", "--columns", "note", "--escape-formulas")
-    quoted = ["'=HYPERLINK(1)", "'+1+1", "-2", "'@x", "'-a", "' =1", "plain", "1e-5", ""]
-    assert pd.read_csv("scores.csv", keep_default_na=False)["note"].tolist() == quoted
+    run("predict", "model.mesa", "notes.csv", "--columns", "note,=1", "--escape-formulas")
+    quoted = ["'=HYPERLINK(1)", "'+1+1", "-2", "'@x", "'-a", "' =1", "'\n=1", "plain", "1e-5", ""]
+    scores = pd.read_csv("scores.csv", keep_default_na=False)
+    assert scores["note"].tolist() == quoted
+    assert list(scores)[:2] == ["note", "'=1"]
 
 
 # ---------------------------------------------------------------------- bad cells

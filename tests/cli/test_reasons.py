@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from typer.testing import CliRunner
 
 from metasampler import MesaClassifier, load_model, save_model
@@ -95,3 +95,19 @@ def test_what_cannot_have_reasons_is_refused_before_the_file_is_read(folder, tmp
     code, said = run(*words, "--reasons", 1, "--columns", "reason_1")
     assert code == 2
     assert "has a column 'reason_1'" in said
+
+
+def test_reasons_of_a_pipeline_have_the_names_and_values_of_the_file(folder, tmp_path):
+    frame = pd.read_csv(folder / "rows.csv")[["a", "b", "c"]]
+    model = make_pipeline(StandardScaler(), MesaClassifier(recipe="fast", random_state=0))
+    save_model(model.fit(frame, (frame["a"] > 1).astype(int)), tmp_path / "scaled.mesa")
+    code, said = run(
+        *("predict", tmp_path / "scaled.mesa", folder / "rows.csv", "--reasons", 1),
+        *("--output", tmp_path / "scores.csv"),
+    )
+    assert code == 0, said
+    reason = pd.read_csv(tmp_path / "scores.csv")["reason_1"]
+    of_a = reason[reason.str.startswith("a=")]
+    assert len(of_a) > 800
+    found = of_a.str.extract(r"a=(\S+) ")[0].astype(float)
+    np.testing.assert_allclose(found, frame["a"][of_a.index])

@@ -68,7 +68,7 @@ def folder(tmp_path_factory):
 def test_fit_judges_new_customers_on_later_days(folder):
     text = (folder / "fit.txt").read_text()
     assert "3 folds, no group in two of them, older rows before newer ones" in text
-    assert "`metasampler predict` calls the 5 most probable rows of each day." in text
+    assert "`metasampler predict` raises alarms for the 5 most probable rows of each day." in text
     assert re.search(r"On \d+ days that were held out \d+% of these \(\d+% to \d+%\)", text)
     facts = load_facts(folder / "model.mesa")
     assert (facts["n_called"], facts["per_day"], facts["time"]) == (5, True, "when")
@@ -79,7 +79,7 @@ def test_fit_judges_new_customers_on_later_days(folder):
 @pytest.mark.parametrize("chunk_rows", [100_000, 137])
 def test_predict_calls_as_many_rows_each_day(folder, chunk_rows):
     text = invoke(folder, "predict", "model.mesa", "april.csv", "--chunk-rows", chunk_rows)
-    assert "150 of them called 'yes'" in text
+    assert "150 of them alarms ('yes')" in text
     assert "Alarms per day, over 30 days: 5 in the middle, 5 at least, 5 at most." in text
     scores = pd.read_csv(folder / "scores.csv")
     april = pd.read_csv(folder / "april.csv")
@@ -167,7 +167,7 @@ def test_what_is_missing_is_said(folder):
     text = invoke(folder, *fit, "--time", "place", code=2)
     assert "column 'place' must hold numbers or dates" in text
     text = invoke(folder, *fit, "--time", "when", "--threshold", "top=900/day", code=2)
-    assert "would call every row" in text
+    assert "would raise an alarm for every row" in text
     pd.read_csv(folder / "april.csv").drop(columns="when").to_csv(folder / "no.csv", index=False)
     text = invoke(folder, "predict", "model.mesa", "no.csv", code=2)
     assert "no.csv lacks 'when', that of the fit" in text

@@ -195,3 +195,22 @@ def test_archives_must_hold_one_file(tmp_path):
 def test_codes_may_be_read_as_texts(tmp_path):
     (tmp_path / "zips.csv").write_text("zip,n\n01067,1\n80331,2\n")
     assert read_table(tmp_path / "zips.csv", texts=["zip"])["zip"].tolist() == ["01067", "80331"]
+
+
+def test_a_long_line_is_named(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text('a,b\n1,2,"3\n"\n4,5,6\n')
+    for read in (read_table, lambda path: list(iterate_table(path, 1))):
+        with pytest.raises(ValueError, match=r"first line, 2\. Line 3 has 3: a text with"):
+            read(path)
+    path.write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match="Expected 2 fields in line 3, saw 3"):
+        read_table(path)
+
+
+def test_hidden_files_in_an_archive_do_not_count(tmp_path):
+    with zipfile.ZipFile(tmp_path / "table.csv.zip", "w") as archive:
+        archive.writestr("folder/table.csv", "a,b\n1,2\n")
+        for hidden in (".DS_Store", "folder/.DS_Store", "__MACOSX/._table.csv"):
+            archive.writestr(hidden, "x")
+    assert read_table(tmp_path / "table.csv.zip").to_dict("list") == {"a": [1], "b": [2]}

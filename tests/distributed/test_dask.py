@@ -22,6 +22,8 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -34,6 +36,7 @@ from metasampler import MesaClassifier, ensemble
 from metasampler.distributed import DaskMesaClassifier
 from metasampler.growth import Growth
 from metasampler.large import Journal, _cluster, _dask_rows
+from metasampler.persistence.values import from_bytes, to_bytes
 
 pytestmark = [
     # A worker that is killed leaves sockets and processes to the collector.
@@ -407,6 +410,44 @@ def test_a_checkpoint_of_other_rows_is_refused(client, tmp_path):
         fit.fit(partitioned(frame, 3))
 
 
+@pytest.mark.parametrize("kind", ["tree", "booster"])
+def test_a_checkpoint_of_a_stranger_is_refused(kind, client, tmp_path):
+    frame = make_frame(800).drop(columns="weight")
+    booster = LGBMClassifier(n_estimators=2, verbose=-1)
+    estimator = DecisionTreeClassifier(max_depth=2) if kind == "tree" else booster
+    clf = MesaClassifier(estimator, 2, meta_sampler=0.9, refit=False, random_state=0)
+    path = tmp_path / "members"
+    fit = DaskMesaClassifier(clf, client=client, label="label", checkpoint=path)
+    width = fit.fit(partitioned(frame, 3)).to_local().estimators_[0]
+    about = f"{clf.get_params()} label None None {list(frame.columns)}"
+    honest = Journal(path, about, to_bytes, from_bytes)._entries
+    names = [name for name in honest if name != ("rows",)]
+    assert names
+    _, facts = honest[names[0]]
+
+    def tree_of(n_columns, n_classes):
+        rows = np.eye(n_classes, n_columns, dtype=np.float32)
+        return DecisionTreeClassifier(max_depth=1).fit(rows, range(n_classes))
+
+    # A tree of many columns would read what is behind the rows.
+    for wrong in (
+        "not a member",
+        (1, 2),
+        (width, 2),
+        (tree_of(100_000, 2), facts),
+        (tree_of(4, 3), facts),
+        (LogisticRegression(), facts),
+        (width, facts._replace(totals=(np.ones(3), np.ones(3)))),
+    ):
+        path.unlink()
+        journal = Journal(path, about, to_bytes, from_bytes)
+        journal.add(("rows",), honest["rows",])
+        for name in names:
+            journal.add(name, wrong)
+        with pytest.raises(ValueError, match="holds what is not a member of this fit"):
+            fit.fit(partitioned(frame, 3))
+
+
 def test_validation_rows_of_their_own(client):
     frame, other = (make_frame(900, seed=seed).drop(columns="weight") for seed in (0, 1))
     X = frame.drop(columns="label")
@@ -467,7 +508,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client, label="label").fit(frame)
     with pytest.raises(ValueError, match="name the column of the labels"):
         DaskMesaClassifier(client=client).fit(ddf)
-    with pytest.raises(ValueError, match="label='target' is no column"):
+    with pytest.raises(ValueError, match="label='target' is not a column"):
         DaskMesaClassifier(client=client, label="target").fit(ddf)
     with pytest.raises(ValueError, match="pass neither y nor sample_weight"):
         DaskMesaClassifier(client=client, label="label").fit(ddf, ddf["label"])
@@ -483,7 +524,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client).fit(X[y == 1], y[y == 1])
     with pytest.raises(ValueError, match="X has 60 rows, but y"):
         DaskMesaClassifier(client=client).fit(X, y[:40])
-    with pytest.raises(TypeError, match="y, sample_weight and groups must be such too"):
+    with pytest.raises(TypeError, match="y, sample_weight and groups must be Dask arrays, too"):
         DaskMesaClassifier(client=client).fit(X, np.zeros(60))
     broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
     with pytest.raises(ValueError, match="Labels are missing in 'label'"):

@@ -212,7 +212,7 @@ def test_a_scoring_that_there_is_not_is_refused_also_if_nothing_is_scored(fit, f
     trees = MesaClassifier(
         DecisionTreeClassifier(), 2, scoring="nonsense", validation_fraction=fraction
     )
-    with pytest.raises(ValueError, match="scoring='nonsense' is no scorer"):
+    with pytest.raises(ValueError, match="scoring='nonsense' is not a scorer"):
         fit(trees)
 
 

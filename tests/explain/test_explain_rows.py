@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tree_mesa import tree_mesa
 
@@ -447,3 +451,39 @@ def test_few_rows_and_many_have_the_same_values(missing):
         rows = np.ascontiguousarray(X[start : start + 30].T)
         add_tree_values(tree, tree.value, rows, few)
         np.testing.assert_allclose(few, many[..., start : start + 30], atol=1e-12)
+
+
+def test_steps_of_a_pipeline_keep_names_and_values():
+    rng = np.random.default_rng(0)
+    amount, count = rng.gamma(2, 50, 600).round(2), rng.integers(0, 9, 600)
+    X = pd.DataFrame({"amount": amount, "count": count, "shop": rng.choice(["a", "b"], 600)})
+    y = ((amount > 150) | (count == 8)).astype(int)
+    clf = MesaClassifier(recipe="fast", random_state=0)
+    numbers = X[["amount", "count"]]
+
+    scaled = make_pipeline(StandardScaler(), clf)
+    reasons = check_sums(scaled.fit(numbers, y), numbers[:50])
+    assert reasons.columns == ["amount", "count"]
+    assert reasons.values[0].tolist() == [amount[0], count[0]]
+
+    both = [("scale", StandardScaler(), ["amount", "count"]), ("log", _log(), ["amount"])]
+    columns = ColumnTransformer([*both, ("codes", OneHotEncoder(), ["shop"])])
+    for changed in (columns, clone(columns).set_output(transform="pandas")):
+        if changed is not columns:
+            changed.set_params(codes=OneHotEncoder(sparse_output=False))
+        reasons = check_sums(make_pipeline(changed, clf).fit(X, y), X[:50])
+        # Both numbers of a column count for it.
+        assert reasons.columns == ["amount", "count", "codes__shop_a", "codes__shop_b"]
+        assert reasons.values[0].tolist() == [
+            *(amount[0], count[0]),
+            *(float(X["shop"][0] == shop) for shop in ("a", "b")),
+        ]
+
+    turned = make_pipeline(StandardScaler(), PCA(2), clf).fit(numbers, y)
+    assert check_sums(turned, numbers[:50]).columns == ["pca0", "pca1"]
+    nameless = make_pipeline(FunctionTransformer(np.log1p), clf).fit(numbers.to_numpy(), y)
+    assert check_sums(nameless, numbers.to_numpy()[:50]).columns == ["x0", "x1"]
+
+
+def _log():
+    return FunctionTransformer(np.log1p, feature_names_out="one-to-one")

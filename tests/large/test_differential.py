@@ -134,8 +134,8 @@ class Case(NamedTuple):
             "large._partitioned.MAX_EVALUATION_ROWS",
             "growth._weights.MANY_ROWS",
             "large._partitioned.MANY_ROWS",
-            "growth._hold_out.MAX_DEALT",
-            "large._partitioned.MAX_DEALT",
+            "growth._hold_out.MAX_RANKED",
+            "large._partitioned.MAX_RANKED",
         }
         return [patch(f"metasampler.{name}", self.many) for name in sorted(names)]
 

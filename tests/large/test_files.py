@@ -96,7 +96,7 @@ def test_what_is_sampled_in_large_tables_does_not_depend_on_parts(tmp_path, monk
     for name in ("growth._weights", "large._partitioned"):
         monkeypatch.setattr(f"metasampler.{name}.MANY_ROWS", 150)
     for name in ("growth._hold_out", "large._partitioned"):
-        monkeypatch.setattr(f"metasampler.{name}.MAX_DEALT", 150)
+        monkeypatch.setattr(f"metasampler.{name}.MAX_RANKED", 150)
     from lightgbm import LGBMClassifier
 
     frame = make_frame()

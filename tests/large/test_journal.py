@@ -98,3 +98,33 @@ def test_a_member_that_no_file_can_hold_is_fitted_again(tmp_path):
         journal.add(("member", 1), SVC())
     assert journal.find(("member", 1)) is not None
     assert Journal(tmp_path / "members", "a fit").find(("member", 1)) is None
+
+
+NO_ENTRIES = [
+    np.zeros(3),
+    ("member", "no tuple"),
+    ((["a"],), 1),
+    (((1, 2),), 1),
+    ((np.zeros(2),), 1),
+    (("member",), 1, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_first"),
+    [("a text", False), *((each, first) for each in NO_ENTRIES for first in (False, True))],
+)
+def test_what_is_no_entry_is_damage(entry, is_first, tmp_path):
+    path = tmp_path / "members"
+    journal = Journal(path, "a fit")
+    if is_first:
+        path.write_bytes(path.read_bytes()[: len(b"members of metasampler 2\n")])
+    journal._append(to_bytes(entry))
+    with pytest.warns(UserWarning, match=r"is damaged, so the fit begins anew"):
+        Journal(path, "a fit")
+
+
+def test_rows_that_are_no_text_are_other_rows(tmp_path):
+    Journal(tmp_path / "members", "a fit").add(("rows",), np.zeros(3))
+    with pytest.raises(ValueError, match="is one of other rows"):
+        Journal(tmp_path / "members", "a fit").check_rows("aa")

@@ -62,3 +62,15 @@ def refused(tmp_path):
         return str(caught.value)
 
     return check
+
+
+@pytest.fixture
+def alone(stored):
+    """Return what makes a file that holds one object alone."""
+
+    def make(document):
+        file = ModelFile(stored[0])
+        file.document = document
+        return file
+
+    return make

@@ -1,5 +1,6 @@
 """Models on disk: what is written comes back, with what is known of it."""
 
+import io
 import json
 import re
 import zipfile
@@ -53,7 +54,9 @@ import metasampler.ensemble as ensembles
 from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
 from metasampler.ensemble.teams import Boosters
 from metasampler.meta import FitToConstants, SoftActorCritic
+from metasampler.persistence import _save, _zip_entries
 from metasampler.persistence._versions import versions_here
+from metasampler.persistence._zip_entries import PARTS, read_part, write_parts
 from metasampler.policy import ConstantPolicy, Drawn, WithRivals
 from metasampler.tables import TableCleaner
 
@@ -198,6 +201,108 @@ def test_a_file_is_replaced_whole_or_not_at_all(numbers, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.mesa"]
     with zipfile.ZipFile(path) as file:
         assert json.loads(file.read("facts.json"))["format"] == 2
+
+
+def _of_itself():
+    loop: list = []
+    loop.append(loop)
+    return loop
+
+
+def _deep():
+    lists: list = []
+    for _ in range(2000):
+        lists = [lists]
+    return lists
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"versions": {"data": 3}}, "must not be named"),
+        ({"format": "v3", "created": None}, r"must not be named \['created', 'format'\]"),
+        *(
+            ({name: value}, "must not be named")
+            for name, value in {
+                "summary": None,
+                "classes": 2,
+                "columns": "all",
+                "settings": "x",
+                "class_counts": {"a": 0.5},
+                "column_kinds": [1],
+                "numbers_as_texts": 1,
+            }.items()
+        ),
+        ({"n": 10**150}, "metadata cannot be stored: it holds a number of 151 digits"),
+        ({"loop": _of_itself()}, "nested too deeply, or holds itself"),
+        ({"lists": _deep()}, "nested too deeply, or holds itself"),
+    ],
+)
+def test_metadata_that_no_file_could_be_read_with_leaves_the_old_file(
+    metadata, message, stored, tmp_path
+):
+    path = tmp_path / "model.mesa"
+    path.write_bytes(stored[0].read_bytes())
+    with pytest.raises(ValueError, match=message):
+        save_model(load_model(stored[0]), path, **metadata)
+    assert path.read_bytes() == stored[0].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"), [({"a": 1}, "dict"), (MesaClassifier, "the class MesaClassifier")]
+)
+def test_what_is_no_estimator_is_not_stored(model, shown, tmp_path):
+    with pytest.raises(TypeError, match=f"model must be a fitted estimator, got {shown}"):
+        save_model(model, tmp_path / "model.mesa")
+
+
+def test_neighbours_that_are_mostly_zeros_are_read_again(tmp_path):
+    rng = np.random.default_rng(0)
+    X = (rng.random((20_000, 400)) < 0.02).astype(float)
+    y = (X[:, :4].sum(axis=1) + rng.random(20_000) > 1.05).astype(int)
+    clf = KNeighborsClassifier().fit(X, y)
+    save_model(clf, tmp_path / "model.mesa")
+    again = load_model(tmp_path / "model.mesa")
+    np.testing.assert_array_equal(again.predict_proba(X[:20]), clf.predict_proba(X[:20]))
+
+
+def test_leaves_of_many_classes_are_read_again(tmp_path):
+    # They are mostly zeros, which shrink more than a file may unpack to.
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(150), 8)
+    X = rng.normal(size=(len(y), 3))
+    clf = ensembles.UnderBaggingClassifier(DecisionTreeClassifier(), 15, random_state=0).fit(X, y)
+    path = tmp_path / "model.mesa"
+    save_model(clf, path)
+    assert sum(tree.tree_.value.nbytes for tree in clf.estimators_) > 32 << 20
+    again = load_model(path)
+    np.testing.assert_array_equal(again.predict_proba(X[::40]), clf.predict_proba(X[::40]))
+    with zipfile.ZipFile(path) as file:
+        assert file.testzip() is None
+        numbers = file.getinfo("numbers.bin")
+        assert numbers.file_size / 30 < numbers.compress_size < path.stat().st_size
+
+
+@pytest.mark.parametrize("content", [bytes(50 << 20), b"ab" * 100], ids=["zeros", "short"])
+def test_parts_are_never_packed_too_tightly(content):
+    packed = write_parts(b"{}", b"[]", content)
+    file = io.BytesIO(packed)
+    assert [bytes(read_part(file, name, 2**30)) for name in PARTS] == [b"{}", b"[]", content]
+    with zipfile.ZipFile(io.BytesIO(packed)) as again:
+        assert again.namelist() == list(PARTS)
+        assert again.testzip() is None
+
+
+def test_a_file_that_would_not_be_read_is_not_written(stored, tmp_path, monkeypatch):
+    clf, path = load_model(stored[0]), tmp_path / "model.mesa"
+    monkeypatch.setattr(_save, "MAX_BYTES", 10)
+    with pytest.warns(UserWarning, match=r"load_model\(path, max_bytes=\d+\)"):
+        save_model(clf, path)
+    path.unlink()
+    monkeypatch.setattr(_zip_entries, "_LARGEST", 1000)
+    with pytest.raises(TypeError, match=r"cannot be stored: its 'facts.json' takes .* bytes"):
+        save_model(clf, path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_other_versions_are_named(stored, tmp_path):

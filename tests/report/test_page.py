@@ -12,7 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from metasampler.report import make_report
+from metasampler.report._explorer import _from_to
 from metasampler.report._findings import out_of, percent
+from metasampler.report._sections import _loss
 
 EVIL = '<script>alert("x")</script>'
 QUICK = {"n_repeats": 0, "n_resamples": 50}
@@ -285,7 +287,9 @@ def test_the_same_seed_gives_the_same_page(numbers):
     assert page() == page()
 
 
-@pytest.mark.parametrize("part", [0.0052, 0.0149, 0.05, 0.115, 0.372, 0.5, 0.946, 0.996, 1.0])
+@pytest.mark.parametrize(
+    "part", [0.00003, 0.0052, 0.0149, 0.05, 0.115, 0.372, 0.5, 0.946, 0.996, 1.0]
+)
 def test_so_many_of_so_many_is_close_to_the_truth(part):
     n, of = (int(words.replace(",", "")) for words in out_of(part))
     assert n / of == pytest.approx(part, rel=0.05)
@@ -350,3 +354,21 @@ def test_shares_stand_beside_counts(numbers):
         ("left alone", 1 - called[y == 0].mean()),
     ):
         assert f"{words}: {percent(part)}" in text
+
+
+def test_numbers_of_rows_come_first_and_shares_are_in_percent(numbers):
+    clf, X, y = numbers
+    stored = {"MESA": {"precision": [0.4, 0.406], "average precision": [0.5, 0.6]}}
+    text = Page(make_report(clf, X, y, comparison=stored, **QUICK).html).text
+    order = np.argsort(-clf.predict_proba(X)[:, 1], kind="stable")[:50]
+    right = int(y[order].sum())
+    assert f"first 50{right} ({right / 50:.1%})" in text
+    assert "40.3% ± 0.3%" in text
+    assert "0.550 ± 0.050" in text
+
+
+def test_small_words_of_the_page():
+    assert [_loss(each) for each in (-0.00001, 0.0, 0.00001)] == ["0.0000"] * 3
+    assert _loss(-0.0312) == "-0.0312"
+    assert _from_to(1.0, 1.0) == "about 100%"
+    assert _from_to(0.004, 0.006) == "between 0.4% and 0.6%"

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 
-from metasampler.tables import TableEncoder, unread_cells
+from metasampler.tables import TableEncoder, as_table, unread_cells
 
 NAN = np.nan
 
@@ -573,3 +574,71 @@ def test_names_are_not_free_text():
     assert TableEncoder().fit(pd.DataFrame({"x": names})).kinds_ == {"x": "category"}
     hashes = [f"{k:x} {k * 7:x} {k * 13:x}" for k in range(400)]
     assert TableEncoder().fit(pd.DataFrame({"x": hashes})).kinds_ == {"x": "category"}
+
+
+# ---------------------------------------------------------------------- values beyond Python's
+
+
+def test_moments_that_python_does_not_have():
+    far = pl.Series("c", [2**62 - i * 10**9 for i in range(30)]).cast(pl.Datetime("us"))
+    encoder = TableEncoder().fit(pl.DataFrame({"c": ["x", "y"] * 15}))
+    assert_array_equal(encoder.transform(pl.DataFrame({"c": far})), np.zeros((30, 1)))
+    inside = pl.DataFrame({"s": far}).select(pl.struct("s").alias("c"))
+    with pytest.raises(ValueError, match=r"Column 'c' .*Struct"):
+        TableEncoder().fit(inside)
+    with pytest.raises(ValueError, match=r"Column 'c' held text .*Struct"):
+        encoder.transform(inside)
+
+
+def test_tables_of_arrow_that_pandas_refuses():
+    codes = pyarrow.array([0, 1, 2, 0, 2, 2], pyarrow.int32())
+    days = pyarrow.array([2**30] * 3 + [7] * 3, pyarrow.int32()).cast(pyarrow.date32())
+    for words in (["x", None, "y"], ["x", "x", "y"]):
+        texts = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(words))
+        frame = as_table(pyarrow.table({"texts": texts, "days": days}))
+        assert frame["texts"].fillna("").tolist() == [words[code] or "" for code in codes.tolist()]
+        encoded = TableEncoder().fit_transform(frame[["days"]])
+        assert_array_equal(encoded[:, 0], [2**30] * 3 + [7] * 3)
+
+
+@pytest.mark.parametrize("missing", [pd.NaT, pd.NA, None], ids=["NaT", "NA", "None"])
+@pytest.mark.parametrize("rows", [list, np.array], ids=["lists", "arrays"])
+def test_rows_of_python_objects(rows, missing):
+    given = [[1.0, missing], [2, 10**400], [3, -(10**400)]]
+    table = as_table([rows(row) if rows is list else rows(row, dtype=object) for row in given])
+    assert_array_equal(np.asarray(table, dtype=float), [[1, NAN], [2, np.inf], [3, -np.inf]])
+
+
+def test_decimals_that_signal():
+    values = pd.Series([Decimal("sNaN"), Decimal("1.5"), None], dtype=object)
+    encoder = TableEncoder().fit(pd.DataFrame({"x": [1.0, 2.0]}))
+    assert_array_equal(encoder.transform(pd.DataFrame({"x": values})), [[NAN], [1.5], [NAN]])
+
+
+def test_types_of_pandas_that_polars_does_not_have():
+    days = pd.Series(pd.period_range("2020-01-01", periods=40, freq="D"))
+    ranges = pd.Series(pd.arrays.IntervalArray(list(pd.cut(pd.Series(np.arange(40.0)), 4))))
+    for column, advice in ((days, r"dt\.to_timestamp"), (ranges, r"astype\(str\)")):
+        encoder = TableEncoder().fit(pd.DataFrame({"c": column}))
+        with pytest.raises(ValueError, match=f"Column 'c' .* {advice}"):
+            encoder.transform(pl.from_pandas(pd.DataFrame({"c": column})))
+    texts = pd.DataFrame({"c": ranges.astype(str)})
+    assert_array_equal(
+        encoder.transform(pl.from_pandas(texts)), encoder.transform(pd.DataFrame({"c": ranges}))
+    )
+
+
+def test_few_cells_say_nothing_of_a_column():
+    days = pd.DataFrame({"c": pd.date_range("2026-01-01", periods=40, freq="37min")})
+    encoder = TableEncoder().fit(days)
+    with pytest.warns(UserWarning, match="1 of 1 cell is not a date, for instance 'soon'"):
+        assert np.isnan(encoder.transform(pd.DataFrame({"c": ["soon"]}))).all()
+    with pytest.raises(ValueError, match=r"held a date .* 'soon'"):
+        encoder.transform(pd.DataFrame({"c": ["soon"] * 20}))
+
+
+def test_durations_as_texts():
+    hours = pd.to_timedelta(np.arange(40), "h")
+    encoder = TableEncoder().fit(pd.DataFrame({"c": hours}))
+    texts = pd.DataFrame({"c": pd.Series(hours).astype(str)})
+    np.testing.assert_allclose(encoder.transform(texts)[:, 0], np.arange(40) / 24)

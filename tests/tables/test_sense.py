@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars
+import pyarrow
 import pytest
 from sklearn.pipeline import make_pipeline
 
@@ -213,7 +214,7 @@ def test_wrong_arguments_are_named(rng):
     frame, bad = make_frame(rng)
     with pytest.raises(TypeError, match="data frame; got ndarray"):
         inspect_columns(frame.to_numpy(), bad)
-    with pytest.raises(ValueError, match="target='missing' is no column"):
+    with pytest.raises(ValueError, match="target='missing' is not a column"):
         inspect_columns(frame, "missing")
     with pytest.raises(ValueError, match="keep names columns that there are not: \\['no'\\]"):
         inspect_columns(frame, bad, keep=["no"])
@@ -532,3 +533,32 @@ def test_decimal_commas_in_a_column_of_plain_numbers(texts):
     assert read.tolist() == [float(text.replace(",", ".")) for text in texts]
     with pytest.warns(UserWarning, match="'x' held plain numbers .* commas before three digits"):
         encoder.transform(pd.DataFrame({"x": ["1,955", "2,123"]}))
+
+
+@pytest.mark.parametrize("kind", ["lazy frame", "table of Arrow", "batch of Arrow"])
+def test_tables_of_other_kinds(kind, rng):
+    frame, bad = make_frame(rng)
+    given = {
+        "lazy frame": lambda: polars.from_pandas(frame).lazy(),
+        "table of Arrow": lambda: pyarrow.Table.from_pandas(frame),
+        "batch of Arrow": lambda: pyarrow.RecordBatch.from_pandas(frame),
+    }[kind]()
+    kinds = [each.kind for each in inspect_columns(frame).columns]
+    assert [each.kind for each in inspect_columns(given).columns] == kinds
+    cleaner = TableCleaner().fit(given)
+    encoder = TableEncoder().fit(given)
+    np.testing.assert_array_equal(
+        encoder.transform(given), TableEncoder().fit(frame).transform(frame)
+    )
+    assert list(cleaner.transform(given).columns) == list(frame.columns)
+    model = make_pipeline(TableCleaner(), MesaClassifier(recipe="fast", random_state=0))
+    proba = model.fit(frame, bad).predict_proba(frame)
+    np.testing.assert_array_equal(model.fit(given, bad).predict_proba(given), proba)
+
+
+def test_a_table_of_dask_is_named():
+    dd = pytest.importorskip("dask.dataframe", reason="the extra dask is not installed")
+    frame = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0]}), npartitions=1)
+    for call in (inspect_columns, TableCleaner().fit, TableEncoder().fit):
+        with pytest.raises(TypeError, match=r"is a Dask DataFrame: .*pass \w+\.compute\(\)"):
+            call(frame)

@@ -34,6 +34,8 @@ FLIPS = {
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
+# The method whose times tell how fast a machine is, and the times of a row.
+_CLOCK, _TIMES = "lightgbm", ("cpu", "wall", "predict_cpu", "predict_wall")
 # The first and last actions of a fit, by which a policy is described.
 _N_ENDS = 5
 
@@ -67,8 +69,38 @@ def finished(rows: Iterable[Row]) -> list[Row]:
 
 
 def last_rows(rows: Iterable[Row]) -> list[Row]:
-    """Return the last row of each cell: one that was computed again has an older row before it."""
-    return list({(row.get("seed"), row_key(row)): row for row in rows}.values())
+    """Return the last row of each cell: one that was computed again has an older row before it.
+
+    Another sitting may be on another machine. If LightGBM was measured again, too, times of older
+    rows are multiplied by how its own time has changed. So a ratio to LightGBM is always that of
+    one sitting.
+    """
+    rows = list(rows)
+    last = {(row.get("seed"), row_key(row)): row for row in rows}
+    clocks: dict[tuple, list[Row]] = {}
+    for row in finished(rows):
+        if row["cell"].get("method") == _CLOCK:
+            clocks.setdefault(_place_of(row), []).append(row)
+    return [_in_last_sitting(row, clocks.get(_place_of(row), [])) for row in last.values()]
+
+
+def _place_of(row: Row) -> tuple:
+    """Return what a row has in common with those of other methods on the same split."""
+    return tuple(row["cell"].get(axis) for axis in ("dataset", "split", "run", "fold"))
+
+
+def _in_last_sitting(row: Row, clocks: list[Row]) -> Row:
+    """Return a row with the times that it would have in the sitting of the last clock."""
+    known = [clock for clock in clocks if clock.get("date", "") <= row.get("date", "")]
+    if not known or known[-1] is clocks[-1]:
+        return row
+    then, now = known[-1], clocks[-1]
+    scaled = {
+        name: row[name] * now[name] / then[name]
+        for name in _TIMES
+        if row.get(name) and then.get(name) and now.get(name)
+    }
+    return {**row, **scaled}
 
 
 def select(rows: Iterable[Row], where: dict[str, Any] | None = None) -> list[Row]:

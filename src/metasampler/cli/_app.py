@@ -30,7 +30,7 @@ def _added() -> dict[str, EntryPoint]:
 
 
 class _Commands(TyperGroup):
-    """A group whose added sub-commands are imported when somebody asks for them."""
+    """A group whose added sub-commands are imported on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted({*super().list_commands(ctx), *_added()})

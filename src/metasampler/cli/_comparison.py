@@ -158,7 +158,7 @@ def describe(task: Task) -> str:
     n_rows, n_columns = len(task.y), task.X.shape[1]
     counts, smallest = task.counts, task.smallest
     left_out = {} if task.cleaner is None else task.cleaner.left_out_
-    # What the user dropped is no news.
+    # The user knows what they dropped.
     used = " in use" if any(why != "As asked." for why in left_out.values()) else ""
     parts = [f"{n_rows:,} rows", f"{n_columns:,} columns{used}"]
     if len(task.labels) > 2:

@@ -74,15 +74,15 @@ def fit(
         typer.Option(
             min=0,
             help="Folds of the cross-validation beside a plain LightGBM; 0 leaves it out. Default: "
-            "5, and 0 for rows that are read part by part.",
+            "5, and 0 for rows that are read one partition at a time.",
             show_default=False,
         ),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
-            help="Read a Parquet file part by part, in about this memory: '2 GB'. A folder always "
-            "is; the default is then 2 GB.",
+            help="Read a Parquet file one partition at a time, in about this memory: '2 GB'. A "
+            "folder always is; the default is then 2 GB.",
             show_default=False,
         ),
     ] = None,
@@ -173,7 +173,8 @@ def _read_in_parts(file: Path, target: str | None, memory: str, options: dict[st
     """Return the task of a Parquet file or folder, of which only a sample is in memory."""
     if not file.is_dir() and file.suffix.lower() not in (".parquet", ".pq"):
         raise typer.BadParameter(
-            f"{file.name} is not a Parquet file, and only Parquet files are read part by part.",
+            f"{file.name} is not a Parquet file, and only Parquet files are read one partition "
+            "at a time.",
             param_hint="--memory",
         )
     try:
@@ -194,13 +195,13 @@ def _as_share(rule: Any, task: Any) -> tuple[Any, int | None]:
     of_all = n_called
     if is_per_day(rule):
         # A day with fewer rows calls all of them.
-        # Of rows that are read part by part a sample has times.
+        # If rows are read one partition at a time, a sample of them has times.
         days = np.unique(np.floor(task.time), return_counts=True)[1] * (n_rows / len(task.time))
         of_all = int(np.minimum(days, n_called).sum())
     if of_all >= n_rows:
         raise typer.BadParameter(
-            f"top={n_called:,}{'/day' * is_per_day(rule)} would call every row: there are "
-            f"{n_rows:,}.",
+            f"top={n_called:,}{'/day' * is_per_day(rule)} would raise an alarm for every row: "
+            f"there are {n_rows:,}.",
             param_hint="--threshold",
         )
     return ("top", of_all / n_rows), n_called

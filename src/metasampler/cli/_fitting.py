@@ -251,8 +251,8 @@ def _promise(clf: Any, n_called: int | None, alarms: Alarms | None, *, per_day: 
         of_each = "day" if per_day else "file"
         found = f" {alarms}" if alarms is not None else ""
         promise = (
-            f"`metasampler predict` calls the {n_called:,} most probable rows of each {of_each}."
-            f"{found} In Python {promise}"
+            f"`metasampler predict` raises alarms for the {n_called:,} most probable rows of each "
+            f"{of_each}.{found} In Python {promise}"
         )
     return f"Threshold: {promise}"
 

@@ -55,7 +55,7 @@ def read_in_parts(
             )
         labels.append(frame[target])
         sample = frame.iloc[-start % step :: step]
-        samples.append(sample[sample[target].notna()])
+        samples.append(sample[_table_input.has_class(sample[target])])
         start += len(frame)
     options: dict[str, Any] = {"drop": drop, "keep": keep, "positive": positive, **reading}
     column = pd.concat(labels, ignore_index=True)
@@ -69,7 +69,7 @@ def read_in_parts(
 def with_source(
     task: Task, path: Path, target: str, memory: str, group: str | None, time: str | None
 ) -> Task:
-    """Return the task with the rows that a fit reads part by part."""
+    """Return the task with the rows that a fit reads one partition at a time."""
     source = _CleanedRows(path, target, memory=memory, group=group, time=time)
     source.task = task
     return replace(task, source=source)

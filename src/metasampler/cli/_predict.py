@@ -135,9 +135,9 @@ def predict(
         )
         raise typer.Exit(code=1) from error
     label = scorer.classes.tolist()[scorer.positive]
-    called = f", {n_called:,} of them called {label!r}" if len(scorer.classes) == 2 else ""
+    alarms = "" if len(scorer.classes) != 2 else f", {n_called:,} of them alarms ({label!r})"
     console = make_console()
-    console.print(f"{output}: {n_rows:,} rows{called}.", markup=False, soft_wrap=True)
+    console.print(f"{output}: {n_rows:,} rows{alarms}.", markup=False, soft_wrap=True)
     if daily is not None:
         console.print(str(daily), markup=False, soft_wrap=True)
     if promise:

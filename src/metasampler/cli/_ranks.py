@@ -1,6 +1,6 @@
 """Ranks of many scores in little memory.
 
-Scores lie in a file, in the order of the rows. They are dealt out to buckets by size, as a sample
+Scores lie in a file, in the order of the rows. They are put into buckets by size, as a sample
 of them tells, and each bucket is sorted alone. Scores that equal the edge of a bucket have a bucket
 of their own, which needs no sorting: however many rows share a score, no bucket to be sorted is
 much larger than the others.
@@ -29,7 +29,7 @@ def rank_scores(scores: Path, ranks: Path, *, at_once: int = 1_000_000) -> None:
         return
     edges = _edges(scores, n_rows, at_once)
     buckets = [ranks.with_name(f"bucket-{number}") for number in range(2 * len(edges) + 1)]
-    _deal(scores, edges, buckets, at_once)
+    _fill(scores, edges, buckets, at_once)
     written = np.memmap(ranks, "<i8", "w+", shape=(n_rows,))
     start = 0
     # From the highest scores down.
@@ -69,7 +69,7 @@ def _edges(scores: Path, n_rows: int, at_once: int) -> NDArray[np.float64]:
     return np.unique(np.quantile(sample, np.arange(1, n_buckets) / n_buckets, method="nearest"))
 
 
-def _deal(scores: Path, edges: NDArray[np.float64], buckets: list[Path], at_once: int) -> None:
+def _fill(scores: Path, edges: NDArray[np.float64], buckets: list[Path], at_once: int) -> None:
     """Write each score with its row into the file of its bucket."""
     n_rows = scores.stat().st_size // 8
     step = max(1, at_once // 4)

@@ -1,4 +1,4 @@
-"""Where scores are written to: CSV, also packed, or Parquet, part by part."""
+"""Where scores are written to: CSV, also packed, or Parquet, one partition at a time."""
 
 from __future__ import annotations
 

@@ -25,13 +25,21 @@ from metasampler.cli._score_writer import writing_scores
 from metasampler.datasets import TableFile
 from metasampler.drift import DriftMonitor
 from metasampler.explain import check_explainable, explain_rows
-from metasampler.tables import NO_DAY, Separators, texts_of, time_numbers, unread_cells
+from metasampler.tables import (
+    NO_DAY,
+    Separators,
+    quiet_cells,
+    texts_of,
+    time_numbers,
+    unread_cells,
+)
 
 #: What is written of every row, if there are two classes.
 OWN_COLUMNS = ("probability", "decision", "rank")
 
-# How spreadsheets know a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# How spreadsheets know a formula, also after blanks and line feeds.
+_FORMULA = ("=", "+", "-", "@")
+_BEFORE_FORMULA = ("\t", "\r")
 
 
 class Scorer:
@@ -126,7 +134,7 @@ class Scorer:
         """Return the probabilities of some rows, the positions of their classes, and reasons."""
         if self.absent:
             frame = frame.assign(**dict.fromkeys(self.absent, np.nan))
-        rows = frame.to_numpy() if self.columns is None else frame[self.columns]
+        given = rows = frame.to_numpy() if self.columns is None else frame[self.columns]
         for step in self.before:
             rows = step.transform(rows)
         proba = self.final.predict_proba(rows)
@@ -137,13 +145,15 @@ class Scorer:
         else:
             decided = self.final.predict(rows)
         places = np.searchsorted(self.classes, decided)
-        return proba, places, self._reasons(rows, places) if self.n_reasons else []
+        return proba, places, self._reasons(given, places) if self.n_reasons else []
 
     def _reasons(self, rows: Any, places: np.ndarray) -> list[list[str]]:
         """Return the reasons of each row: for the class to find, or the one that it is given."""
         if len(self.classes) == 2:
             places = np.full(len(places), self.positive)
-        found = explain_rows(self.final, rows, class_label=self.classes[places])
+        # The whole model, so that columns have the names and values of the file.
+        with quiet_cells():
+            found = explain_rows(self.model, rows, class_label=self.classes[places])
         return found.texts(self.n_reasons)
 
 
@@ -280,10 +290,16 @@ class _WithoutDay:
 
 
 def escape_formulas(frame: Any) -> Any:
-    """Return a frame whose texts no spreadsheet takes for formulas; numbers stay numbers."""
+    """Return a frame whose texts and names no spreadsheet takes for formulas.
+
+    Numbers stay numbers.
+    """
 
     def escaped(value: Any) -> Any:
-        if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
+        if not isinstance(value, str):
+            return value
+        is_one = value.lstrip().startswith(_FORMULA)
+        if not is_one and not value.lstrip(" ").startswith(_BEFORE_FORMULA):
             return value
         try:
             float(value)
@@ -292,7 +308,8 @@ def escape_formulas(frame: Any) -> Any:
         return value
 
     texts = [name for name, kind in frame.dtypes.items() if kind.kind not in "biufcmM"]
-    return frame.assign(**{name: frame[name].astype(object).map(escaped) for name in texts})
+    frame = frame.assign(**{name: frame[name].astype(object).map(escaped) for name in texts})
+    return frame.rename(columns=escaped)
 
 
 class _Part:
@@ -329,7 +346,7 @@ class _Places:
         self.n_called = 0
 
     def add(self, proba: np.ndarray, decided: np.ndarray, reasons: list[list[str]]) -> None:
-        """Keep what the model says of the next rows."""
+        """Keep the model's answers for the next rows."""
         self.n_rows += len(proba)
         self.n_called += int((decided == self.positive).sum())
         for path, values in (

@@ -39,7 +39,7 @@ class Task:
     time: Any = None
     #: How times are written, see `time_numbers`.
     time_format: str | None = None
-    #: The rows, if they are read part by part: ``X`` is then a sample of them.
+    #: The rows, if they are read one partition at a time: ``X`` is then a sample of them.
     source: Any = None
     #: Which of those rows have a class.
     known: Any = None
@@ -107,6 +107,7 @@ def make_task(
         if is_text and not known.all():
             # A cell of a row that is left out, such as "Total", must not decide about the others.
             table = _read_again(table)
+            column = _read_again(column.to_frame())[column.name]
         labels_of = encode_target(column, column.name)
     else:
         labels_of = labels
@@ -239,9 +240,17 @@ def check_classes(task: Task, folds: int) -> None:
     raise typer.BadParameter(wrong, param_hint=option)
 
 
+def has_class(column: Any) -> Any:
+    """Return which rows have a class: one of blanks alone is none."""
+    known = column.notna()
+    if column.dtype.kind in "biufcmM":
+        return known
+    return known & (column.map(str).str.strip() != "")
+
+
 def rows_with_class(column: Any, name: Any) -> Any:
     """Return which rows have a class; the others are left out, with a note."""
-    known = column.notna()
+    known = has_class(column)
     n_missing = int((~known).sum())
     if n_missing == len(known):
         raise typer.BadParameter(
@@ -249,9 +258,11 @@ def rows_with_class(column: Any, name: Any) -> Any:
         )
     if n_missing:
         rows = "row has" if n_missing == 1 else "rows have"
+        # In files some words stand for no value.
+        words = "" if column.dtype.kind in "biufcmM" else " None, NA and null are no classes."
         warnings.warn(
             f"{n_missing:,} of {len(known):,} {rows} no class in {name!r}, and "
-            f"{'is' if n_missing == 1 else 'are'} left out.",
+            f"{'is' if n_missing == 1 else 'are'} left out.{words}",
             UserWarning,
             stacklevel=2,
         )

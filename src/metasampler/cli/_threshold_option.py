@@ -105,7 +105,7 @@ def _probability(text: str) -> float:
 
 
 def _wrong(text: str, name: str) -> typer.BadParameter:
-    """Return the error for a text that is no threshold."""
+    """Return the error for a text that is not a threshold."""
     # Here, not at the top: `metasampler --help` should be quick.
     from metasampler.datasets import near_matches
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import lzma
 import warnings
@@ -10,7 +11,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ class TableFile:
                 self.encoding = self._find_encoding() if encoding is None else _known(encoding)
             #: The names of the columns.
             self.columns: list[str] = self._parquet_names() if self.is_parquet else self._names()
-        # A column without a name is no other's twin.
+        # Columns without a name are not the same column.
         counts = Counter(name for name in self.columns if name)
         repeated = [name for name, count in counts.items() if count > 1]
         if repeated:
@@ -282,9 +283,20 @@ class TableFile:
             try:
                 yield
             except ParserWarning as error:
-                raise ValueError(
-                    f"its rows have more fields than its first line, {len(self.columns)}."
-                ) from error
+                raise ValueError(self._say_long_row()) from error
+
+    def _say_long_row(self) -> str:
+        """Return which line has more fields than the first one."""
+        where, n_fields = "", len(self.columns)
+        with self._content() as (content, _):
+            texts = io.TextIOWrapper(content, encoding=self.encoding, newline="")
+            lines = csv.reader(texts, delimiter=self._separator)
+            with suppress(csv.Error, StopIteration):
+                long = next(line for line in lines if len(line) > n_fields)
+                where = (
+                    f" Line {lines.line_num} has {len(long)}: a text with a separator needs quotes."
+                )
+        return f"its rows have more fields than its first line, {n_fields}.{where}"
 
     def _parquet_chunks(self, n_rows: int, columns: list[str] | None) -> Iterator[Any]:
         from pyarrow import Table, parquet
@@ -313,6 +325,8 @@ _ARCHIVES = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError
 def _known(encoding: str) -> str:
     """Return an encoding that Python knows."""
     try:
+        # Python also calls base64 an encoding, but not one of texts.
+        "".encode(encoding)
         return codecs.lookup(encoding).name
     except LookupError:
         raise ValueError(
@@ -322,11 +336,13 @@ def _known(encoding: str) -> str:
 
 def _only_file(archive: zipfile.ZipFile) -> io.BufferedIOBase:
     """Open the one file in an archive."""
-    # macOS adds a folder of its own.
+    # macOS adds a folder of its own, and hidden files.
     names = [
         name
         for name in archive.namelist()
-        if not name.endswith("/") and not name.startswith("__MACOSX")
+        if not name.endswith("/")
+        and not name.startswith("__MACOSX")
+        and not name.rpartition("/")[2].startswith(".")
     ]
     if len(names) != 1:
         raise ValueError(f"it holds {len(names)} files, and must hold one.")

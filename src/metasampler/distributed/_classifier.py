@@ -169,7 +169,9 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             columns = {"label": self.label, "weight": self.weight, "group": self.group}
             for name, value in columns.items():
                 if value is not None and value not in X.columns:
-                    raise ValueError(f"{name}={value!r} is no column; there are {list(X.columns)}.")
+                    raise ValueError(
+                        f"{name}={value!r} is not a column; there are {list(X.columns)}."
+                    )
             if not (y is None and sample_weight is None and groups is None):
                 raise ValueError(
                     "A data frame holds labels, weights and groups in columns: set label, weight "
@@ -178,7 +180,9 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         elif not all(is_dask(each) for each in (y, sample_weight, groups) if each is not None) or (
             y is None
         ):
-            raise TypeError("With a Dask array as X, y, sample_weight and groups must be such too.")
+            raise TypeError(
+                "With a Dask array as X, y, sample_weight and groups must be Dask arrays, too."
+            )
 
     def _journal(self, classifier, X) -> Journal:
         if not isinstance(classifier.random_state, (int, np.integer)):

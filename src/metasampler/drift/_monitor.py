@@ -81,7 +81,7 @@ class DriftMonitor:
         ----------
         {rows}
         proba : ndarray of shape (n_samples, n_classes), default=None
-            What `predict_proba` says of them, if it is known already.
+            Their `predict_proba`, if it is known already.
         """
         classifier, baseline = self._classifier, self._baseline
         columns = baseline.columns

@@ -30,7 +30,7 @@ Arrays = Sequence[np.ndarray]
 _FEWEST_ROWS_FOR_SIGMOID = 5
 
 # Rows of each class that are added to those a sigmoid is fitted on. Platt's one for each keeps few
-# rows from saturating it, and keeps a blend that is right from saying so.
+# rows from saturating it, but makes a good blend under-confident.
 _ADDED_ROWS, _ADDED_ROWS_TO_BLENDS = 1.0, 0.2
 
 # The bounds of a sigmoid's slope keep the order of the scores, whatever the held-out rows say: a
@@ -60,7 +60,7 @@ _ENOUGH_LEFT_OUT = 20
 class Blend:
     """Join the answers of several teams for two classes: the mean of their calibrated log-odds.
 
-    Each team's log-odds are scaled by what left-out rows say of them, because a team that is too
+    Each team's log-odds are scaled by its left-out rows, because a team that is too
     sure of itself would drown the others. The teams then count alike, but for sharp trees, which
     have as many votes as the others together: weights that were learned from left-out rows did no
     better.
@@ -103,7 +103,7 @@ class Blend:
         answers, first = [_vector(team.proba) for team in shared], shared[0]
         blend = cls(answers, first.codes, shares, votes, first.groups)
         held_out = first._replace(proba=blend(answers))
-        # No score speaks of a class that has no rows.
+        # Skip scores if a class has no rows.
         if np.bincount(first.codes, minlength=data.n_classes).min():
             score = data.score_function(first.codes, first.weights)
             blend.scores = [score(answer) for answer in (*answers, _vector(held_out.proba))]

@@ -29,7 +29,7 @@ ALLOWED = (
 
 
 class ClassDecision(NamedTuple):
-    """How a class is chosen for each row, and what held-out rows say of it.
+    """How a class is chosen for each row, and what to expect of it on new rows.
 
     The class wins whose probability is largest compared with its threshold or, with ``costs``, the
     class with the lowest expected cost. ``precision`` and ``recall`` have a number per class: NaN

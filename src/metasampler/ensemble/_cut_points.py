@@ -1,4 +1,4 @@
-"""What held-out rows say of every threshold, kept without the rows.
+"""What held-out rows showed at every threshold, kept without the rows.
 
 A fitted classifier keeps these numbers, so its threshold can be chosen again later, by another
 goal, and each choice comes with what to expect of new rows.

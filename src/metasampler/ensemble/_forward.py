@@ -63,7 +63,7 @@ class _TableInTime(NamedTuple):
 
 
 class _FilesInTime(_TableInTime):
-    """Rows that are read part by part."""
+    """Rows that are read one partition at a time."""
 
     def fit(self, classifier, rows):
         return classifier.fit(self.X.only(rows))

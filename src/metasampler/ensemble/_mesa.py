@@ -71,7 +71,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
-        time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about eleven times as
+        time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about twelve times as
         much.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
@@ -145,7 +145,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         - a number in (0, 1);
         - ``"f1"`` or ``"mcc"``: the threshold with the best score on the validation rows;
         - ``("recall", r)``: the threshold with the highest precision among those that should find
-          at least a part r of the minority rows in new data;
+          at least a share r of the minority rows in new data;
         - ``("precision", p)``: the lowest threshold with at least this precision on the validation
           rows;
         - ``("cost", fn_cost, fp_cost)``: the threshold with the lowest total cost on the validation
@@ -160,7 +160,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           has many false alarms in the small ones;
         - ``"macro_f1"``: the thresholds with the best mean F1 of the classes on the validation
           rows, between those of None and ``"balanced"``;
-        - ``("recall", {label: r})``: as ``"balanced"``, but so that at least a part r of the rows
+        - ``("recall", {label: r})``: as ``"balanced"``, but so that at least a share r of the rows
           of this class should be found in new data; you can name several classes;
         - ``("cost", {label: price})``: what it costs to miss a row of a class; 1 for classes that
           are not named;

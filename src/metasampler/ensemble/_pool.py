@@ -1,4 +1,4 @@
-"""From what teams say of many classes to one probability of each class.
+"""Combine the answers of teams into one probability of each of many classes.
 
 Teams are pooled in the logarithms of their probabilities. The weights of the teams lie half-way
 between those that are best on held-out rows and equal ones: learned weights have the lower

@@ -24,7 +24,7 @@ class FitSummary:
     rows: list[dict]
     #: Lines below the table.
     notes: list[str]
-    #: When `predict` returns the smallest class, and what held-out rows say of that.
+    #: When `predict` returns the smallest class, and what to expect of it.
     promise: str
     #: One entry a team and a last one for all together; empty if all members are of one team.
     teams: list[dict]
@@ -216,7 +216,7 @@ def _notes(ensemble, promise: str) -> Iterator[str]:
 
 
 def _promise(ensemble) -> str:
-    """Return when `predict` calls the minority class, and what held-out rows say of that."""
+    """Return when `predict` calls the minority class, and what to expect of it."""
     if len(ensemble.classes_) != 2:
         return _promise_of_classes(ensemble)
     label = ensemble.classes_[ensemble.classes_ == ensemble.minority_class_].tolist()[0]
@@ -238,7 +238,7 @@ def _promise(ensemble) -> str:
 
 
 def _promise_of_classes(ensemble) -> str:
-    """Return how `predict` chooses among many classes, and what held-out rows say of that."""
+    """Return how `predict` chooses among many classes, and what to expect of it."""
     text = f"predict returns {_chosen_class(ensemble._rule)}."
     if ensemble.expected_recall_ is None:
         return text

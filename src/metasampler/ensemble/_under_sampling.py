@@ -49,9 +49,9 @@ from metasampler.growth import (
 )
 from metasampler.tables import as_table
 
-# Parts of the training rows that are held out in turn: with the validation rows, a fifth by
-# default, these are five folds.
-_N_PARTS = 4
+# Folds of the training rows that are held out in turn: with the validation rows, a fifth by
+# default, these are five.
+_N_FOLDS_IN_TURN = 4
 
 # Keeps logarithms of probabilities finite.
 _TINY = np.finfo(float).tiny
@@ -139,7 +139,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             The training rows. scikit-learn's trees and forests and LightGBM members get a data
             frame as numbers. Other members get it as it is, and so does a list with other members
             in it. You can also pass the path of a Parquet file or of a folder of such files, or
-            :class:`~metasampler.datasets.ParquetRows`: `fit` then reads part by part.
+            :class:`~metasampler.datasets.ParquetRows`: `fit` then reads one partition at a time.
 
         y : array-like of shape (n_samples,) or str
             Labels of any type, of two or more classes. If X is a path, the name of their column.
@@ -351,13 +351,15 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
     def _hold_out_in_turn(self, team: Team, held_out: HeldOut) -> HeldOut:
         """Return the held-out rows and, if they are few, the training rows as held-out ones."""
-        growth, parts = team.growth, [held_out]
+        growth, folds = team.growth, [held_out]
         if not held_out.are_few(growth.data.n_classes):
             return held_out
-        for data in growth.data.held_out_in_turn(_N_PARTS, growth.streams):
-            again = self._grow_again(team, data, f"Holding out part {len(parts)} of {_N_PARTS}")
-            parts.append(HeldOut(*_judged(again, growth.data)))
-        return HeldOut.joined(parts)
+        for data in growth.data.held_out_in_turn(_N_FOLDS_IN_TURN, growth.streams):
+            again = self._grow_again(
+                team, data, f"Holding out fold {len(folds)} of {_N_FOLDS_IN_TURN}"
+            )
+            folds.append(HeldOut(*_judged(again, growth.data)))
+        return HeldOut.joined(folds)
 
     def _become_more(self, plan: Plan, teams: list[Team], final: list[Team]) -> None:
         """Set the attributes that only this kind of ensemble has."""
@@ -412,7 +414,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self.expected_precision_interval_ = chosen.precision_interval
             self.expected_recall_interval_ = chosen.recall_interval
         else:
-            self.__dict__.update(zip(_OF_A_THRESHOLD, chosen, strict=True))
+            for name, value in zip(_OF_A_THRESHOLD, chosen, strict=True):
+                setattr(self, name, value)
 
     def _describe(self, data: GrowthData) -> None:
         """Keep what new rows are compared with."""
@@ -450,7 +453,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            New rows. A path, or :class:`~metasampler.datasets.ParquetRows`, is read part by part.
+            New rows. A path, or :class:`~metasampler.datasets.ParquetRows`, is read one partition
+            at a time.
 
         Returns
         -------
@@ -744,7 +748,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The rows to compare. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
-            part by part.
+            one partition at a time.
 
         n : int, default=None
             How many rows to return; None ranks all rows.

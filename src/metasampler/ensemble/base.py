@@ -104,7 +104,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The rows to classify. A path, or :class:`~metasampler.datasets.ParquetRows`, is read
-            part by part.
+            one partition at a time.
 
         Returns
         -------

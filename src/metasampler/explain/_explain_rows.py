@@ -99,7 +99,8 @@ def explain_rows(model, X, *, class_label=None) -> Reasons:
     table = classifier._check_predict_table(X)
     places = _class_positions(classifier, class_label, table.shape[0])
     names, numbers_of = _columns_of(classifier)
-    names, numbers_of = _as_before(steps, names, numbers_of)
+    if steps:
+        names, numbers_of = _as_before(steps, given, names, numbers_of)
     teams = _teams_of(classifier)
     n_values = 1 if len(classifier.classes_) == 2 else len(classifier.classes_)
     n_at_once = _MOST_NUMBERS // (n_values * table.shape[1])
@@ -109,7 +110,8 @@ def explain_rows(model, X, *, class_label=None) -> Reasons:
     with threadpool_limits(1, user_api="blas"), np.errstate(under="ignore"):
         for start in range(0, table.shape[0], n_at_once):
             block = slice(start, start + n_at_once)
-            answers = list(_answers(classifier, teams, take_rows(table, block), numbers_of))
+            rows = take_rows(table, block)
+            answers = list(_answers(classifier, teams, rows, numbers_of, len(names)))
             # Members answer for all classes; only the last step is one class's own.
             for k in np.unique(places[block]).tolist():
                 its = np.flatnonzero(places[block] == k)
@@ -123,7 +125,7 @@ def explain_rows(model, X, *, class_label=None) -> Reasons:
         base=float(base[0]) if is_one else base,
         log_odds=log_odds,
         columns=names,
-        values=_values(given, X, names),
+        values=_values(given, X, names, numbers_of),
         class_label=labels[:1].tolist()[0] if is_one else labels,
     )
 
@@ -220,21 +222,44 @@ def _columns_of(classifier) -> tuple[list, list[list[int]]]:
     return names, numbers
 
 
-def _as_before(steps: list, names: list, numbers_of: list[list[int]]) -> tuple[list, list]:
-    """Return the same for the columns before the steps, as far as these say what they add."""
+def _as_before(
+    steps: list, given, names: list, numbers_of: list[list[int]]
+) -> tuple[list, list[list[int]]]:
+    """Return the same with the names that the steps give, and by the columns that went into them.
+
+    A step says by its names what it has made of a column. Columns of one name count together.
+    """
+    before = list(getattr(given, "columns", getattr(steps[0], "feature_names_in_", ())))
     origin: dict = {}
     for step in steps:
         # A `TableCleaner` adds columns that it reads from others.
         origin |= getattr(step, "derived_", {})
-    known = [origin.get(name, name) for name in names]
-    merged = list(dict.fromkeys(known))
-    place_of = [merged.index(name) for name in known] if origin else list(range(len(names)))
-    if not origin:
-        return names, numbers_of
+    for name, named in zip(names, _names_after(steps, before, names), strict=True):
+        # A `ColumnTransformer` puts the name of the transformer first.
+        known = str(named).partition("__")[2]
+        is_prefixed = named not in before and known in before
+        origin.setdefault(name, known if is_prefixed else named)
+    known_as = [origin[name] for name in names]
+    merged = list(dict.fromkeys(known_as))
+    place_of = [merged.index(name) for name in known_as]
     return merged, [[place_of[place] for place in of] for of in numbers_of]
 
 
-def _values(given, transformed, names: list) -> np.ndarray:
+def _names_after(steps: list, before: list, names: list) -> list:
+    """Return the names of the steps for the columns of an array; else those that are known."""
+    if names != [f"x{place}" for place in range(len(names))]:
+        return names
+    made: Any = before or None
+    for step in steps:
+        try:
+            made = step.get_feature_names_out(made)
+        except (AttributeError, TypeError, ValueError):
+            # Not every step has names.
+            return names
+    return list(made) if len(made) == len(names) else names
+
+
+def _values(given, transformed, names: list, numbers_of: list[list[int]]) -> np.ndarray:
     """Return the values of the columns, as they were given or else as they were transformed."""
     n_rows = given.shape[0] if hasattr(given, "shape") else len(given)
     values = np.empty((n_rows, len(names)), dtype=object)
@@ -247,7 +272,7 @@ def _values(given, transformed, names: list) -> np.ndarray:
             continue
         if array is None:
             array = transformed.toarray() if issparse(transformed) else np.asarray(transformed)
-        values[:, place] = array[:, place]
+        values[:, place] = array[:, numbers_of.index([place])]
     return values
 
 
@@ -270,10 +295,9 @@ def _reader(classifier, team: FittedTeam, members: list) -> Callable[[int], list
     )
 
 
-def _answers(classifier, teams, rows, numbers_of) -> Iterator[Attribution]:
+def _answers(classifier, teams, rows, numbers_of, n_columns: int) -> Iterator[Attribution]:
     """Yield the mean probability of each team, of class 1 only if there are two classes."""
     n_classes = len(classifier.classes_)
-    n_columns = 1 + max(max(of) for of in numbers_of)
     n_values = 1 if n_classes == 2 else n_classes
     for team, members, trees_of_member in teams:
         X = rows if team.table is None else team.table(rows)

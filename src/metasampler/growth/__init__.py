@@ -57,7 +57,7 @@ from metasampler.growth._groups import (
     refuse_missing,
 )
 from metasampler.growth._hold_out import (
-    MAX_DEALT,
+    MAX_RANKED,
     assign_folds,
     can_hold_out,
     find_minority,
@@ -96,8 +96,8 @@ from metasampler.growth._weights import (
 __all__ = [
     "DEFAULT_SIGMA",
     "MANY_ROWS",
-    "MAX_DEALT",
     "MAX_EVALUATION_ROWS",
+    "MAX_RANKED",
     "N_ESTIMATORS",
     "N_JOBS",
     "ROLES",

@@ -170,6 +170,14 @@ class Adapter:
         with np.errstate(**self._quiet), naming_the_estimator(self.estimator):
             return member.fit(self.as_taken(member, X), codes.astype(np.intp), **options)
 
+    def could_have_fitted(self, member, n_columns: int) -> bool:
+        """Return whether something from a file is a member on rows of so many columns."""
+        return (
+            type(member) is type(self.estimator)
+            and len(getattr(member, "classes_", ())) == self.n_classes
+            and getattr(member, "n_features_in_", n_columns) == n_columns
+        )
+
     def probabilities(self, member, X) -> np.ndarray:
         """Return the probabilities of some rows: of class 1 only, if there are two classes."""
         with np.errstate(**self._quiet):

@@ -140,7 +140,7 @@ def folds_of_groups(
     groups has, so that every fold has rows of each class where groups allow it.
 
     Large groups are placed one by one, those that are hardest to place first, where they even the
-    shares out most. Small groups with equal counts are dealt evenly, in an order by chance.
+    shares out most. Small groups with equal counts are assigned in turn, in a random order.
     """
     counts = groups.counts.astype(float)
     n_folds = min(n_folds, int((counts > 0).sum(axis=0).min()))

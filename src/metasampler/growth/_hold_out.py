@@ -8,7 +8,7 @@ import numpy as np
 from metasampler.growth._draw import draw_rows, race_keys_of
 
 __all__ = [
-    "MAX_DEALT",
+    "MAX_RANKED",
     "assign_folds",
     "can_hold_out",
     "find_minority",
@@ -22,7 +22,7 @@ __all__ = [
 
 #: Up to this many rows of a class are assigned to folds by rank, so that folds are equally large.
 #: In a larger class they nearly are without that.
-MAX_DEALT = 300_000
+MAX_RANKED = 300_000
 
 
 def find_minority(classes: np.ndarray, counts: np.ndarray) -> int:
@@ -87,7 +87,7 @@ def assign_folds(
         if is_alone(len(rows), len(class_rows)):
             continue
         keys = race_keys_of(key, number, rows)
-        by_rank = len(rows) <= MAX_DEALT
+        by_rank = len(rows) <= MAX_RANKED
         folds[rows] = folds_by_rank(keys, n_folds) if by_rank else fold_by_key(keys, n_folds)
     return folds
 

@@ -303,6 +303,14 @@ class LightGBMAdapter(Adapter):
             self._reference = self.edges, reference
         return reference
 
+    def could_have_fitted(self, member, n_columns: int) -> bool:
+        """Return whether something from a file is a member on rows of so many columns."""
+        return (
+            isinstance(member, BoostedMember)
+            and member.n_classes == self.n_classes
+            and member.booster_.num_feature() == n_columns
+        )
+
     def fit(self, X, codes, rows, seed, sample_weight=None, unseen=None, unseen_weight=None):
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None."""
         with naming_the_estimator(self.estimator):

@@ -89,7 +89,7 @@ def check_scoring(scoring, n_classes: int) -> None:
 def bind_scorer(scoring, codes, classes, minority, weights=None):
     """Return the score function of probabilities, for given true classes and weights of rows.
 
-    Names of scorers speak of the minority class: for two classes the labels they see are 0 and 1,
+    Named scorers score the minority class: for two classes the labels they see are 0 and 1,
     the minority being 1. A callable ``scorer(estimator, X, y)`` sees the labels as they are. The
     function takes the probability of class 1 (two classes) or the matrix of probabilities.
     """
@@ -100,7 +100,7 @@ def bind_scorer(scoring, codes, classes, minority, weights=None):
         scorer = get_scorer(scoring)
     except ValueError as error:
         raise ValueError(
-            f"scoring={scoring!r} is no scorer; sklearn.metrics.get_scorer_names() lists them."
+            f"scoring={scoring!r} is not a scorer; sklearn.metrics.get_scorer_names() lists them."
         ) from error
     if n_classes > 2 or not by_name:
         y_true, order = classes[codes], slice(None)

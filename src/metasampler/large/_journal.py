@@ -101,7 +101,7 @@ class Journal:
             if zlib.crc32(entry) != checksum:
                 raise ValueError(f"its entry {len(entries) + 1} has another checksum.")
             value = self._from_bytes(entry)
-            if entries and not _is_entry(value):
+            if not (_is_entry(value) if entries else isinstance(value, str)):
                 raise ValueError(f"its entry {len(entries) + 1} is not a member.")
             entries.append(value)
             size += _HEAD.size + length
@@ -118,11 +118,18 @@ class Journal:
         known = self.find(_ROWS)
         if known is None:
             self.add(_ROWS, fingerprint)
-        elif known != fingerprint:
+        elif not isinstance(known, str) or known != fingerprint:
             raise ValueError(
                 f"The checkpoint {self.path} is one of other rows, labels, weights or groups, or "
                 "of the same in another order. Remove it, or name another file."
             )
+
+    def refuse(self) -> ValueError:
+        """Return the error of a member that this fit has not made."""
+        return ValueError(
+            f"The checkpoint {self.path} holds what is not a member of this fit: it has other "
+            "columns or classes, or is of another type. Remove it, or name another file."
+        )
 
     def key(self, *name) -> tuple:
         """Return the name of a member; a repeated name is numbered."""
@@ -151,7 +158,10 @@ class Journal:
 
 
 def _is_entry(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)
+    """Return whether this is a name and what is remembered under it."""
+    if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)):
+        return False
+    return all(part is None or isinstance(part, (str, int, float)) for part in value[0])
 
 
 def _unused(path: Path) -> Path:

@@ -10,8 +10,8 @@ import numpy as np
 
 from metasampler.growth import (
     MANY_ROWS,
-    MAX_DEALT,
     MAX_EVALUATION_ROWS,
+    MAX_RANKED,
     ROLES,
     Candidates,
     EvaluationRows,
@@ -198,7 +198,21 @@ class PartitionedRows(GrowthData):
         if remembered is None:
             remembered = self._fit_member(sample, number, adapter, seed)
             journal.add(sample.name, remembered)
+        # A file says what it likes, and C code reads the columns that a member names.
+        elif not self._is_fitted_member(remembered, adapter):
+            raise journal.refuse()
         return remembered
+
+    def _is_fitted_member(self, remembered: Any, adapter) -> bool:
+        """Return whether this is what `_fit_member` returns."""
+        if not (isinstance(remembered, tuple) and len(remembered) == 2):
+            return False
+        member, facts = remembered
+        return (
+            isinstance(facts, SampleFacts)
+            and all(len(total) == self.n_classes for total in facts.totals)
+            and adapter.could_have_fitted(member, self.example.shape[1])
+        )
 
     def _fit_member(self, sample, number: int, adapter, seed: int) -> tuple[Any, SampleFacts]:
         stops = adapter.stops_early and self.has_validation and not self.validation_is_apart
@@ -466,7 +480,7 @@ def assign_folds_to_partitions(
     """Return cells with the fold of every row, as `assign_folds` has them in memory."""
     by_rank: list = []
     for k, count in enumerate(counts.tolist()):
-        if count > MAX_DEALT:
+        if count > MAX_RANKED:
             by_rank.append(None)
             continue
         answers = backend.ask(functions.training_keys, partitions, args=(k, key, number))

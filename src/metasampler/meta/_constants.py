@@ -89,7 +89,7 @@ class FitToConstants(Trainer):
 
     def begin(self, problem: Problem) -> None:
         """Make the policies that a fit starts from, and the plan of the rounds."""
-        self._deal(self.n_sweeps * problem.n_tasks, problem.n_tasks)
+        self._plan_rounds(self.n_sweeps * problem.n_tasks, problem.n_tasks)
         starts = [problem.new_policy() for _ in range(_N_STARTS)]
         self.policy = starts[0]
         self._starts = [start.parameters.astype(float) for start in starts]

@@ -70,7 +70,7 @@ class Trainer(BaseEstimator):
     policy: GaussianPolicy
     n_updates_planned: int
 
-    def _deal(self, n_episodes: int, n_tasks: int) -> None:
+    def _plan_rounds(self, n_episodes: int, n_tasks: int) -> None:
         """Set how many rounds the episodes make."""
         self.round_size = min(self.tasks_per_round or n_tasks, n_tasks)
         self.n_episodes = n_episodes
@@ -152,7 +152,7 @@ class SoftActorCritic(Trainer):
     def begin(self, problem: Problem) -> None:
         """Make the networks, an empty memory and the plan of the rounds."""
         self._n_actions = problem.n_actions
-        self._deal(
+        self._plan_rounds(
             ceil((self.n_random_steps + self.n_updates) / problem.n_actions), problem.n_tasks
         )
         self.policy = problem.new_policy()

@@ -221,7 +221,7 @@ class MetaTraining:
                 n_before = len(self.history)
                 tasks = list(range(len(self.data)))
                 if trainer.round_size < len(tasks):
-                    tasks = self._dealt_tasks()
+                    tasks = self._tasks_of_round()
                 assignments = trainer.plan(self.n_rounds_done, tasks)
                 jobs = map(self._job, assignments)
                 # Processes pay only where a round has several episodes.
@@ -243,15 +243,15 @@ class MetaTraining:
                 ):
                     self._store(self.checkpoint)
 
-    def _dealt_tasks(self) -> list[int]:
-        """Return the tasks of a round, as cards are dealt: each has its turn before one returns."""
+    def _tasks_of_round(self) -> list[int]:
+        """Return the tasks of a round: each has its turn before one returns."""
         n_tasks, size = len(self.data), self.trainer.round_size
-        # Each deal has a stream of its own, below that of the trainer: it serves nothing else.
+        # Each turn of all tasks has a stream of its own, below that of the trainer.
         tasks = []
-        for place in range(self.n_rounds_done * size, (self.n_rounds_done + 1) * size):
-            deal, card = divmod(place, n_tasks)
-            rng = self.streams.child(Stream.TRAINER, deal).generator(Stream.SUBSET)
-            tasks.append(int(rng.permutation(n_tasks)[card]))
+        for number in range(self.n_rounds_done * size, (self.n_rounds_done + 1) * size):
+            turn, place = divmod(number, n_tasks)
+            rng = self.streams.child(Stream.TRAINER, turn).generator(Stream.SUBSET)
+            tasks.append(int(rng.permutation(n_tasks)[place]))
         return tasks
 
     def _job(self, assignment: Assignment) -> tuple:

@@ -86,7 +86,10 @@ def _n_inside(value: Any) -> int:
 
 
 def take_columns(state: State) -> dict[str, Any]:
-    """Return the number and the names of the columns, which become the size ``p``."""
+    """Return the number and the names of the columns, which become the size ``p``.
+
+    scikit-learn compares a table with the number alone, so names without it are refused.
+    """
     found: dict[str, Any] = {}
     if "n_features_in_" in state:
         n_columns = state.whole("n_features_in_", 1, MOST_COLUMNS)
@@ -94,6 +97,8 @@ def take_columns(state: State) -> dict[str, Any]:
         if state.sizes.setdefault("p", int(n_columns)) != n_columns:
             raise state.refuse("n_features_in_", n_columns)
     if "feature_names_in_" in state:
+        if "p" not in state.sizes:
+            raise state.refuse("n_features_in_", None)
         names = state.array("feature_names_in_", "OU", "p")
         if not all(isinstance(name, str) for name in names.tolist()):
             raise state.refuse("feature_names_in_", names)
@@ -131,7 +136,9 @@ def check_columns(member: Any, n_columns: int, n_classes: int | None, state: Sta
         # A boosted member, which knows the number of classes alone.
         found, classes = member.booster_.num_feature(), member.n_classes
     else:
-        found = getattr(member, "n_features_in_", n_columns)
+        # A pipeline may begin with a step that knows none; those after it compare.
+        unknown = n_columns if hasattr(member, "steps") else None
+        found = getattr(member, "n_features_in_", unknown)
         classes = len(member.classes_)
     if found != n_columns or (n_classes is not None and classes != n_classes):
         raise ValueError(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from metasampler._json import parse_json, to_json
 from metasampler.persistence._values import Reader, is_plain
@@ -16,10 +16,13 @@ from metasampler.persistence._zip_entries import FACTS, MODEL, NUMBERS, read_par
 #: The number of the format, raised when an older reader could misread a file.
 FORMAT = 2
 
+#: What the arrays of a file may take when they are unpacked, unless the caller allows more.
+MAX_BYTES = 2**30
+
 _LONGEST_REASON, _MOST_VERSIONS = 500, 100
 
 
-def load_model(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> Any:
+def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that `save_model` wrote; nothing in the file is run.
 
     Sizes are checked before anything is unpacked. The file may hold only values of types in a
@@ -57,14 +60,12 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> Any:
     """
     path = _existing(path)
     with _naming(path), open(path, "rb") as file:
-        facts = _checked_facts(read_part(file, FACTS, max_bytes))
-        model = read_part(file, MODEL, max_bytes)
-        numbers = read_part(file, NUMBERS, max_bytes)
+        facts, model, numbers = read_parts(file, max_bytes)
         _warn_of_versions(path, facts)
         return model_of(model, numbers, "model")
 
 
-def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[str, Any]:
+def load_facts(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """Read what a model file says of its model, without loading the model.
 
     Parameters
@@ -94,7 +95,13 @@ def load_facts(path: str | os.PathLike[str], *, max_bytes: int = 2**30) -> dict[
     """
     path = _existing(path)
     with _naming(path), open(path, "rb") as file:
-        return _checked_facts(read_part(file, FACTS, max_bytes))
+        return checked_facts(read_part(file, FACTS, max_bytes))
+
+
+def read_parts(file: IO[bytes], max_bytes: int) -> tuple[dict, bytearray, bytearray]:
+    """Return what a file says of its model, the model as a text, and the bytes of its arrays."""
+    facts = checked_facts(read_part(file, FACTS, max_bytes))
+    return facts, read_part(file, MODEL, max_bytes), read_part(file, NUMBERS, max_bytes)
 
 
 def model_of(text: bytes | bytearray, numbers: bytearray, what: str) -> Any:
@@ -131,7 +138,8 @@ def _naming(path: Path) -> Iterator[None]:
         raise ValueError(f"{path.name} cannot be read as a model: {shown}") from error
 
 
-def _checked_facts(text: bytes | bytearray) -> dict[str, Any]:
+def checked_facts(text: bytes | bytearray) -> dict[str, Any]:
+    """Return what a file says of its model, or refuse what no file says."""
     facts = parse_json(text, FACTS)
     if not isinstance(facts, dict):
         raise ValueError(f"its {FACTS!r} is no table.")
@@ -178,6 +186,9 @@ _FACTS: dict[str, tuple[type, Any]] = {
     "summary": (str, lambda text: True),
 }
 _NEEDED = ("versions", "created", "model", "settings")
+
+#: What only `save_model` says.
+RESERVED = {"format", *_FACTS}
 
 
 def _warn_of_versions(path: Path, facts: dict[str, Any]) -> None:

@@ -1,8 +1,10 @@
 """Writing a model file."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,20 @@ import numpy as np
 from metasampler._json import to_json
 from metasampler._pipelines import unwrap
 from metasampler._writing import written_beside
-from metasampler.persistence._load import FORMAT, model_of
+from metasampler.persistence._load import (
+    FORMAT,
+    MAX_BYTES,
+    RESERVED,
+    checked_facts,
+    model_of,
+    read_parts,
+)
 from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
 from metasampler.persistence._zip_entries import write_parts
+
+# Lists in lists that metadata may be.
+_DEEPEST = 60
 
 
 def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dict[str, Any]:
@@ -36,7 +48,8 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
         step, when the new one is complete.
     **metadata : object
         What else to keep: texts, numbers, lists and dicts. NumPy's numbers and arrays, dates and
-        paths are converted. It is added to what is stored for every model:
+        paths are converted. It is added to what is stored for every model, whose names it must
+        not have:
         ``format``, ``created``, ``versions``, ``model`` (its class), ``settings``, ``classes``,
         ``columns`` and ``column_kinds`` (where the training table had names), ``class_counts`` and
         ``summary`` (where the classifier knows them).
@@ -65,34 +78,54 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
     >>> bool((again.predict(X) == clf.predict(X)).all()), facts["purpose"]
     (True, 'an example')
     """
+    if not hasattr(model, "get_params") or isinstance(model, type):
+        raise TypeError(f"model must be a fitted estimator, got {_described(model)}.")
+    reserved = sorted(RESERVED.intersection(metadata))
+    if reserved:
+        raise ValueError(f"metadata must not be named {reserved}: a file says these of each model.")
     path = Path(path).expanduser()
     stored = _plain({**_facts(model), **metadata})
-    # A text that JSON cannot hold is found before the slow part.
+    # What a file cannot hold is found before the slow part.
     facts = to_json(stored, "metadata")
-    content = write_parts(facts, *_encoded(model))
+    try:
+        checked_facts(facts)
+    except ValueError as error:
+        raise ValueError(f"metadata cannot be stored: {error}") from error
+    content = _content(model, facts)
     with written_beside(path) as file:
         file.write(content)
     return stored
 
 
-def _encoded(model: Any) -> tuple[bytes, bytes]:
-    """Return a model as a text and the bytes of its arrays, if `load_model` would read them."""
+def _content(model: Any, facts: bytes) -> bytes:
+    """Return the content of a model's file, if `load_model` reads it."""
     # Here, because the loaders import LightGBM.
     from metasampler.persistence._loaders import kind_of
 
+    name = type(model).__name__
     advice = (
         "`joblib.dump` writes it, unless it holds a lambda, but only those you trust may give you "
         "such a file."
     )
     writer = Writer(kind_of)
     try:
-        text = to_json(writer.encode(model, type(model).__name__), type(model).__name__)
+        text = to_json(writer.encode(model, name), name)
+        content = write_parts(facts, text, bytes(writer.numbers))
         # What is refused in a file is refused here, for the same reason.
-        model_of(text, bytearray(writer.numbers), type(model).__name__)
+        n_bytes = max(len(writer.numbers), MAX_BYTES)
+        _, text_again, numbers_again = read_parts(BytesIO(content), n_bytes)
+        model_of(text_again, numbers_again, name)
     except (TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
-        raise TypeError(f"{type(model).__name__} cannot be stored: {reason}. {advice}") from error
-    return text, bytes(writer.numbers)
+        raise TypeError(f"{name} cannot be stored: {reason}. {advice}") from error
+    if n_bytes > MAX_BYTES:
+        warnings.warn(
+            f"The arrays of this {name} take {n_bytes:,} bytes: read the file with "
+            f"load_model(path, max_bytes={n_bytes}).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return content
 
 
 def _facts(model: Any) -> dict[str, Any]:
@@ -136,16 +169,24 @@ def _column_kinds(steps: list) -> Iterator[dict]:
             yield encoder.kinds_
 
 
-def _plain(value: Any) -> Any:
+def _described(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON knows it."""
+    if depth > _DEEPEST:
+        raise ValueError("metadata is nested too deeply, or holds itself.")
+    inside = depth + 1
     if isinstance(value, dict):
-        return {str(_plain(key)): _plain(entry) for key, entry in value.items()}
+        pairs = value.items()
+        return {str(_plain(key, inside)): _plain(entry, inside) for key, entry in pairs}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(entry) for entry in value]
+        return [_plain(entry, inside) for entry in value]
     if isinstance(value, np.ndarray):
-        return [_plain(entry) for entry in value.tolist()]
+        return [_plain(entry, inside) for entry in value.tolist()]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return _plain(value.item(), inside)
     if isinstance(value, float) and not np.isfinite(value):
         return None
     if value is None or isinstance(value, (bool, int, float, str)):

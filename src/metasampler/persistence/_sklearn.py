@@ -106,6 +106,9 @@ _DROPPED = {
     "preprocessing": ("_n_features_outs", "_min_degree", "_n_out_full", "n_output_features_"),
 }
 
+# What is fitted to labels alone.
+_WITHOUT_COLUMNS = ("preprocessing.LabelEncoder",)
+
 # Widths of what is made of the columns of a table.
 _MOST_IMPORTANCES = 2**25
 # Steps beside each other may make a table wider by so many times, and those after them again.
@@ -169,14 +172,28 @@ def _take_estimators(name: str, kind: str, estimator: Any, state: State) -> Any:
 
 def _take_categories(name: str, state: State) -> list:
     def is_column(each: Any) -> bool:
-        return isinstance(each, np.ndarray) and each.ndim == 1 and is_plain(each.tolist())
+        return isinstance(each, np.ndarray) and each.ndim == 1
 
     categories = state.list(name, is_column)
     n_outputs = sum(map(len, categories))
     if len(categories) != state.sizes["p"] or n_outputs > _MOST_OUTPUTS:
         raise state.refuse(name, len(categories))
     state.reader.count("columns that steps make", n_outputs)
+    for each in categories:
+        if not _are_levels(each):
+            raise state.refuse(name, each)
     return categories
+
+
+def _are_levels(values: np.ndarray) -> bool:
+    """Return whether these are different levels, in an order in which they are found."""
+    if values.dtype.kind not in "OU":
+        # By bisection: C code writes where it ends, even beyond the last one.
+        known = values[:-1] if np.isnan(values[-1:]).any() else values
+        return bool(np.all(known[1:] > known[:-1]))
+    levels = values.tolist()
+    are_keys = all(level is None or isinstance(level, (str, int, float)) for level in levels)
+    return are_keys and len(set(levels)) == len(levels)
 
 
 def _take_layers(name: str, state: State) -> list:
@@ -247,7 +264,8 @@ def _build(name: str, kind: type, state: State) -> Any:
     if not state.names():
         return estimator
     vars(estimator).update(take_columns(state))
-    # Some know no columns, and learn nothing of them.
+    if "p" not in state.sizes and name not in _WITHOUT_COLUMNS:
+        raise state.refuse("n_features_in_", None)
     _learn(_LEARNED[name], estimator, state)
     sizes = state.sizes
     n_classes = sizes.get("c", 0)
@@ -372,7 +390,8 @@ def _build_steps(name: str, kind: type, state: State) -> Any:
     estimator = build_parameters(state, kind)
     if not _are_steps(getattr(estimator, name)) or not getattr(estimator, name):
         raise state.refuse(name, getattr(estimator, name))
-    vars(estimator).update(take_columns(state))
+    if name != "estimators":
+        vars(estimator).update(take_columns(state))
     if _growth_of(estimator) > _MOST_GROWTH:
         raise state.refuse(name, len(getattr(estimator, name)))
     return estimator
@@ -405,8 +424,15 @@ def _build_voting(kind: type, state: State) -> Any:
             raise state.refuse("le_", estimator.le_)
         estimator.estimators_ = members = state.list("estimators_", is_estimator)
         names = [step[0] for step in estimator.estimators if step[1] != "drop"]
-        if len(names) != len(members):
+        if not members or len(names) != len(members):
             raise state.refuse("estimators_", len(members))
+        state.sizes["p"] = n_columns = members[0].n_features_in_
+        vars(estimator).update(take_columns(state))
+        for member in members:
+            check_columns(member, n_columns, len(classes), state)
+            # Votes are counted by them.
+            if not np.array_equal(member.classes_, np.arange(len(classes))):
+                raise state.refuse("estimators_", member.classes_)
         estimator.named_estimators_ = Bunch(**dict(zip(names, members, strict=True)))
     return estimator
 
@@ -490,9 +516,11 @@ def _build_search(kind: type, state: State) -> Any:
     search.cv_results_ = state.where_true("cv_results_", lambda of: isinstance(of, dict))
     search.multimetric_ = state.flag("multimetric_")
     search.n_splits_ = state.whole("n_splits_", 1, 10**6)
-    vars(search).update(take_columns(state))
     if "best_estimator_" in state:
         search.best_estimator_ = state.where_true("best_estimator_", is_estimator)
+        n_columns = getattr(search.best_estimator_, "n_features_in_", None)
+        state.sizes |= {} if n_columns is None else {"p": n_columns}
+    vars(search).update(take_columns(state))
     for name in ("best_index_", "best_params_", "best_score_", "refit_time_"):
         if name in state:
             setattr(search, name, state.any(name))

@@ -76,7 +76,9 @@ def build_tree(state: State) -> Any:
     if not 1 <= n_classes <= MOST_CLASSES or values.dtype != np.float64:
         raise state.refuse("values", values)
     if (
-        np.any(left[~inner] != -1)
+        # C code takes -1 alone for the end of a path, and looks for it on the left.
+        np.any((right >= 0) != inner)
+        or np.any(left[~inner] != -1)
         or np.any(right[~inner] != -1)
         or np.any(numbers["feature"][inner] < 0)
         # A split of missing values from all others is at infinity.

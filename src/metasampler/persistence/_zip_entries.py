@@ -8,9 +8,7 @@ each with its size before it. What comes after them is not read.
 
 import struct
 import zlib
-from io import BytesIO
 from typing import IO
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from metasampler._json import MOST_TEXT
 
@@ -23,21 +21,60 @@ FACTS, MODEL, NUMBERS = PARTS = ("facts.json", "model.json", "numbers.bin")
 # Numbers of trees shrink to a fifth, zeros to a thousandth.
 _ALWAYS_FINE, _MOST_SHRINKING = 32 << 20, 20
 
-# Signature, version, flags, method, time, date, checksum, size packed, size, lengths of two texts.
-_HEADER = struct.Struct("<4sHHHHHIIIHH")
-_DEFLATED = 8
+# Numbers are packed in blocks of this many bytes, each without the others.
+_BLOCK = 1 << 20
+
+# Version, flags, method, time, date, checksum, size packed, size, lengths of two texts.
+_ENTRY = "HHHHHIIIHH"
+_HEADER = struct.Struct(f"<4s{_ENTRY}")
+# In the directory each entry has more: the version that wrote it, and the place of its header.
+_LISTED, _END = struct.Struct(f"<4sH{_ENTRY}HHHII"), struct.Struct("<4sHHHHIIH")
+_VERSION, _DEFLATED = 20, 8
+
+# Without a date, equal models are equal files: the first day that a zip file knows.
+_NO_DATE = (1 << 5) | 1
+
+# What four bytes can say.
+_LARGEST = 2**32 - 1
 
 
 def write_parts(facts: bytes, model: bytes, numbers: bytes) -> bytes:
-    """Return the content of a model file."""
-    buffer = BytesIO()
-    with ZipFile(buffer, "w", ZIP_DEFLATED) as file:
-        for name, content in zip(PARTS, (facts, model, numbers), strict=True):
-            # Without a date, equal models are equal files.
-            entry = ZipInfo(name)
-            entry.compress_type = ZIP_DEFLATED
-            file.writestr(entry, content)
-    return buffer.getvalue()
+    """Return the content of a model file, which `read_part` takes whatever its numbers are."""
+    content, directory = bytearray(), bytearray()
+    for name, part in zip(PARTS, (facts, model, numbers), strict=True):
+        packed, start = _packed(part), len(content)
+        if max(len(part), start + len(packed)) > _LARGEST:
+            raise ValueError(f"its {name!r} takes {len(part):,} bytes; the limit is {_LARGEST:,}.")
+        sizes = zlib.crc32(part), len(packed), len(part), len(name), 0
+        entry = _VERSION, 0, _DEFLATED, 0, _NO_DATE, *sizes
+        content += _HEADER.pack(b"PK\3\4", *entry) + name.encode() + packed
+        directory += _LISTED.pack(b"PK\1\2", _VERSION, *entry, 0, 0, 0, 0, start) + name.encode()
+    n_parts, start = len(PARTS), len(content)
+    end = _END.pack(b"PK\5\6", 0, 0, n_parts, n_parts, len(directory), start, 0)
+    return bytes(content + directory + end)
+
+
+def _packed(content: bytes) -> bytes:
+    """Return a part deflated, but never to less than `read_part` allows.
+
+    Leaves of many classes are mostly zeros. Where they would shrink too much, some blocks are left
+    as they are.
+    """
+    if len(content) <= _ALWAYS_FINE:
+        return _deflated(content, zlib.Z_FINISH)
+    packed = bytearray()
+    for start in range(0, len(content), _BLOCK):
+        block = content[start : start + _BLOCK]
+        shrunk = _deflated(block, zlib.Z_FULL_FLUSH)
+        if (len(packed) + len(shrunk)) * _MOST_SHRINKING < start + len(block):
+            shrunk = _deflated(block, zlib.Z_FULL_FLUSH, level=0)
+        packed += shrunk
+    return bytes(packed) + _deflated(b"", zlib.Z_FINISH)
+
+
+def _deflated(content: bytes, flush: int, level: int = zlib.Z_DEFAULT_COMPRESSION) -> bytes:
+    deflater = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return deflater.compress(content) + deflater.flush(flush)
 
 
 def read_part(file: IO[bytes], name: str, max_bytes: int) -> bytearray:

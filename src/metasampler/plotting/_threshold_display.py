@@ -99,7 +99,7 @@ class ThresholdDisplay:
             look = {"color": color, "linestyle": dashes, "drawstyle": "steps-pre"}
             (line,) = ax.plot(self.thresholds[shown], values[shown], label=name, **look)
             lines.append(line)
-            # Above the highest probability nobody is called, and there is no precision.
+            # Above the highest probability no row is called, and there is no precision.
             if called is not None and called < len(values):
                 ax.plot(self.threshold, values[called], marker, color=color)
                 line.set_label(f"{name} ({values[called]:.0%})")

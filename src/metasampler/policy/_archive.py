@@ -110,7 +110,7 @@ def read_archive(
         content = _parse_text(arrays.pop("content"), "content")
         for name in arrays:
             if not re.fullmatch(names, name):
-                raise ValueError(f"it holds {name[:100]!r}, which is no part of such a file")
+                raise ValueError(f"it holds {name[:100]!r}, which does not belong in such a file")
     return header, content, arrays
 
 
@@ -203,7 +203,7 @@ def _parse_text(array: np.ndarray, name: str) -> dict[str, Any]:
     elif array.dtype == np.uint8:
         text = array.tobytes()
     else:
-        raise ValueError(f"its {name} is no text")
+        raise ValueError(f"its {name} is not a text")
     table = parse_json(text, f"its {name}", allow_nan=True)
     if not isinstance(table, dict):
         raise ValueError(f"its {name} is not a table")

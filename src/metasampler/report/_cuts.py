@@ -23,7 +23,7 @@ class Cuts:
     Attributes
     ----------
     threshold : ndarray of shape (n_cuts,)
-        In ascending order. The last one is above all scores: nobody is called.
+        In ascending order. The last one is above all scores: no row is called.
     alarms : ndarray of shape (n_cuts,)
         Weight of the rows that are called; without weights their number.
     hits : ndarray of shape (n_cuts,), or None
@@ -52,7 +52,7 @@ class Cuts:
 
     @cached_property
     def precision(self) -> np.ndarray:
-        """Part of the alarms that are right; NaN where there is no alarm."""
+        """Share of the alarms that are right; NaN where there is no alarm."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.hits / self.alarms
 
@@ -73,7 +73,7 @@ class Cuts:
 
 
 def make_cuts(scores, threshold: float, positive=None, weights=None, most=MOST_CUTS) -> Cuts:
-    """Choose at most so many cut points, and count what happens at each.
+    """Choose at most `most` cut points, and count what happens at each.
 
     The threshold that the model uses is always among them.
     """

@@ -91,7 +91,8 @@ def head(found: Findings) -> Markup:
 def _from_to(low: float, high: float) -> str:
     """Write the range of a part; small parts have a digit more."""
     digits = 0 if low >= 0.1 else 1
-    return f"between {percent(low, digits)} and {percent(high, digits)}"
+    first, last = percent(low, digits), percent(high, digits)
+    return f"about {first}" if first == last else f"between {first} and {last}"
 
 
 def tiles(found: Findings) -> Markup | None:

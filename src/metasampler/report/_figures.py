@@ -220,7 +220,7 @@ def number(value) -> str:
 
 
 def path_of(x, y) -> str:
-    """Return the commands of a line; points that nobody could tell apart are left out."""
+    """Return the commands of a line; points too close to tell apart are left out."""
     points: list[tuple[float, float]] = []
     for place, height in zip(x, y, strict=True):
         if not (np.isfinite(place) and np.isfinite(height)):

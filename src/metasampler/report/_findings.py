@@ -15,8 +15,11 @@ from metasampler.report._markup import Markup, join, name, shorten
 #: No line ends beside it.
 _EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 
-#: How far the whole numbers of "so many of so many" may be from the truth, as a share of it.
+#: How far the whole numbers of "3 of 10" may be from the truth, as a share of it.
 _CLOSE = 0.05
+
+#: What parts are written out of, as small as it can be.
+_SIZES = (100, 1000, 10_000, 100_000, 1_000_000)
 
 #: What stands where there is no number.
 NOTHING = "\N{EN DASH}"
@@ -178,15 +181,17 @@ def interval(low: float | None, high: float | None, write=percent) -> str:
 
 
 def out_of(part: float) -> tuple[str, str]:
-    """Return a part as "so many of so many", in whole numbers close to it.
+    """Return a share as "3 of 10", in whole numbers close to it.
 
     Examples
     --------
     >>> from metasampler.report._findings import out_of
     >>> out_of(0.372), out_of(0.0052), out_of(0.0042), out_of(1.0)
     (('37', '100'), ('5', '1,000'), ('4', '1,000'), ('100', '100'))
+    >>> out_of(0.00003)
+    ('3', '100,000')
     """
-    for size in (100, 1000, 10_000):
+    for size in _SIZES:
         # The script of the page rounds so.
         of = floor(part * size + 0.5)
         # A part of .52% is not 1 of 100, and one of 99.6% not all.

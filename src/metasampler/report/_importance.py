@@ -47,7 +47,7 @@ def importances(model, X, positive, weights, column: int, n_repeats: int, rng, a
 def _sample(positive, weights, n_tables: int, rng):
     """Return some rows, and weights with which they stand for all.
 
-    Half of them are of the class to find, if there are so many: a plain sample of a rare class
+    Half of them are of the class to find, if there are enough: a plain sample of a rare class
     would hold few of them.
     """
     most = int(np.clip(_MOST_SCORED // n_tables, _FEWEST_ROWS, _MOST_ROWS))

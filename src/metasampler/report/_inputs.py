@@ -60,7 +60,7 @@ def classes_of(y, labels) -> np.ndarray:
     if given.ndim != 1:
         raise ValueError(f"y must have one label a row; got an array of shape {given.shape}.")
     places = {label: place for place, label in enumerate(labels.tolist())}
-    # NaN is not equal to itself; as an object None and NaN alike are no label of a classifier.
+    # NaN is not equal to itself; as an object None and NaN alike are not labels of a classifier.
     values = given.tolist()
     codes = np.array([places.get(value, -1) for value in values], dtype=np.intp)
     if (codes < 0).any():

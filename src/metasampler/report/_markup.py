@@ -27,7 +27,7 @@ def text(value: Any) -> Markup:
 
 
 def element(tag: str, *children: Any, **attributes: Any) -> Markup:
-    """Return an element; children that are no markup are escaped.
+    """Return an element; children that are not markup are escaped.
 
     An attribute that is None or False is left out, and True stands without a value. An underscore
     in its name is a hyphen; one at the end goes (``class_``).

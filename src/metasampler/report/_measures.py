@@ -37,7 +37,7 @@ class Quality:
     Attributes
     ----------
     average_precision, roc_auc, brier : Measure or None
-        Brier is None for scores that are no probabilities.
+        Brier is None for scores that are not probabilities.
     precision, recall : ndarray of shape (2, n_cuts)
         The ends of the interval at each cut point; NaN without an alarm.
     n_resamples : int
@@ -135,7 +135,7 @@ def _ends(resampled) -> np.ndarray:
     # NumPy's nanpercentile goes column by column in Python; sorting puts NaN last.
     ordered = np.sort(resampled, axis=0)
     n_known = np.isfinite(resampled).sum(axis=0)
-    # Where some resamples have no alarm the others speak; where half have none, nobody does.
+    # Resamples without an alarm are left out, unless half of them have none.
     enough = np.flatnonzero(2 * n_known >= n_resamples)
     for end, level in zip(ends, _LEVEL, strict=True):
         place = (n_known[enough] - 1) * level / 100
@@ -160,7 +160,7 @@ class Calibration:
     Attributes
     ----------
     said, came : ndarray
-        Mean probability, and part of the class to find, in each group.
+        Mean probability, and share of the class to find, in each group.
     low, high : ndarray
         Interval of ``came`` (Wilson's, at 95%).
     rows : ndarray
@@ -209,8 +209,8 @@ def _wilson(share, n_rows, z: float = 1.96):
 def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
     """Return what a team finds that looks at the first rows, for several numbers of rows.
 
-    Each entry has ``rows``, ``lowest`` (score), ``right``, ``found`` and ``expected``, the sum of
-    the scores where these are probabilities.
+    Each entry has ``rows``, ``lowest`` (score), ``right`` and their share ``precision``, ``found``
+    and ``expected``, the sum of the scores where these are probabilities.
     """
     n_rows = len(scores)
     sizes = [size for size in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if size < n_rows / 2]
@@ -227,6 +227,7 @@ def first_rows(scores, positive, weights, are_proba: bool) -> list[dict]:
         if positive is not None:
             right = float(np.sum(weight[rows] * positive[rows]))
             total = weight[rows].sum()
+            band["right"] = right
             band["precision"] = right / total if total else float("nan")
             band["found"] = right / float(np.sum(weight * positive))
         bands.append(band)

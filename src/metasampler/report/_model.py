@@ -138,7 +138,7 @@ def score_rows(model: Any, X: Any, advance=lambda note, steps=1: None) -> Scored
 
 
 def decided(model: Any, scored: Scored) -> np.ndarray | None:
-    """Return what `predict` says of all rows, if the model can tell by their scores alone."""
+    """Return what `predict` answers for all rows, if the scores alone decide it."""
     within = layers(model)
     wrapped = any(isinstance(layer, _THRESHOLDS) for layer in within)
     decide = getattr(within[-1], "decide", None)
@@ -154,7 +154,7 @@ def follows(rule: Rule, model: Any, X: Any, scores: np.ndarray, called) -> bool:
 
 
 def predict_rows(model: Any, X: Any) -> np.ndarray:
-    """Return what `predict` says of all rows, chunk by chunk."""
+    """Return what `predict` answers for all rows, chunk by chunk."""
     n_rows = X.shape[0]
     return np.concatenate(
         [

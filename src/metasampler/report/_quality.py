@@ -23,7 +23,7 @@ MOST_CLASSES = 12
 #: Classes up to which it is drawn, and confusions that are listed.
 MOST_DRAWN, MOST_CONFUSIONS = 80, 20
 
-# Up to so many classes it can be read at the width of a phone; a larger one is scrolled.
+# Up to this many classes it can be read at the width of a phone; a larger one is scrolled.
 _MOST_ON_A_PHONE = 25
 
 # Of the drawn matrix: a square, the place for names, and shares that are not drawn.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,16 +32,19 @@ def first_rows(found: Findings) -> Markup | None:
     """Return what the first rows hold, and which they are if that was asked for."""
     if not found.bands and not found.top:
         return None
-    keys: list[tuple[str, str, Any]] = []
+    keys: list[tuple[str, Callable[[dict], str]]] = []
     if found.quality is not None:
-        keys += [("precision", "Right", percent), ("found", "Of all, found", percent)]
+        # A number first, as the one that the model expects beside it.
+        keys += [
+            ("Right", lambda band: f"{amount(band['right'])} ({percent(band['precision'])})"),
+            ("Of all, found", lambda band: percent(band["found"])),
+        ]
     if found.are_proba:
-        keys.append(("expected", "Model expects", "{:,.1f}".format))
-    keys.append(("lowest", "Lowest score", significant))
-    header = ["Looked at", *(words for _, words, _ in keys)]
+        keys.append(("Model expects", lambda band: f"{band['expected']:,.1f}"))
+    keys.append(("Lowest score", lambda band: significant(band["lowest"])))
+    header = ["Looked at", *(words for words, _ in keys)]
     rows = [
-        [f"first {band['rows']:,}", *(write(band[key]) for key, _, write in keys)]
-        for band in found.bands
+        [f"first {band['rows']:,}", *(write(band) for _, write in keys)] for band in found.bands
     ]
     sizes = ", ".join(f"{band['rows']:,}" for band in found.bands[:2])
     if len(found.bands) > 2:
@@ -106,7 +110,7 @@ def importance(found: Findings) -> Markup | None:
             "tr",
             element("th", name(made["names"][place]), scope="row", class_="words"),
             element("td", bar(made["mean"][place], made["spread"][place], high), class_="drawn"),
-            element("td", f"{made['mean'][place]:+.4f}", class_="number"),
+            element("td", _loss(made["mean"][place]), class_="number"),
             element(
                 "td",
                 f"± {made['spread'][place]:.4f}" if np.isfinite(made["spread"][place]) else "",
@@ -148,6 +152,12 @@ def importance(found: Findings) -> Markup | None:
         _unread([made["names"][place] for place in np.flatnonzero(unread)]),
         id="importance",
     )
+
+
+def _loss(value: float) -> str:
+    """Write a loss; what is too small to see has no sign."""
+    shown = f"{value:+.4f}"
+    return shown if float(shown) else shown[1:]
 
 
 def _unread(names: list) -> Markup | None:
@@ -236,7 +246,8 @@ def growth(found: Findings) -> Markup | None:
         teams[row.get("team", "members")] = teams.get(row.get("team", "members"), 0) + 1
     facts = [("Members", f"{len(rows):,}")]
     if len(teams) > 1:
-        facts.append(("Teams", ", ".join(f"{n} {team}" for team, n in teams.items())))
+        named = [f"{n} {team if n > 1 else team.removesuffix('s')}" for team, n in teams.items()]
+        facts.append(("Teams", ", ".join(named)))
     by_team = getattr(summary, "teams", [])
     notes = [element("li", shorten(note, 800)) for note in summary.notes]
     shown = _thinned(rows)
@@ -318,7 +329,7 @@ def comparison(found: Findings) -> Markup | None:
     parts = []
     for each in made:
         rows = [
-            (name(method), *(_score(scores.get(key)) for key in each["measures"]))
+            (name(method), *(_score(scores.get(key), key in _SHARES) for key in each["measures"]))
             for method, scores in each["scores"].items()
         ]
         parts.append(table(each["caption"], ("Method", *each["measures"]), rows))
@@ -330,17 +341,22 @@ def comparison(found: Findings) -> Markup | None:
     )
 
 
-def _score(value: Any) -> str | Markup:
-    # A number with its interval, a number, or what somebody else measured.
+#: What is written in percent everywhere else on the page.
+_SHARES = ("precision", "recall", "alarms")
+
+
+def _score(value: Any, is_share: bool) -> str | Markup:
+    """Write a number with its interval, a number, or one that was measured elsewhere."""
+    write = percent if is_share else "{:.3f}".format
     if value is None:
         return NOTHING
     if isinstance(value, list):
         known = [each for each in value if each is not None and np.isfinite(each)]
-        return f"{np.mean(known):.3f} ± {np.std(known):.3f}" if known else NOTHING
+        return f"{write(np.mean(known))} ± {write(np.std(known))}" if known else NOTHING
     if isinstance(value, Measure):
-        between = interval(value.low, value.high, "{:.3f}".format)
-        return join(f"{value.value:.3f} ", element("span", between, class_="between"))
-    return f"{value:.3f}" if isinstance(value, float) else shorten(value)
+        between = interval(value.low, value.high, write)
+        return join(f"{write(value.value)} ", element("span", between, class_="between"))
+    return write(value) if isinstance(value, float) else shorten(value)
 
 
 def repeat(found: Findings) -> Markup:

@@ -24,10 +24,10 @@
     return String(short).includes("e") ? short.toFixed(15).replace(/\.?0+$/, "") : String(short);
   };
   const outOf = (part) => {
-    for (const size of [100, 1000, 10000]) {
+    for (const size of [100, 1000, 10000, 100000, 1000000]) {
       const of = Math.floor(part * size + 0.5);
       const close = Math.abs(of / size - part) <= 0.05 * part && (of < size || part === 1);
-      if (close || size === 10000) {
+      if (close || size === 1000000) {
         return [withCommas(of, 0), withCommas(size, 0)];
       }
     }

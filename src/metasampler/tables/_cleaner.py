@@ -12,6 +12,7 @@ from metasampler.tables._columns import (
     texts_of,
 )
 from metasampler.tables._encodings import read_numbers
+from metasampler.tables._frames import as_table
 from metasampler.tables._numbers import currencies_of_texts
 from metasampler.tables._sense import currency_name, inspect_columns
 from metasampler.tables._unread import note_column, unread_cells
@@ -96,7 +97,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame (pandas or polars)
+        X : data frame (pandas or polars), lazy frame or table of Arrow
             The training rows.
         y : array-like of shape (n_samples,), default=None
             The classes. Without them columns that give them away are not found.
@@ -106,6 +107,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         self : TableCleaner
             The fitted cleaner.
         """
+        X = as_table(X)
         if not is_frame(X):
             raise TypeError(f"X must be a data frame; got {type(X).__name__}.")
         if not X.shape[0]:
@@ -155,7 +157,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame (pandas or polars)
+        X : data frame (pandas or polars), lazy frame or table of Arrow
             The rows. Columns are found by their names; others than `fit` saw do not matter, nor do
             those it left out.
 
@@ -164,6 +166,7 @@ class TableCleaner(TransformerMixin, BaseEstimator):
         X : data frame
         """
         check_is_fitted(self)
+        X = as_table(X)
         if not is_frame(X):
             raise TypeError(f"X must be a data frame; got {type(X).__name__}.")
         columns = columns_of(X)

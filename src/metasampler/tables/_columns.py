@@ -37,7 +37,7 @@ def columns_of(X) -> dict:
     unnamed = [place for place, name in enumerate(names) if not _is_name(name)]
     if unnamed:
         raise ValueError(
-            f"Column {unnamed[0] + 1} of {len(names)} has no name, but {names[unnamed[0]]!r}: give "
+            f"Column {unnamed[0] + 1} of {len(names)} has no name ({names[unnamed[0]]!r}): give "
             "each column a name."
         )
     repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -128,9 +128,10 @@ def is_empty(column) -> bool:
     if len(column) and not is_missing(column.iat[0]):
         # Nearly always: the rest of the column need not be read.
         return False
-    return bool(column.isna().all()) or (
-        column.dtype == object and all(map(is_missing, column.tolist()))
-    )
+    if column.dtype == object:
+        # By hand: pandas cannot compare a decimal that signals.
+        return all(map(is_missing, column.tolist()))
+    return bool(column.isna().all())
 
 
 def first_value(column):
@@ -138,8 +139,12 @@ def first_value(column):
     if _is_polars(column) and column.dtype.is_temporal():
         # As a text: polars has moments for which Python has none.
         return str(column.drop_nulls().head(1).to_numpy()[0])
-    # One by one: a list of all values would be made of as many Python objects.
-    return next(value for value in column if not is_missing(value))
+    try:
+        # One by one: a list of all values would be made of as many Python objects.
+        return next(value for value in column if not is_missing(value))
+    except (OverflowError, ValueError):
+        # polars has moments, also inside of other values, for which Python has none.
+        return str(column.dtype)
 
 
 def is_missing(value) -> bool:
@@ -148,6 +153,8 @@ def is_missing(value) -> bool:
         return True
     if isinstance(value, Decimal):
         return value.is_nan()
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return isinstance(value, (float, np.floating)) and value != value
 
 
@@ -193,7 +200,12 @@ def _days_of(column) -> np.ndarray:
         if column.dtype == object and type(first_value(column)).__name__ == "Period":
             column = column.map(lambda value: value.to_timestamp(), na_action="ignore")
         stamps = pandas.to_datetime(column, utc=True, errors="coerce")
-        ticks = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
+        ticks = stamps.dt.tz_localize(None).to_numpy()
+        # Microseconds end before the days of other types do.
+        coarse = {"s": 86_400, "ms": 86_400_000}.get(np.datetime_data(ticks.dtype)[0])
+        if coarse is not None:
+            return np.where(np.isnat(ticks), np.nan, ticks.astype("int64") / coarse)
+        ticks = ticks.astype("datetime64[us]")
     days = ticks.astype("int64") / _MICROSECONDS_A_DAY
     return np.where(np.isnat(ticks), np.nan, days)
 
@@ -240,7 +252,10 @@ def texts_of(column) -> tuple[np.ndarray, np.ndarray]:
                 return np.empty(0, dtype=object), np.full(len(column), -1)
             codes = texts.replace_strict(levels, numbers, default=None, return_dtype=polars.Int64)
             return levels.to_numpy().astype(object), codes.fill_null(-1).to_numpy()
-        values = column.to_list()
+        try:
+            values = column.to_list()
+        except (OverflowError, ValueError):  # polars has moments for which Python has none
+            values = column.cast(polars.String).to_list()
     elif str(column.dtype) == "category":
         levels = np.array([_as_text(v) for v in column.cat.categories.tolist()], dtype=object)
         return _merged(levels, column.cat.codes.to_numpy().astype(np.intp))

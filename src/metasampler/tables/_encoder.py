@@ -30,6 +30,7 @@ from metasampler.tables._encodings import (
     TextColumn,
     read_numbers,
 )
+from metasampler.tables._frames import as_table
 from metasampler.tables._text import is_free_text, learn_text
 from metasampler.tables._unread import unread_cells
 
@@ -129,7 +130,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame (pandas or polars)
+        X : data frame (pandas or polars), lazy frame or table of Arrow
             The training rows.
         y : array-like of shape (n_samples,), default=None
             The classes. With them free text also gets scores.
@@ -139,6 +140,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self : TableEncoder
             The fitted encoder.
         """
+        X = as_table(X)
         _check_frame(X)
         labels = None if y is None else np.asarray(y)
         return self.fit_blocks(
@@ -231,7 +233,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame (pandas or polars)
+        X : data frame (pandas or polars), lazy frame or table of Arrow
             The rows. Columns are found by their names, in any order; columns that `fit` did not
             see are left out. A number or a date may be written as a text. Cells that cannot be
             read count as missing, with a warning; with more than a tenth of a column it is an
@@ -243,6 +245,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             With the names of `get_feature_names_out`.
         """
         check_is_fitted(self)
+        X = as_table(X)
         columns = _check_frame(X)
         missing = [name for name in self.columns_ if name not in columns]
         if missing:

@@ -24,6 +24,7 @@ from metasampler.tables._dates import (
 from metasampler.tables._numbers import Separators, numbers_of_texts
 from metasampler.tables._text import TextModel
 from metasampler.tables._unread import (
+    FEWEST_TO_JUDGE,
     Slips,
     note_column,
     note_read,
@@ -204,7 +205,7 @@ def read_numbers(column, name, kind: str, written: str | None = None) -> np.ndar
         values = numbers_of(column, found)
         note_read(name, values)
         return days_of_counts(values, written) if is_counted else values
-    if found != "category" or (kind == "duration" and written is None):
+    if found != "category":
         _refuse(column, name, f"a {kind}", found)
     levels, codes = texts_of(column)
     is_formatted = written is not None
@@ -235,6 +236,9 @@ def _written_date(column, name, levels, codes) -> str:
     # Day and month are told apart by all values of a column, as `TableCleaner` does in its fit.
     written = find_date_format(levels, slips=Slips(levels, codes), only_clear=True)
     if written is None:
+        is_few = np.count_nonzero(codes >= 0) < FEWEST_TO_JUDGE
+        if is_few and find_date_format(levels) is None:
+            return "year-month-day"  # so few cells may all be slips
         hint = (
             "Convert texts to dates first, for instance by pandas.to_datetime; a model of "
             "`metasampler fit`, or with a TableCleaner, reads them itself."
@@ -245,6 +249,11 @@ def _written_date(column, name, levels, codes) -> str:
 
 def _refuse(column, name, held: str, found: str, hint: str = "") -> NoReturn:
     now = "something else" if found == "other" else f"a {found}"
+    if found == "other" and type(column).__module__.startswith("polars"):
+        hint = (
+            "polars has no type for periods and intervals of pandas: convert them in pandas, "
+            "periods by dt.to_timestamp(), intervals by astype(str)."
+        )
     raise ValueError(
         f"Column {name!r} held {held} in every row that fit saw, and now holds {now}, for instance "
         f"{first_value(column)!r}.{' ' if hint else ''}{hint}"

@@ -39,6 +39,7 @@ from metasampler.tables._dates import (
     parts_of,
 )
 from metasampler.tables._dependence import find_dependence
+from metasampler.tables._frames import as_table
 from metasampler.tables._numbers import (
     Separators,
     are_nearly_numbers,
@@ -248,7 +249,7 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
 
     Parameters
     ----------
-    frame : data frame (pandas or polars)
+    frame : data frame (pandas or polars), lazy frame or table of Arrow
         The table.
     target : column name or array-like, default=None
         The column to predict, or its values if it is not in the frame. Without it no column that
@@ -300,6 +301,7 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
     >>> list(report.left_out)
     ['order_id', 'currency', 'refunded']
     """
+    frame = as_table(frame, "frame")
     if not is_frame(frame):
         raise TypeError(f"frame must be a data frame; got {type(frame).__name__}.")
     columns = columns_of(frame)
@@ -307,7 +309,7 @@ def inspect_columns(frame, target=None, *, keep=(), dates="auto") -> ColumnRepor
     if target is not None:
         if isinstance(target, str) or (not hasattr(target, "__len__") and target in columns):
             if target not in columns:
-                raise ValueError(f"target={target!r} is no column of the frame.")
+                raise ValueError(f"target={target!r} is not a column of the frame.")
             target = columns.pop(target)
         labels = _Labels(target)
         if labels.n_rows != frame.shape[0]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "FEWEST_TO_JUDGE",
     "Slips",
     "are_placeholders",
     "judge_together",
@@ -36,8 +37,8 @@ MOST_UNREAD = 0.1
 # With at most this share of other cells, a column is still said to be nearly numbers or dates.
 _MOST_NEARLY = 0.2
 
-# With fewer values one bad cell is more than this share, and says nothing of the others.
-_FEWEST_TO_JUDGE = 20
+#: With fewer values one bad cell is more than this share, and says nothing of the others.
+FEWEST_TO_JUDGE = 20
 
 # In a fit, texts with digits may be names of another kind, such as codes of diseases.
 _MOST_WITH_DIGITS = 0.01
@@ -151,7 +152,7 @@ class _Unread:
             )
             n_judged = n_known - column.n_placeholders
             n_wrong = column.n_unread - column.n_placeholders
-            if n_judged >= _FEWEST_TO_JUDGE and n_wrong > MOST_UNREAD * n_judged:
+            if n_judged >= FEWEST_TO_JUDGE and n_wrong > MOST_UNREAD * n_judged:
                 raise ValueError(
                     f"{text}. More than {MOST_UNREAD:.0%} cannot be read: it now holds something "
                     "else. Convert the column first, or make these cells missing values."
