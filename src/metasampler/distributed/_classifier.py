@@ -38,6 +38,11 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         The column of the customer, patient or machine of each row in a Dask data frame: rows of one
         group are held out together. Members do not learn from it.
 
+    time : str, default=None
+        The column that says when each row came in a Dask data frame, see `time` in
+        :meth:`MesaClassifier.fit <metasampler.MesaClassifier.fit>`. Members do not learn from it.
+        It does not go with `checkpoint`.
+
     folder : path, default=None
         A folder that all workers share. Temporary files there hold the rows, instead of the
         workers' memory.

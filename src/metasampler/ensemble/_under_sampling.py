@@ -154,7 +154,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         groups : array-like of shape (n_samples,), default=None
             The customer, patient or machine of each row, where some have several rows. Rows of one
             group are held out together, so that calibration, threshold and what to expect of them
-            hold for groups that are new.
+            hold for groups that are new. If a class has few groups, ensembles that have not seen
+            some of them judge these, in three more fits; ``refit=False`` leaves them out.
 
         time : array-like of shape (n_samples,), default=None
             When each row came: numbers, dates, or texts that are dates. Calibration, threshold and
