@@ -105,19 +105,21 @@ def test_few_groups_are_judged_by_clones(n_patients, settings, n_fits, monkeypat
 
 
 def test_few_groups_are_expected_to_be_ranked_as_new_ones_are():
-    # Of 40 places; few members that score a row would rank it much worse than the ensemble does.
+    # Few members that score a row rank it worse than the ensemble does: of new rows more is kept.
     gaps = []
-    for seed in range(3):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
-        place = rng.integers(0, 80, 9000)
-        X = rng.normal(size=(9000, 8)) + 0.5 * rng.normal(size=(80, 8))[place]
-        y = (X[:, :4].sum(axis=1) + rng.normal(size=9000) > 4).astype(int)
+        place = rng.integers(0, 160, 8000)
+        X = rng.normal(size=(8000, 8)) + 0.3 * rng.normal(size=(160, 8))[place]
+        y = (X[:, :4].sum(axis=1) + rng.normal(size=8000) > 4).astype(int)
         old = place < 40
         clf = MesaClassifier(threshold="f1", random_state=seed)
         clf.fit(X[old], y[old], groups=place[old])
-        kept = y[~old][clf.predict(X[~old]) == 1].mean()
-        gaps.append(kept - clf.expected_precision_)
-    assert abs(np.mean(gaps)) < 0.05
+        called, found = clf.predict(X[~old]) == 1, y[~old] == 1
+        kept = found[called].mean(), called[found].mean()
+        gaps.append(np.subtract(kept, (clf.expected_precision_, clf.expected_recall_)))
+    # By the members that left a place out alone both are .15 and more.
+    assert np.all(np.abs(np.mean(gaps, axis=0)) < 0.08)
 
 
 def cases():
