@@ -122,7 +122,7 @@ def make_task(
                     f"{name} has no column {unknown!r}.{near}", param_hint=option
                 )
     shown = [str(label) for label in classes]
-    # Of a sample the table has only some rows of y.
+    # A sample of the table has only some rows of y.
     asked = y if labels is None else pd.Index(classes).get_indexer(np.asarray(column, dtype=object))
     if positive is not None:
         # Leaks and copies are those of the question that is asked.
@@ -281,7 +281,7 @@ def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
         if np.isinf(values).any():
             raise ValueError(
                 f"column {name!r} holds infinity in {int(np.isinf(values).sum())} of {len(column)} "
-                "rows, which is no class: mend or remove these rows first."
+                "rows, which is not a class: mend or remove these rows first."
             )
         whole = bool(np.all(values == np.round(values)))
         distinct = len(np.unique(values))

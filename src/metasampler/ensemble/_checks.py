@@ -156,7 +156,7 @@ def _means_something(threshold: Any) -> bool:
     if isinstance(threshold, str):
         return threshold in ("f1", "mcc")
     if not isinstance(threshold, (tuple, list)):
-        # A Decimal, which is no Real, does not compare with floats either.
+        # A Decimal is not a Real, and does not compare with floats either.
         return isinstance(threshold, Real) and 0 < float(threshold) < 1
     name, *values = threshold or [None]
     n_values, most = _GOALS.get(str(name), (-1, 0))

@@ -140,7 +140,7 @@ class _Rule:
         all_found = hits >= hits[..., -1:] * (1 - 1e-12)
         enough = np.where(enough.any(axis=-1, keepdims=True), enough, all_found)
         precision = np.where(enough, _precision(hits, alarms), -1.0)
-        # Of equal precisions the lowest threshold counts.
+        # Among equal precisions the lowest threshold counts.
         return _last(precision == precision.max(axis=-1, keepdims=True))
 
     def _keep_recall(self, hits):

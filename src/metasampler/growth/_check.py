@@ -82,8 +82,8 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
     try:
         check_classification_targets(y)
     except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
+        types = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"{name} must hold labels of one type, got {', '.join(types)}.") from error
     check_consistent_length(X, y)
     return y
 
@@ -95,12 +95,12 @@ def _is_missing(label) -> bool:
 
 def _as_numpy(y):
     """Return labels of a nullable type as NumPy has them: scikit-learn would make them floats."""
-    kind: Any = getattr(y, "dtype", None)
-    is_whole = hasattr(kind, "numpy_dtype") and getattr(kind, "kind", "O") in "biu"
+    dtype: Any = getattr(y, "dtype", None)
+    is_whole = hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "O") in "biu"
     # Missing labels are an error, which is found with all others.
     if not is_whole or y.isna().any():
         return y
-    return y.to_numpy(dtype=kind.numpy_dtype)
+    return y.to_numpy(dtype=dtype.numpy_dtype)
 
 
 def encode_labels(y, classes, name: str) -> np.ndarray:
@@ -108,7 +108,7 @@ def encode_labels(y, classes, name: str) -> np.ndarray:
     try:
         found = np.unique(y)
         unknown = np.setdiff1d(found, classes)
-    except TypeError:  # labels of another kind, which do not even compare
+    except TypeError:  # labels of another type, which do not even compare
         found, unknown = y, np.unique(y)
     if len(unknown):
         raise ValueError(
@@ -149,7 +149,7 @@ def drop_weightless_rows(X, y, sample_weight, name: str = "sample_weight"):
     least = weights.min()
     check_spread(least, weights.max(), name)
     ratios = ratios_to(weights, least)
-    # Of mean 1, because members take them for numbers of rows.
+    # With mean 1, because members take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
 
 

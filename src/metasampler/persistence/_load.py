@@ -142,7 +142,7 @@ def checked_facts(text: bytes | bytearray) -> dict[str, Any]:
     """Return what a file says of its model, or refuse what no file says."""
     facts = parse_json(text, FACTS)
     if not isinstance(facts, dict):
-        raise ValueError(f"its {FACTS!r} is no table.")
+        raise ValueError(f"its {FACTS!r} is not a table.")
     # Half a character cannot be printed.
     to_json(facts, FACTS)
     found = facts.get("format")

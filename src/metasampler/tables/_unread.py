@@ -80,7 +80,7 @@ class _Unread:
     """Cells that could not be read, in one table or in several that follow each other."""
 
     def __init__(self):
-        # By who reads and by the name: what a cleaner has read, an encoder reads again.
+        # By reader and name: what a cleaner has read, an encoder reads again.
         self._columns: dict[Any, _Column] = {}
         self._known: dict[Any, int] = {}
         self._notes: dict[Any, str] = {}
