@@ -1,6 +1,5 @@
 """From a file, or the bundled digits, to a task that can be cross-validated."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -11,6 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from metasampler._warnings import warn_user
 from metasampler.cli._file_options import blaming, split_names
 
 # Numbers with more distinct values than this are taken for something to estimate, not a class.
@@ -260,11 +260,9 @@ def rows_with_class(column: Any, name: Any) -> Any:
         rows = "row has" if n_missing == 1 else "rows have"
         # In files some words stand for no value.
         words = "" if column.dtype.kind in "biufcmM" else " None, NA and null are no classes."
-        warnings.warn(
+        warn_user(
             f"{n_missing:,} of {len(known):,} {rows} no class in {name!r}, and "
-            f"{'is' if n_missing == 1 else 'are'} left out.{words}",
-            UserWarning,
-            stacklevel=2,
+            f"{'is' if n_missing == 1 else 'are'} left out.{words}"
         )
     return known
 

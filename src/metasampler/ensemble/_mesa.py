@@ -1,7 +1,6 @@
 """MESA: an ensemble grown by a meta-sampler (Algorithm 2)."""
 
 import os
-import warnings
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -13,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
+from metasampler._warnings import warn_user
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._many_classes import (
     HELD_OUT,
@@ -508,13 +508,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             random_state=data.streams.entropy,
         )
         if plan.recipe is not None:
-            warnings.warn(
+            warn_user(
                 "This sampler is meta-trained on trees, which are quick, and then chooses the rows "
                 "of boosters too: what is hard for one may teach nothing to the other. The paper's "
                 "MESA is MesaClassifier.from_preset('paper'); with an estimator of your own the "
-                "sampler learns on its copies.",
-                UserWarning,
-                stacklevel=2,
+                "sampler learns on its copies."
             )
         sampler.fit_growth_data([data])
         if sampler.summary_["interrupted"]:

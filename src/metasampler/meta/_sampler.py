@@ -3,7 +3,6 @@
 import copy
 import json
 import platform
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -16,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import check_parameters
+from metasampler._warnings import warn_user
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -364,13 +364,11 @@ class MetaSampler(BaseEstimator):
             training.run(callback, lambda: clone(clone(self)._take_over(training)))
         except KeyboardInterrupt:
             interrupted = True
-            warnings.warn(
+            warn_user(
                 f"Meta-training was interrupted after {len(training.history)} of "
                 f"{training.trainer.n_episodes} episodes and {training.trainer.n_updates_done} of "
                 f"{training.trainer.n_updates_planned} updates; the sampler holds what it had "
-                "learned by then.",
-                UserWarning,
-                stacklevel=2,
+                "learned by then."
             )
         return self._take_over(training, interrupted=interrupted)
 

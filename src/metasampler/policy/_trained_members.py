@@ -1,7 +1,8 @@
 """The types of members that a sampler can have been meta-trained with."""
 
 import re
-import warnings
+
+from metasampler._warnings import warn_user
 
 _TYPES = {
     "Boosters": "boosters",
@@ -41,10 +42,8 @@ def warn_of_other_members(policy, estimator) -> None:
         return
     learned, members = type_of_members(trained), type_of_members(estimator)
     if learned != members:
-        warnings.warn(
+        warn_user(
             f"This sampler was meta-trained with {learned}, and the members are {members}. "
             "Rows that are hard for one may teach nothing to the other. Meta-train one with "
-            f"{members}, or see whether it beats a constant.",
-            UserWarning,
-            stacklevel=2,
+            f"{members}, or see whether it beats a constant."
         )
