@@ -157,7 +157,7 @@ def _means_something(threshold: Any) -> bool:
         return threshold in ("f1", "mcc")
     if not isinstance(threshold, (tuple, list)):
         # A Decimal, which is no Real, does not compare with floats either.
-        return isinstance(threshold, Real) and 0 < float(threshold) < 1
+        return isinstance(threshold, Real) and bool(0 < threshold < 1)
     name, *values = threshold or [None]
     n_values, most = _GOALS.get(str(name), (-1, 0))
     numbers = [v for v in values if isinstance(v, Real) and not isinstance(v, bool)]
