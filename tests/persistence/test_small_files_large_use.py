@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, load_facts, load_model, save_model
+from metasampler.persistence._values import are_different
 
 LARGE = 2**61 - 1
 
@@ -69,6 +70,41 @@ def test_classes_and_categories_share_no_place_either(taken_apart, refused):
         "objects": [[len(labels)], labels]
     }
     assert "too many whole numbers beyond 2**60" in refused(file)
+
+
+def _tuples_of_one_hash(count):
+    """Return pairs of numbers that Python's tuples keep in one place of a dict."""
+    bits = 2**64 - 1
+    first, second, start = 11400714785074694791, 14029467366897019727, 2870177450012600261
+
+    def turned(number, by):
+        return (number << by | number >> (64 - by)) & bits
+
+    aim, found, one = turned(pow(first, -1, 2**64), 33), [], 0
+    while len(found) < count:
+        one += 1
+        before = turned((start + one * second) & bits, 31) * first & bits
+        other = (aim - before) * pow(second, -1, 2**64) & bits
+        if other < 2**60:
+            found.append((one, other))
+    return found
+
+
+def test_tuples_that_share_a_place_in_dicts_are_few(changed, refused):
+    # Eighty thousand of them, a file of 1 MB, would take a minute.
+    tuples = _tuples_of_one_hash(15_000)
+    assert len({hash(each) for each in tuples}) == 1
+    keys = [{"tuple": list(each)} for each in tuples]
+    changed.document["state"]["threshold"] = {"dict": [[key, 0] for key in keys]}
+    assert "too many keys that are not texts" in refused(changed)
+
+
+def test_names_and_levels_share_no_place():
+    assert are_different(["a", ("b", "c"), 1, None])
+    assert are_different(list(range(1_000_000)))
+    assert not are_different(["a", "b", "a"])
+    assert not are_different(_tuples_of_one_hash(15_000))
+    assert not are_different([5 * number for number in range(15_000)])
 
 
 @pytest.mark.parametrize(
@@ -150,6 +186,17 @@ def test_a_polynomial_has_as_many_columns_as_follow_from_its_degree(taken_apart,
     assert "_max_degree" in refused(file)
     state["_max_degree"] = state["degree"] = 60
     assert "_max_degree" in refused(file)
+    # Combinations are counted exactly, with all of their digits.
+    state["_max_degree"], state["degree"], state["n_features_in_"] = 1, 10**60, 9000
+    assert "_max_degree" in refused(file)
+
+
+def test_names_of_steps_are_short(taken_apart, refused):
+    # They are part of the name of each parameter of the step.
+    file = taken_apart(make_pipeline(StandardScaler(), LogisticRegression()))
+    pipeline = file.nodes("sklearn.pipeline.Pipeline")[-1]
+    pipeline["steps"][0]["tuple"][0] = "x" * 1_000_000
+    assert "steps" in refused(file)
 
 
 def test_categories_of_all_steps_are_counted(taken_apart, refused):

@@ -8,7 +8,14 @@ import numpy as np
 from metasampler._sklearn_compat import check_parameters
 from metasampler.persistence._estimators import build_parameters, export_estimator, take_columns
 from metasampler.persistence._trees import MOST_COLUMNS
-from metasampler.persistence._values import Kind, State, attributes, is_plain, is_whole
+from metasampler.persistence._values import (
+    Kind,
+    State,
+    are_different,
+    attributes,
+    is_plain,
+    is_whole,
+)
 from metasampler.tables import (
     ColumnFacts,
     ColumnReport,
@@ -60,7 +67,9 @@ def _are_names(value: Any) -> bool:
     """Return whether these can be the names of all columns, or None, as those of an array."""
     if value is None:
         return True
-    return type(value) is list and all(map(_is_name, value)) and len(set(value)) == len(value) > 0
+    return (
+        type(value) is list and bool(value) and all(map(_is_name, value)) and are_different(value)
+    )
 
 
 def _different_texts(state: State, name: str, most: int) -> list[str]:
@@ -147,15 +156,12 @@ def _build_encoder(state: State) -> TableEncoder:
         return encoder
     columns = state.list("columns", lambda each: type(each) in _COLUMNS, MOST_COLUMNS)
     differences = state.list("differences", lambda each: isinstance(each, DateDifference))
+    if not are_different([each.name for each in columns]):
+        raise state.refuse("columns", len(columns))
     of_name = {each.name: each for each in columns}
     dates = {name for name, each in of_name.items() if isinstance(each, DateColumn)}
     compared = {name for each in differences for name in (each.first, each.second)}
-    if (
-        not columns
-        or len(of_name) != len(columns)
-        or not compared <= dates
-        or len(differences) > 2 * len(dates)
-    ):
+    if not columns or not compared <= dates or len(differences) > 2 * len(dates):
         raise state.refuse("columns", len(columns))
     encoder._become(of_name, differences)
     return encoder
@@ -189,7 +195,7 @@ def _build_tree_table(state: State) -> TreeTable:
     table = TreeTable.__new__(TreeTable)
     fill = state.any("fill")
     # That of a sparse table is one number.
-    if not isinstance(fill, (np.ndarray, np.float32)) or fill.dtype != np.float32 or fill.ndim > 1:
+    if type(fill) not in (np.ndarray, np.float32) or fill.dtype != np.float32 or fill.ndim > 1:
         raise state.refuse("fill", fill)
     if not np.all(np.isfinite(fill)):
         raise state.refuse("fill", fill)
