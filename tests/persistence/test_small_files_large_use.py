@@ -2,11 +2,13 @@
 
 import time
 import tracemalloc
+from copy import deepcopy
 
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
-from model_files import ModelFile
+from model_files import ModelFile, array, booster_of, made
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -20,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, load_facts, load_model, save_model
 from metasampler.persistence._values import are_different
+from metasampler.tables.fitted_encoders import N_TEXT_FOLDS
 
 LARGE = 2**61 - 1
 
@@ -358,3 +361,58 @@ def test_facts_are_unicode(changed, tmp_path):
     changed.facts["purpose"] = "\ud800"
     with pytest.raises(ValueError, match="not Unicode"):
         load_facts(changed.write(tmp_path / "model.mesa"))
+
+
+# ---------------------------------------------------------------------- names
+
+
+@pytest.fixture(scope="session")
+def stored_frame(rows, tmp_path_factory):
+    """The file of a model of a frame with a date."""
+    X, y = rows
+    frame = pd.DataFrame(X[:, :3], columns=list("abc"))
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), "h")
+    path = tmp_path_factory.mktemp("models") / "frame.mesa"
+    save_model(MesaClassifier(recipe="fast", random_state=0).fit(frame, y), path)
+    return path
+
+
+def _column_of_text(name, n_topics):
+    model = made(
+        "TextModel",
+        words=["a"],
+        weights=array([0.0], np.float32),
+        topics=array(np.zeros((1, n_topics)), np.float32),
+        classes=[],
+        scores=array(np.zeros((0, 0, N_TEXT_FOLDS)), np.float32),
+        offsets=array(np.zeros((0, N_TEXT_FOLDS)), np.float32),
+    )
+    return made("TextColumn", name=name, model=model)
+
+
+def test_long_names_of_columns_are_not_repeated(stored_frame, refused):
+    # Each of 256 topics would have a name of its own that begins with it: 2.4 GB of 100 kB.
+    file = ModelFile(stored_frame)
+    encoder = next(state for state in file.nodes("TableEncoder") if "columns" in state)
+    encoder["columns"].append(_column_of_text("n" * 1_000_000, 256))
+    assert "name has a wrong value" in refused(file)
+    file = ModelFile(stored_frame)
+    names = ["n" * 1_000_000, "b", "c", "day"]
+    file.document["state"]["feature_names_in_"] = {"objects": [[4], names]}
+    assert "feature_names_in_" in refused(file)
+
+
+def test_topics_of_all_columns_are_counted(stored_frame, refused):
+    file = ModelFile(stored_frame)
+    encoder = next(state for state in file.nodes("TableEncoder") if "columns" in state)
+    encoder["columns"] += [_column_of_text(f"t{number}", 256) for number in range(1000)]
+    assert "columns that steps make" in refused(file)
+
+
+def test_boosters_are_counted(changed, refused):
+    state = changed.document["state"]
+    member = next(each for each in state["estimators_"] if each["type"] == "BoostedMember")
+    member["state"]["booster_"] = booster_of([1], n_features=20)
+    member["state"]["n_rounds_"] = 1
+    state["estimators_"] = [deepcopy(member) for _ in range(2001)]
+    assert "boosters in all" in refused(changed)

@@ -141,6 +141,7 @@ def _build(state: State) -> lightgbm.Booster:
 def booster_text(state: State) -> str:
     """Return the text of a model, written anew from checked numbers."""
     n_features = state.whole("n_features", 1, MOST_COLUMNS)
+    state.reader.count("boosters", 1)
     state.reader.count("columns of boosters", n_features)
     objective = state.text("objective", *_OBJECTIVES)
     sigmoid = state.number("sigmoid", 1e-6, 1e6)

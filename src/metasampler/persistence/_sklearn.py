@@ -16,6 +16,7 @@ from sklearn.metrics import accuracy_score, check_scoring, make_scorer
 from sklearn.utils import Bunch
 
 from metasampler.persistence._estimators import (
+    LONGEST_NAME,
     build_parameters,
     check_columns,
     export_estimator,
@@ -122,7 +123,7 @@ _MOST_IMPORTANCES = 2**25
 # Steps beside each other may make a table wider by so many times, and those after them again.
 _MOST_GROWTH = 32
 _MOST_OUTPUTS, _WIDEST_LAYER, _MOST_NEIGHBORS = 100_000, 10_000, 10_000
-_MOST_SCORERS, _LONGEST_NAME = 100, 1000
+_MOST_SCORERS = 100
 
 
 def _learn(specification: str, estimator: Any, state: State) -> None:
@@ -392,7 +393,7 @@ def _are_steps(value: Any) -> bool:
         and len(step) >= 2
         and isinstance(step[0], str)
         # It is part of the name of each parameter of the step.
-        and len(step[0]) <= _LONGEST_NAME
+        and len(step[0]) <= LONGEST_NAME
         and _is_step(step[1])
         for step in value
     )

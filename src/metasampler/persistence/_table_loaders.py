@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 
 from metasampler._sklearn_compat import check_parameters
-from metasampler.persistence._estimators import build_parameters, export_estimator, take_columns
+from metasampler.persistence._estimators import (
+    LONGEST_NAME,
+    build_parameters,
+    export_estimator,
+    take_columns,
+)
 from metasampler.persistence._trees import MOST_COLUMNS
 from metasampler.persistence._values import (
     Kind,
@@ -60,7 +65,7 @@ def _is_text(value: Any) -> bool:
 
 def _is_name(value: Any) -> bool:
     """Return whether this can be the name of a column."""
-    return isinstance(value, Hashable) and is_plain(value)
+    return isinstance(value, Hashable) and is_plain(value) and len(str(value)) <= LONGEST_NAME
 
 
 def _are_names(value: Any) -> bool:
@@ -96,6 +101,7 @@ def _build_date(state: State) -> DateColumn:
     parts = _different_texts(state, "parts", len(PARTS))
     if not parts or not set(parts) <= set(PARTS):
         raise state.refuse("parts", parts)
+    state.reader.count("columns that steps make", len(parts))
     return DateColumn(name, parts)
 
 
@@ -111,6 +117,7 @@ def _build_text_model(state: State) -> TextModel:
     topics = state.array("topics", "f", n_words, "topics", **limits)
     if not words or topics.shape[1] > _MOST_TOPICS:
         raise state.refuse("topics", topics.shape)
+    state.reader.count("columns that steps make", topics.shape[1] + n_classes)
     # Without classes no word has a score.
     shape = (n_words if classes else 0, n_classes, N_TEXT_FOLDS)
     return TextModel(
