@@ -38,8 +38,8 @@ _BY_TYPE = {kind.of: kind for kind in _KINDS.values()}
 
 
 def kind_named(name: str) -> Kind | None:
-    """Return the kind of a name in a file; None if there is none."""
-    # Names that are not known are not kept: a stranger may choose long ones.
+    """Return the kind of a name in a file; None for unknown names."""
+    # Unknown names are not kept in memory: a stranger may choose long ones.
     return _KINDS.get(name) or (_kind_of_sklearn(name) if name in _OF_SKLEARN else None)
 
 
