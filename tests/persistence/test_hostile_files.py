@@ -665,7 +665,7 @@ def test_facts_of_other_types_are_refused(change, message, changed, tmp_path):
 def test_facts_are_a_table(changed, tmp_path):
     for text in (b"[]", b"3", b'"x"', b"null"):
         path = changed.write(tmp_path / "model.mesa", **{"facts.json": text})
-        with pytest.raises(ValueError, match="no table"):
+        with pytest.raises(ValueError, match="not a table"):
             load_facts(path)
 
 
