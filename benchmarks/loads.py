@@ -313,21 +313,26 @@ def main():
         warnings.simplefilter("ignore")
         print(json.dumps(LOADS[options.one][1]()))
         return
-    store = options.output / "loads.jsonl" if options.output else None
-    known = {}
-    if store is not None and store.exists():
+    fresh = {}
+    for name in options.only or LOADS:
+        fresh[name] = run(name)
+        print(name, fresh[name]["result"], flush=True)
+        if options.output:
+            keep(options.output, fresh)
+    if not options.output:
+        print(page([*fresh.values()]))
+
+
+def keep(folder, fresh):
+    """Add rows to those that are stored by now, and write the page."""
+    store, known = folder / "loads.jsonl", {}
+    if store.exists():
         rows = map(json.loads, store.read_text(encoding="utf-8").splitlines())
         known = {row["load"]: row for row in rows}
-    for name in options.only or LOADS:
-        known[name] = run(name)
-        print(name, known[name]["result"], flush=True)
-        rows = [known[each] for each in LOADS if each in known]
-        if store is not None:
-            text = "".join(json.dumps(row) + "\n" for row in rows)
-            store.write_text(text, encoding="utf-8")
-            (options.output / "loads.md").write_text(page(rows), encoding="utf-8")
-    if store is None:
-        print(page(rows))
+    known |= fresh
+    rows = [known[name] for name in LOADS if name in known]
+    store.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "loads.md").write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
