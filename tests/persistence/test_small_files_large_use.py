@@ -111,7 +111,7 @@ def test_names_and_levels_share_no_place():
 
 
 @pytest.mark.parametrize(
-    "value", [[0] * 300_000, {"dict": [[k, 0] for k in range(150_000)]}, [[0] * 999] * 300]
+    "value", [[0] * 300_000, {"dict": [[str(k), 0] for k in range(150_000)]}, [[0] * 999] * 300]
 )
 def test_settings_are_short_enough_to_be_shown(value, changed, refused):
     changed.document["state"]["scoring"] = value
