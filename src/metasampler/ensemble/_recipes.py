@@ -264,8 +264,7 @@ RECIPES = {
         max_scout_rounds=200,
         patience=30,
         doubles_after=100,
-        booster_rate=0.2,
-        max_rounds=100,
+        max_rounds=50,
         n_few=200,
     ),
 }
