@@ -10,6 +10,7 @@ the exit leaf is the lowest bit that all columns leave. This is QuickScorer (Luc
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -115,7 +116,7 @@ class BoosterTables:
 
         n_at_once = max(1, _ROWS_OF_THREAD // _BLOCK)
         shares = [blocks[k : k + n_at_once] for k in range(0, len(blocks), n_at_once)]
-        side_by_side([lambda some=some: score(some) for some in shares], n_jobs)
+        side_by_side([partial(score, some) for some in shares], n_jobs)
         return scores
 
 
