@@ -6,6 +6,7 @@ name what is found here, and the option that helps.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def find_dependence(
     fitting = np.flatnonzero((counts >= _FEWEST_ROWS) & (counts <= 0.5 * len(codes)))
     if not len(fitting):
         return []
-    # Of two classes the smaller one; of several the one that tells most.
+    # The smaller one of two classes; the one that tells most of several.
     positive = codes == fitting[np.argmax(counts[fitting])]
     space = _Space(columns[:_MOST_COLUMNS], positive, set(categories))
     alike = space.alike()
@@ -235,9 +236,13 @@ class _Space:
         others = [k for k, column in enumerate(self._columns) if column != j]
         if len(pairs) < _FEWEST_ROWS or not others:
             return 0.0
-        points = self.points[:, others]
+        points = self.points
         apart = np.mean((points[order[pairs]] - points[order[pairs + 1]]) ** 2, axis=0)
-        return float(np.mean(np.maximum(0, 1 - apart / (2 * points.var(axis=0)))))
+        return float(np.mean(np.maximum(0, 1 - apart / (2 * self._variances))[others]))
+
+    @cached_property
+    def _variances(self) -> np.ndarray:
+        return self.points.var(axis=0)
 
     def alike(self) -> str:
         """Return why rows seem to be copies or of one entity; empty if they do not.
