@@ -98,8 +98,12 @@ def read_part(file: IO[bytes], name: str, max_bytes: int) -> bytearray:
             f"its {name!r} of {packed / 1e6:,.1f} MB would become {size / 1e6:,.1f} MB; the limit "
             f"is {limit / 1e6:,.0f} MB (max_bytes)."
         )
+    found = file.read(packed)
+    # Else a short file could name a large size, which allows it to unpack to much.
+    if len(found) != packed:
+        raise ValueError(f"its {name!r} is damaged: it ends too early.")
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    content = inflater.decompress(file.read(packed), size + 1)
+    content = inflater.decompress(found, size + 1)
     whole = inflater.eof and not inflater.unused_data and not inflater.unconsumed_tail
     if not whole or len(content) != size or zlib.crc32(content) != checksum:
         raise ValueError(f"its {name!r} is damaged.")
