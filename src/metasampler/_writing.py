@@ -4,7 +4,7 @@ import atexit
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
@@ -22,7 +22,9 @@ def _remove_unfinished() -> None:
         # A forked process has the names of its parent, which goes on.
         if f".{os.getpid()}." in path.name:
             shutil.rmtree(path, ignore_errors=True)
-            path.unlink(missing_ok=True)
+            # A name that is too long never became a file.
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -45,7 +47,8 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
             if replaces:
                 os.replace(beside, path)
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
             _unfinished.discard(beside)
     except OSError as error:
         message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."

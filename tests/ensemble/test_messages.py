@@ -10,6 +10,7 @@ import pytest
 from lightgbm import LGBMClassifier
 from scipy.sparse import csr_matrix
 from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -95,6 +96,7 @@ POLARS = """
 import numpy as np, polars as pl
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import VotingClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from metasampler import MesaClassifier
@@ -277,3 +279,26 @@ class NothingRule:
 def test_a_rule_that_draws_nothing_is_named(fit):
     with pytest.raises(ValueError, match=r"rule NothingRule must return .* it returned .* \(0,\)"):
         fit(DrawsNothing(n_estimators=3))
+
+
+@pytest.mark.parametrize(
+    ("fit", "words"),
+    [
+        (lambda X, y: UnderBaggingClassifier().fit(X, y, X_val=X, y_val=y), "X_val is X itself"),
+        (lambda X, y: tree_mesa(n_estimators=2).fit(X, y, X_val=X, y_val=y), "X_val is X itself"),
+        (lambda X, y: UnderBaggingClassifier(sampling_ratio=1e6).fit(X, y), "sampling_ratio="),
+        (
+            lambda X, y: UnderBaggingClassifier(KNeighborsClassifier()).fit(X, y, np.ones(len(y))),
+            "takes no sample_weight",
+        ),
+        (
+            lambda X, y: tree_mesa(n_estimators=2, threshold=("recall", 0.9999)).fit(X, y),
+            "too few",
+        ),
+    ],
+    ids=["X_val", "X_val of MESA", "ratio", "weights", "recall"],
+)
+def test_warnings_point_at_the_users_own_line(imbalanced, fit, words):
+    with pytest.warns(UserWarning, match=words) as found:
+        fit(*imbalanced)
+    assert {each.filename for each in found} == {__file__}

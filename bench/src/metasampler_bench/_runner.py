@@ -269,7 +269,7 @@ def _train(cell: dict[str, Any], cache: SamplerCache, limit: float | None) -> tu
 
 @contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeLimitError` after so many seconds, where the system has alarms."""
+    """Raise `TimeLimitError` after some seconds, where the system has alarms."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

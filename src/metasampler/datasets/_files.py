@@ -16,6 +16,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from metasampler._warnings import warn_user
+
 #: How the names of packed files end.
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 
@@ -147,11 +149,9 @@ class TableFile:
                     head = content.read(_MIB)
                 decoder.decode(b"", final=True)
             except UnicodeDecodeError:
-                warnings.warn(
+                warn_user(
                     f"{self.name} is not in UTF-8, and is read as Windows-1252 (Latin-1). If "
-                    "letters look wrong, name its encoding (--encoding).",
-                    UserWarning,
-                    stacklevel=4,
+                    "letters look wrong, name its encoding (--encoding)."
                 )
                 # Five bytes have no letter in Windows-1252; Latin-1 has something for each.
                 return "latin-1" if self._has_gaps() else "cp1252"

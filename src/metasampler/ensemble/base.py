@@ -217,7 +217,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         They belong to the names in `member_features_`.
         """
         check_is_fitted(self)
-        kinds = {type(member) for member in self.estimators_}
+        types = {type(member) for member in self.estimators_}
         without = {
             type(member).__name__
             for member in self.estimators_
@@ -232,7 +232,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         total = np.zeros(1)
         for member, weight in zip(self.estimators_, weights, strict=True):
             importances = np.asarray(member.feature_importances_, dtype=float)
-            if len(kinds) > 1 and importances.sum() > 0:
+            if len(types) > 1 and importances.sum() > 0:
                 # Some count splits and some add up gains: their mean would be that of the larger.
                 importances = importances / importances.sum()
             total = total + weight * importances

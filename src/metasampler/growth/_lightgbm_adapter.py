@@ -304,7 +304,7 @@ class LightGBMAdapter(Adapter):
         return reference
 
     def could_have_fitted(self, member, n_columns: int) -> bool:
-        """Return whether something from a file is a member on rows of so many columns."""
+        """Return whether something from a file is a member on rows of `n_columns`."""
         return (
             isinstance(member, BoostedMember)
             and member.n_classes == self.n_classes

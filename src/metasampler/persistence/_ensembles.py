@@ -387,12 +387,12 @@ def _take_members(ensemble: Any, state: State, width: int) -> None:
     for team in teams:
         if team.table is not None and team.table.fill.shape not in ((), (width,)):
             raise state.refuse("_members_of", team.table.fill)
-        kinds = team.estimator if isinstance(team.estimator, list) else [team.estimator]
+        estimators = team.estimator if isinstance(team.estimator, list) else [team.estimator]
         for place, member in enumerate(members[number : number + team.n_members]):
             check_columns(member, width, n_classes, state)
-            kind = kinds[place % len(kinds)]
-            boosted = isinstance(member, BoostedMember) and type(kind) is LGBMClassifier
-            if not boosted and type(member) is not type(kind):
+            base = estimators[place % len(estimators)]
+            boosted = isinstance(member, BoostedMember) and type(base) is LGBMClassifier
+            if not boosted and type(member) is not type(base):
                 raise state.refuse("estimators_", member)
         number += team.n_members
     ensemble.estimators_, ensemble._members_of = members, teams

@@ -39,7 +39,7 @@ _BY_TYPE = {kind.of: kind for kind in _KINDS.values()}
 
 @lru_cache(maxsize=256)
 def kind_named(name: str) -> Kind | None:
-    """Return the kind of a name in a file; None if there is none."""
+    """Return the kind of a name in a file; None for unknown names."""
     return _KINDS.get(name) or sklearn_kind(name)
 
 

@@ -111,7 +111,7 @@ _WITHOUT_COLUMNS = ("preprocessing.LabelEncoder",)
 
 # Widths of what is made of the columns of a table.
 _MOST_IMPORTANCES = 2**25
-# Steps beside each other may make a table wider by so many times, and those after them again.
+# Steps beside each other may make a table this many times as wide, and those after them again.
 _MOST_GROWTH = 32
 _MOST_OUTPUTS, _WIDEST_LAYER, _MOST_NEIGHBORS = 100_000, 10_000, 10_000
 _MOST_SCORERS = 100
@@ -402,7 +402,7 @@ def _growth_of(estimator: Any) -> float:
     if hasattr(estimator, "transformer_list"):
         return sum(_growth_of(step[1]) for step in estimator.transformer_list)
     if hasattr(estimator, "transformers_"):
-        # Of a fitted one it is known which columns each part takes.
+        # A fitted one knows which columns each of its transformers takes.
         n_columns = estimator.n_features_in_
         parts = [(_growth_of(of), _n_places(places)) for _, of, places in estimator.transformers_]
         return sum(growth * n_places for growth, n_places in parts) / n_columns

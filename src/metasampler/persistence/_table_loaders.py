@@ -173,7 +173,7 @@ def _build_form(state: State) -> TableForm:
         if each is not None and not hasattr(each, "columns_"):
             raise state.refuse("encoder", each)
     form.names = names = state.where_true("names", _are_names)
-    # Who reads columns by name reads those of the training frame.
+    # Columns that are read by name are those of the training frame.
     for each in (encoder, form._of_numbers):
         if each is not None and (names is None or set(each.columns_) != set(names)):
             raise state.refuse("names", names)

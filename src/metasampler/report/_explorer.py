@@ -17,7 +17,7 @@ from metasampler.report._findings import (
 )
 from metasampler.report._markup import Markup, element, join, shorten
 
-#: Part found from which on precision sets the end of its axis.
+#: The share found from which on precision sets the end of its axis.
 _LEAST_RECALL = 0.05
 
 
@@ -105,7 +105,7 @@ def head(found: Findings) -> Markup:
 
 
 def _from_to(low: float, high: float) -> str:
-    """Write the range of a part; small parts have a digit more."""
+    """Write the range of a share; small shares have a digit more."""
     digits = 0 if low >= 0.1 else 1
     first, last = percent(low, digits), percent(high, digits)
     return f"about {first}" if first == last else f"between {first} and {last}"
@@ -331,7 +331,7 @@ def live_tiles(found: Findings) -> Markup:
         misses = cuts.n_positive - cuts.hits[at]
         cost = found.miss_cost * misses + found.alarm_cost * cuts.false_alarms[at]
         cost *= found.rows_a_day / cuts.n_rows
-        nobody = found.rows_a_day * found.base_rate * found.miss_cost
+        without = found.rows_a_day * found.base_rate * found.miss_cost
         shown = [
             (
                 "Precision",
@@ -352,7 +352,7 @@ def live_tiles(found: Findings) -> Markup:
                 "Expected cost per day",
                 amount(cost),
                 "",
-                f"{amount(nobody)} without any alarm",
+                f"{amount(without)} without any alarm",
                 "cost",
             ),
         ]

@@ -77,7 +77,7 @@ def find_dependence(
     fitting = np.flatnonzero((counts >= _FEWEST_ROWS) & (counts <= 0.5 * len(codes)))
     if not len(fitting):
         return []
-    # Of two classes the smaller one; of several the one that tells most.
+    # The smaller one of two classes; the one that tells most of several.
     positive = codes == fitting[np.argmax(counts[fitting])]
     space = _Space(columns[:_MOST_COLUMNS], positive, set(categories))
     alike = space.alike()
