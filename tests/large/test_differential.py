@@ -288,6 +288,13 @@ def test_other_rows_of_the_same_task(case, smoothing):
             assert_same_growth(*[grow(data, rules, **options) for data in (mine, theirs)])
 
 
+def test_no_turn_is_without_rows_to_hold_out():
+    case = Case(9, (0.4, 0.3, 0.3), "none", "none", False, 0.2, 1.0, None, 1 << 30, 2, 0)
+    for data in case.both(DecisionTreeClassifier()):
+        turns = data.held_out_in_turn(5, RandomStreams(1))
+        assert [turn.role_counts("valid").tolist() for turn in turns] == [[1, 1, 1]] * 3
+
+
 @quick
 @given(case=cases(max_rows=120))
 def test_cascades(case):

@@ -226,10 +226,6 @@ class Numbers:
         """Return the mean score of the constant that is best in the mean."""
         return max(self._constants(spec, family, where).mean(axis=0))
 
-    def best_constant_each(self, spec: str, family: str = "constant-", **where: Any) -> float:
-        """Return the mean score of each data set's own best constant."""
-        return float(self._constants(spec, family, where).max(axis=1).mean())
-
     def _constants(self, spec: str, family: str, where: dict[str, Any]) -> np.ndarray:
         rows = select(self.look(spec).rows, where)
         methods = sorted(

@@ -88,8 +88,8 @@ class Blend:
     ) -> tuple["Blend", HeldOut | None]:
         """Return the blend of grown teams, and the rows that decide, if there are any.
 
-        These are the rows that all teams can judge. Where they are few, as a few scouts leave out
-        a part of the rows only, they are the rows that some team can judge.
+        These are the rows that all teams can judge. With few scouts, which leave out only some of
+        the rows, they may be few. Then they are the rows that some team can judge.
 
         ``judged`` are the rows of each team, as `Growth.judged` returns them, and the keys of their
         groups if there are any.

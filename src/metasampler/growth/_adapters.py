@@ -152,8 +152,8 @@ class Adapter:
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
         ``sample_weight`` holds a weight for each of these rows; a base estimator that takes none
-        does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
-        by them, with their weights.
+        does without. ``unseen`` are rows that the member is not trained on, with their
+        weights, for members that stop early by them.
         """
         member = clone(self.estimator)
         parameters = self.member_parameters | _seed_parameters(member, seed)
@@ -255,7 +255,7 @@ class Adapters:
         self.adapters = adapters
         self.estimator = estimator
         self.n_jobs = adapters[0].n_jobs
-        #: That of the kinds with leaves; those without have none of their own.
+        #: That of the members with leaves; those without have none of their own.
         self.leaf_smoothing = max(adapter.leaf_smoothing for adapter in adapters)
         self.fits_in_threads = all(adapter.fits_in_threads for adapter in adapters)
         self.starts_threads = any(adapter.starts_threads for adapter in adapters)

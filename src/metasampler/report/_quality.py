@@ -65,7 +65,7 @@ def quality(found: Findings) -> Markup | None:
 
 
 def gains(found: Findings) -> Markup:
-    """Return what part is found by looking at a part of the rows."""
+    """Return what share is found by looking at a share of the rows."""
     cuts, at = found.cuts, found.cuts.start
     axes = Axes(
         "gains",

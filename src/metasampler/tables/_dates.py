@@ -181,7 +181,7 @@ def _read(texts) -> _Read:
 
 
 def _first_match(patterns: tuple[re.Pattern, ...], text: str) -> re.Match | None:
-    # Texts of more letters are no dates, and need no look at.
+    # Texts of more letters are not dates, so they are not read.
     if len(text) > 60 or not any(map(str.isdigit, text[:16])):
         return None
     return next((found for pattern in patterns if (found := pattern.fullmatch(text))), None)
@@ -280,7 +280,7 @@ def _name_of_clear(read: _Read) -> str:
 
 
 def are_nearly_dates(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
-    """Return which texts are no dates if most others are, but cannot be read; None for names.
+    """Return which texts cannot be read as dates if most others are dates; None for names.
 
     The texts are those of a column for which `find_date_format` finds none.
     """

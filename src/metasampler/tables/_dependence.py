@@ -6,6 +6,7 @@ name what is found here, and the option that helps.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -235,9 +236,13 @@ class _Space:
         others = [k for k, column in enumerate(self._columns) if column != j]
         if len(pairs) < _FEWEST_ROWS or not others:
             return 0.0
-        points = self.points[:, others]
+        points = self.points
         apart = np.mean((points[order[pairs]] - points[order[pairs + 1]]) ** 2, axis=0)
-        return float(np.mean(np.maximum(0, 1 - apart / (2 * points.var(axis=0)))))
+        return float(np.mean(np.maximum(0, 1 - apart / (2 * self._variances))[others]))
+
+    @cached_property
+    def _variances(self) -> np.ndarray:
+        return self.points.var(axis=0)
 
     def alike(self) -> str:
         """Return why rows seem to be copies or of one entity; empty if they do not.

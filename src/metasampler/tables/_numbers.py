@@ -197,7 +197,7 @@ def _may_be_codes(words: list[str], plain: list[str], is_read: np.ndarray, slips
 
 
 def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
-    """Return which texts are no numbers if most others are, but cannot be read; None for names.
+    """Return which texts cannot be read as numbers if most others are; None for names.
 
     The texts are those of a column for which `find_number_format` finds none.
     """

@@ -147,7 +147,7 @@ class _Unread:
             what = f"{cells} is not a" if column.n_unread == 1 else f"{cells} are not"
             plural = "" if column.n_unread == 1 else "s"
             text = (
-                f"Column {name!r} held a {column.kind} in every row that fit saw: "
+                f"Column {name!r} was read as {column.kind}s by the fit: "
                 f"{column.n_unread:,} of {n_known:,} {what} {column.kind}{plural}, for instance "
                 f"{column.example[:60]!r} in row {column.row + 1:,}"
             )
