@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score
 from sklearn.model_selection import train_test_split
 
@@ -24,10 +23,6 @@ MOST_ROWS = 3000
 
 # Rows of a class that always take part, and probabilities below which log-loss does not look.
 _LEAST_OF_CLASS, _LEAST = 12, 1e-7
-
-# A fit of fewer CPU seconds is timed this often, and the least time counts: on a busy machine a
-# single one of 20 ms may seem to take twice as long.
-_BRIEF, _N_TIMED = 0.3, 3
 
 
 def take_classes(
@@ -65,12 +60,8 @@ def measure_classes(job: Job, cache: SamplerCache) -> list[dict[str, Any]]:
     model = for_class_frames(cell["method"], model)
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit(X, y)
-    times = [(time.process_time() - cpu, time.perf_counter() - wall)]
-    while times[0][0] < _BRIEF and len(times) < _N_TIMED:
-        wall, cpu = time.perf_counter(), time.process_time()
-        clone(model).fit(X, y)
-        times.append((time.process_time() - cpu, time.perf_counter() - wall))
-    row: dict[str, Any] = dict(zip(("cpu", "wall"), np.round(min(times), 4).tolist(), strict=True))
+    row: dict[str, Any] = {"cpu": round(time.process_time() - cpu, 4)}
+    row["wall"] = round(time.perf_counter() - wall, 4)
     cpu = time.process_time()
     proba = np.asarray(model.predict_proba(X_test), dtype=float)
     row["predict_cpu"] = round(time.process_time() - cpu, 4)
