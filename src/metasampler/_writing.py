@@ -1,6 +1,7 @@
 """Files that are written whole or not at all."""
 
 import atexit
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -40,6 +41,9 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
     _unfinished.add(beside)
     try:
         try:
+            if path.exists() and not path.is_file() and not path.is_dir():
+                # A file in its place would leave those who read from it waiting.
+                raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
             with open(beside, "xb") as file:
                 yield file
                 file.flush()

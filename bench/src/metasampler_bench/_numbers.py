@@ -303,6 +303,19 @@ class Numbers:
         rows = select(self.look("policy-under-noise").rows, {"noise": noise})
         return float(np.mean([row_value(row, which) or 0.0 for row in rows if row.get("actions")]))
 
+    def falls(self, noise: float, least: float = 0.0) -> int:
+        """Count the policies whose mean mu is so much smaller under noise than on clean labels."""
+        rows = self.look("policy-under-noise").rows
+        clean, noisy = (
+            {
+                (row["cell"]["run"], row["cell"]["fold"]): row_value(row, "mu_mean") or 0.0
+                for row in select(rows, {"noise": level})
+            }
+            for level in (0.0, noise)
+        )
+        gaps = [clean[place] - noisy[place] for place in clean.keys() & noisy.keys()]
+        return sum(gap > least for gap in gaps)
+
     def small_losses(self, axis: str) -> int:
         """Count the samplers of other tasks, or of parts, that lose less than 1%."""
         pairs = transferred(self.look("transfer-matrix"), axis)

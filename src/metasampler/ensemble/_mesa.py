@@ -83,7 +83,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           validation rows, a constant mu that is clearly better replaces it; see
           :class:`~metasampler.policy.WithRivals`. Without validation rows mu is the constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
-          as in the paper;
+          as in the paper. With teams it learns on trees and then also draws for boosters; a
+          warning says so;
         - a float in [0, 1]: this constant mu;
         - ``"random"``: uniformly random mu;
         - a :class:`~metasampler.MetaSampler`: a fitted one is used as it is. Otherwise `fit` first
