@@ -1,5 +1,6 @@
 """Small files that ask for much: what many parts add up to, and what a use would make of them."""
 
+import json
 import time
 import tracemalloc
 from copy import deepcopy
@@ -15,6 +16,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
@@ -416,3 +418,25 @@ def test_boosters_are_counted(changed, refused):
     member["state"]["n_rounds_"] = 1
     state["estimators_"] = [deepcopy(member) for _ in range(2001)]
     assert "boosters in all" in refused(changed)
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def test_one_wide_character_does_not_make_a_long_text_wide(changed, refused):
+    # Python would take four bytes for each of the others.
+    changed.document["state"]["scoring"] = "\U0001f600" + "a" * 9_000_000
+    text = json.dumps(changed.document, ensure_ascii=False, default=lambda array: 0).encode()
+    assert "because some of its characters take 4 bytes" in refused(changed, **{"model.json": text})
+
+
+def test_facts_are_short(changed, refused):
+    changed.facts["purpose"] = "a" * 5_000_000
+    assert "the limit is 4 MB" in refused(changed)
+
+
+def test_trees_of_neighbours_are_small(taken_apart, refused):
+    file = taken_apart(KNeighborsClassifier())
+    for state in file.nodes("sklearn.neighbors.KNeighborsClassifier"):
+        state["leaf_size"] = 1
+    assert "leaf_size" in refused(file)

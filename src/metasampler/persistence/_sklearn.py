@@ -123,7 +123,7 @@ _MOST_IMPORTANCES = 2**25
 # Steps beside each other may make a table this many times as wide, and those after them again.
 _MOST_GROWTH = 32
 _MOST_OUTPUTS, _WIDEST_LAYER, _MOST_NEIGHBORS = 100_000, 10_000, 10_000
-_MOST_SCORERS = 100
+_MOST_SCORERS, _SMALLEST_LEAF = 100, 5
 
 
 def _learn(specification: str, estimator: Any, state: State) -> None:
@@ -366,6 +366,9 @@ def _build_neighbors(kind: type, state: State) -> Any:
         raise state.refuse("metric", estimator.metric)
     if not is_whole(estimator.n_neighbors, 1, _MOST_NEIGHBORS):
         raise state.refuse("n_neighbors", estimator.n_neighbors)
+    # With small leaves the tree of the rows takes many times their memory.
+    if not is_whole(estimator.leaf_size, _SMALLEST_LEAF, 2**31):
+        raise state.refuse("leaf_size", estimator.leaf_size)
     if "rows" not in state:
         return estimator
     rows = state.array("rows", "f", "rows", "p", low=-1e300, high=1e300)
