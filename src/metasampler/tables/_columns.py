@@ -141,7 +141,8 @@ def first_value(column):
         return str(column.drop_nulls().head(1).to_numpy()[0])
     try:
         # One by one: a list of all values would be made of as many Python objects.
-        return next(value for value in column if not is_missing(value))
+        value = next(value for value in column if not is_missing(value))
+        return value.to_list() if _is_polars(value) else value
     except (OverflowError, ValueError):
         # polars has moments, also inside of other values, for which Python has none.
         return str(column.dtype)
