@@ -1,5 +1,8 @@
 """Column sense: what is planted is found, and real columns raise no false alarm."""
 
+import sys
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 import polars
@@ -563,12 +566,20 @@ def test_the_report_fits_a_narrow_screen(rng, monkeypatch):
     frame, bad = make_frame(rng)
     report = inspect_columns(frame.assign(price=[f"${n}.5" for n in range(N)], same=1), bad)
     monkeypatch.setenv("COLUMNS", "80")
+    in_a_file = str(report)
+
+    class Screen(StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Screen())
     lines = str(report).splitlines()
     assert max(map(len, lines[1:])) <= 80
     assert any("encoded: number as text" in line for line in lines)
     assert any("left out: constant" in line for line in lines)
     monkeypatch.setenv("COLUMNS", "200")
-    assert max(map(len, str(report).splitlines())) > 80
+    assert str(report) == in_a_file
+    assert max(map(len, in_a_file.splitlines()[1:])) > 80
 
 
 def test_a_new_currency_is_named():

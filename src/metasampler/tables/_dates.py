@@ -321,8 +321,14 @@ def _name_of_clear(read: _Read) -> str:
 
 def begin_with_dates(texts: np.ndarray) -> bool:
     """Return whether nearly all texts begin with a date, but go on with something unknown."""
-    count = sum(_BEGIN.match(str(text).strip()) is not None for text in texts)
-    return count >= max(_FEWEST_PACKED, _NEARLY_ALL * len(texts))
+
+    def count(of) -> int:
+        return sum(_BEGIN.match(str(text).strip()) is not None for text in of)
+
+    some = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if 2 * count(some) < len(some):
+        return False
+    return count(texts) >= max(_FEWEST_PACKED, _NEARLY_ALL * len(texts))
 
 
 def are_nearly_dates(texts: np.ndarray, slips: Slips) -> np.ndarray | None:

@@ -227,6 +227,9 @@ def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
 
     The texts are those of a column for which `find_number_format` finds none.
     """
+    some = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if 2 * sum(_is_number(_split(str(text))[1]) for text in some) < len(some):
+        return None
     split = [_split(str(text))[1] for text in texts]
     is_read = np.array([_is_number(bare) for bare in split])
     unread = slips.unread_if_few(~is_read)
@@ -245,6 +248,9 @@ def unit_of_texts(texts: np.ndarray) -> str | None:
     ``"3.5 kg"`` is such a text. Names may hold numbers, too: these are whole, and come after
     letters. Texts with fractions but without a unit have the unit ``""``.
     """
+    some = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if 2 * sum(_WITH_UNIT.fullmatch(str(text).strip()) is not None for text in some) < len(some):
+        return None
     found = [_WITH_UNIT.fullmatch(str(text).strip()) for text in texts]
     parts = [part for part in found if part and _is_number(part["number"])]
     if len(parts) < max(_FEWEST_PLAIN, _NEARLY_ALL * len(texts)):

@@ -9,6 +9,7 @@ seen. A *number as text*, such as a price, can be read. *Free text* is more than
 
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -210,8 +211,7 @@ class ColumnReport:
         from rich.table import Table
         from rich.text import Text
 
-        # As wide as a terminal, if the output is one.
-        width = min(_WIDTH, max(_LEAST_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
+        width = _width_of_screen()
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
         is_wide = width >= _WIDTH
         table.add_column("column", overflow="fold", max_width=None if is_wide else 20)
@@ -247,6 +247,13 @@ class ColumnReport:
         return lines + [_line(each, _BECOMES[kind]) for kind, each in of_kind.items()]
 
     __repr__ = __str__
+
+
+def _width_of_screen() -> int:
+    """Return the letters of a line: those of the terminal, if the output is one."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return _WIDTH
+    return min(_WIDTH, max(_LEAST_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
 
 
 #: What columns without a finding become.
