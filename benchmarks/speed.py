@@ -204,7 +204,9 @@ def fit(repeats):
             measure(functions, repeats),
             "BalancedBaggingClassifier",
             {"MesaClassifier": 0.5} if dtype is np.float64 else {},
-            "" if dtype is np.float64 else "float32 is what trees work on: nobody converts here.",
+            ""
+            if dtype is np.float64
+            else "float32 is what trees work on: there is no conversion here.",
         )
 
 

@@ -11,6 +11,7 @@ file ``claims.mesa``. This site does not run the service; ``make test-tools`` do
 """
 
 import os
+import warnings
 from threading import Lock
 
 import pandas as pd
@@ -25,6 +26,8 @@ model, facts = load_model(path), load_facts(path)
 *cleaning, classifier = model if hasattr(model, "steps") else [model]
 monitor, lock = DriftMonitor(classifier), Lock()
 app = FastAPI(title=facts["model"])
+# In a file such a cell counts as missing. Here the caller can still be told.
+warnings.filterwarnings("error", r"Column .* was read as")
 
 
 @app.post("/score")
@@ -38,7 +41,7 @@ def score(rows: list[dict], reasons: int = 0) -> list[dict]:
         for step in cleaning:
             frame = step.transform(frame)
         proba = classifier.predict_proba(frame)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, UserWarning) as error:
         raise HTTPException(422, str(error)) from error
     with lock:
         monitor.add(frame, proba)

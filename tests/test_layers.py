@@ -16,7 +16,7 @@ BENCH = ROOT / "bench" / "src" / "metasampler_bench"
 _WITH_BENCH = pytest.mark.skipif(not BENCH.is_dir(), reason="the bench is not there")
 
 #: Helpers of the root package, which every package may import.
-FREE = {"_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_writing"}
+FREE = {"_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_warnings", "_writing"}
 
 #: The packages that the code of each may import at the top of a file, and inside a function.
 ALLOWED = {

@@ -310,7 +310,7 @@ def test_short_words_for_long_lists():
         ("title =", "colour = 1\ntitle =", r"'small': unknown entries \['colour'\]"),
         ("k =", "size =", r"'small': unknown axes \['size'\]"),
         ('"spe"', '"spee"', "unknown method 'spee'. Did you mean"),
-        ('"spe"', '"SPE"', "'SPE' is no name of a method"),
+        ('"spe"', '"SPE"', "'SPE' is not the name of a method"),
         ("[[cells]]", "[quick]\nsets = []\n[[cells]]", r"unknown axes \['sets'\]"),
         ("[[cells]]", '[quick]\nmethod = ["x"]\n[[cells]]', "unknown method 'x'"),
         ("[[cells]]", "[[values]]\nwhere = {data = 1}\n[[cells]]", r"unknown axes \['data'\]"),

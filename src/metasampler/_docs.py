@@ -14,7 +14,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _TEXTS = {
-    "kinds": """
+    "estimator": """
         estimator : classifier with `predict_proba`, or list of these, default=None
             The base estimator; None means {default}. The classifiers of a list take turns: member i
             is a copy of ``estimator[i % len(estimator)]``. Members see the classes as numbers 0, 1,
@@ -30,8 +30,8 @@ _TEXTS = {
         """,
     "hold_out": """
         validation_fraction : float, default=None
-            Part of each class that is held out for `scores_`, calibration and threshold, if `fit`
-            gets no validation rows. None trains on all rows.
+            Fraction of each class that is held out for `scores_`, calibration and threshold, if
+            `fit` gets no validation rows. None trains on all rows.
 
         scoring : str or callable, default="average_precision"
             How validation rows are scored, see :class:`MesaClassifier`.
@@ -157,7 +157,7 @@ _TEXTS = {
 
         feature_importances_ : ndarray of shape (`n_features_in_`,)
             Mean of the members' importances, weighted by their votes. Only there if all members
-            have importances. With members of several kinds, each is scaled to sum to 1 first.
+            have importances. With members of several types, each is scaled to sum to 1 first.
 
         estimator_ : classifier or list of classifier
             The classifier that members were copied from, or the list of those that took turns.
@@ -197,7 +197,7 @@ _TEXTS = {
 _TOGETHER = {
     "running": ("n_jobs", "random_state", "verbose"),
     "uniform": (
-        *("kinds", "n_estimators", "sampling_ratio", "hold_out"),
+        *("estimator", "n_estimators", "sampling_ratio", "hold_out"),
         *("n_jobs_members", "random_state", "warm_start", "verbose"),
     ),
     "grown": ("members", "decided", "fitted"),

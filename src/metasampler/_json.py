@@ -1,12 +1,14 @@
 """JSON of strangers: read in time and memory in proportion to its length, or refused."""
 
 import json
+import sys
 from typing import Any
 
 __all__ = ["MOST_TEXT", "parse_json", "to_json"]
 
-#: Bytes that a text may have. Python takes up to 4 for a character, and between two marks (commas,
-#: colons, brackets) up to 90 for a value.
+#: Bytes that a text may have. Between two marks (commas, colons, brackets) Python takes up to 90
+#: for a value. If one character needs more than 16 bits, it takes 4 bytes for each: as many as
+#: twice the bytes of a text are allowed.
 MOST_TEXT, _MOST_MARKS = 16 << 20, 1_000_000
 
 # No number that this package writes is longer.
@@ -21,6 +23,7 @@ def to_json(value: Any, what: str) -> bytes:
     except UnicodeEncodeError as error:
         raise ValueError(f"{what} holds a text that is not Unicode: {error.object!r:.80}") from None
     _check_text(content, what)
+    _check_width(text, what)
     return content
 
 
@@ -30,8 +33,10 @@ def parse_json(content: bytes | bytearray, what: str, *, allow_nan: bool = False
     With ``allow_nan`` the caller checks for NaN and infinity.
     """
     _check_text(content, what)
+    text = content.decode()
+    _check_width(text, what)
     return json.loads(
-        content.decode(),
+        text,
         parse_int=_whole_number,
         parse_float=_number,
         parse_constant=float if allow_nan else _no_constant,
@@ -45,6 +50,14 @@ def _check_text(content: bytes | bytearray, what: str) -> None:
         raise ValueError(
             f"{what} takes {len(content):,} bytes of text with {marks:,} values; allowed are "
             f"{MOST_TEXT:,} and {_MOST_MARKS:,}."
+        )
+
+
+def _check_width(text: str, what: str) -> None:
+    if sys.getsizeof(text) > 2 * MOST_TEXT + 1000:
+        raise ValueError(
+            f"{what} takes {sys.getsizeof(text):,} bytes of memory, because some of its characters "
+            f"take 4 bytes; allowed are {2 * MOST_TEXT:,}."
         )
 
 

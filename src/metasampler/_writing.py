@@ -1,10 +1,11 @@
 """Files that are written whole or not at all."""
 
 import atexit
+import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
@@ -22,7 +23,9 @@ def _remove_unfinished() -> None:
         # A forked process has the names of its parent, which goes on.
         if f".{os.getpid()}." in path.name:
             shutil.rmtree(path, ignore_errors=True)
-            path.unlink(missing_ok=True)
+            # A name that is too long never became a file.
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -38,6 +41,9 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
     _unfinished.add(beside)
     try:
         try:
+            if path.exists() and not path.is_file() and not path.is_dir():
+                # A file in its place would leave those who read from it waiting.
+                raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
             with open(beside, "xb") as file:
                 yield file
                 file.flush()
@@ -45,7 +51,8 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
             if replaces:
                 os.replace(beside, path)
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
             _unfinished.discard(beside)
     except OSError as error:
         message = f"{os.fspath(path)!r} could not be written: {error.strerror or error}."

@@ -419,7 +419,7 @@ def test_models_made_in_python(run, claims, tmp_path):
             "short.csv lacks 'age', which the model needs. Did you mean 'Age'",
         ),
         (["MODEL", "empty.csv"], "empty.csv has no rows"),
-        (["MODEL", "words.csv"], "'age' held a number in every row that fit saw"),
+        (["MODEL", "words.csv"], "'age' was read as numbers by the fit"),
         (["MODEL", "twice.csv"], "several columns 'age'"),
         (["MODEL", "new.csv", "--columns", "agee"], "no column 'agee'. Did you mean 'age'"),
         (["MODEL", "ranked.csv", "--columns", "all"], "has a column 'rank', and so has the output"),

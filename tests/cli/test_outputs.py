@@ -1,5 +1,6 @@
 """What is there stays until its successor is whole, and nothing else stays behind."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from full_disk import full_disk
 from sklearn.datasets import make_classification
 from typer.testing import CliRunner
 
-from metasampler import MesaClassifier, save_model
+from metasampler import MesaClassifier, load_model, save_model
 from metasampler.cli import app
 from metasampler.report import make_report
 
@@ -132,6 +133,31 @@ def test_a_report_is_replaced_whole_or_not_at_all(made, tmp_path):
         page.save(path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
+def test_a_pipe_is_not_replaced_by_a_file(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(made)
+    os.mkfifo(tmp_path / "out.csv")
+    words = [*COMMANDS["predict"][:3], "--output", str(tmp_path / "out.csv")]
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, SystemExit)
+    assert "a pipe or a device, not a file" in " ".join(result.output.replace("│", "").split())
+    with pytest.raises(OSError, match="could not be written: it is a pipe or a device"):
+        save_model(load_model("model.mesa"), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").is_fifo()
+    assert [each.name for each in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_a_link_is_replaced_and_not_what_it_leads_to(made, tmp_path, monkeypatch):
+    # Who may make links in a folder must not choose which file is written.
+    monkeypatch.chdir(made)
+    (tmp_path / "other.csv").write_text("kept")
+    (tmp_path / "out.csv").symlink_to(tmp_path / "other.csv")
+    words = [*COMMANDS["predict"][:3], "--output", str(tmp_path / "out.csv")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert (tmp_path / "other.csv").read_text() == "kept"
+    assert not (tmp_path / "out.csv").is_symlink()
 
 
 @pytest.mark.parametrize("name", ["fit", "predict"])

@@ -118,4 +118,4 @@ def test_the_fewest_rows():
 def test_verbose_shows_the_parts(imbalanced, capsys):
     tree_mesa(n_estimators=2, verbose=1, random_state=0).fit(*imbalanced)
     shown = capsys.readouterr().out
-    assert all(f"Holding out part {number} of 4" in shown for number in (1, 2, 3, 4))
+    assert all(f"Holding out fold {number} of 4" in shown for number in (1, 2, 3, 4))

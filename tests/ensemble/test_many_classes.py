@@ -186,6 +186,8 @@ def test_sizes_of_samples():
     assert sample_sizes(counts, 3, 2.0, None, 0.5).tolist() == [180, 120, 60, 9]
     assert sample_sizes(counts, 3, 20.0, 500, 0.5).tolist() == [500, 400, 100, 9]
     assert sample_sizes(counts, 3, 1.0, None, 0.0).tolist() == [9, 9, 9, 9]
+    # Sizes are rounded to the nearest number: ten times the root of 6.6 is 25.7.
+    assert sample_sizes(np.array([1000, 66, 10]), 2, 1.0, None, 0.5).tolist() == [100, 26, 10]
     assert sample_sizes(counts, 3, np.inf, None, 0.5).tolist() == [900, 400, 100, 9]
     assert sample_sizes(np.array([5, 0]), 1, 1.0, None, 0.5).tolist() == [2, 0]
 

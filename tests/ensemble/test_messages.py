@@ -10,6 +10,7 @@ import pytest
 from lightgbm import LGBMClassifier
 from scipy.sparse import csr_matrix
 from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -33,10 +34,11 @@ def texts(y):
     [
         (lambda y: pd.Series(texts(y), dtype="string").mask(y == 1), ValueError, "are missing"),
         (lambda y: np.where(y == 1, None, texts(y)), ValueError, "labels are missing"),
+        (lambda y: pd.Series(y, dtype="Int64").mask(y == 1), ValueError, "labels are missing"),
         (lambda y: texts(y).astype("S"), TypeError, r"bytes, for instance b'(rare|common)'"),
         (lambda y: texts(y).astype("S").astype(object), TypeError, "y holds bytes"),
     ],
-    ids=["string with NA", "None", "bytes", "bytes as objects"],
+    ids=["string with NA", "None", "Int64 with NA", "bytes", "bytes as objects"],
 )
 @pytest.mark.parametrize("Ensemble", [MesaClassifier, tree_mesa, UnderBaggingClassifier])
 def test_labels(imbalanced, Ensemble, make, error, words):
@@ -94,6 +96,7 @@ POLARS = """
 import numpy as np, polars as pl
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import VotingClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from metasampler import MesaClassifier
@@ -276,3 +279,26 @@ class NothingRule:
 def test_a_rule_that_draws_nothing_is_named(fit):
     with pytest.raises(ValueError, match=r"rule NothingRule must return .* it returned .* \(0,\)"):
         fit(DrawsNothing(n_estimators=3))
+
+
+@pytest.mark.parametrize(
+    ("fit", "words"),
+    [
+        (lambda X, y: UnderBaggingClassifier().fit(X, y, X_val=X, y_val=y), "X_val is X itself"),
+        (lambda X, y: tree_mesa(n_estimators=2).fit(X, y, X_val=X, y_val=y), "X_val is X itself"),
+        (lambda X, y: UnderBaggingClassifier(sampling_ratio=1e6).fit(X, y), "sampling_ratio="),
+        (
+            lambda X, y: UnderBaggingClassifier(KNeighborsClassifier()).fit(X, y, np.ones(len(y))),
+            "takes no sample_weight",
+        ),
+        (
+            lambda X, y: tree_mesa(n_estimators=2, threshold=("recall", 0.9999)).fit(X, y),
+            "too few",
+        ),
+    ],
+    ids=["X_val", "X_val of MESA", "ratio", "weights", "recall"],
+)
+def test_warnings_point_at_the_users_own_line(imbalanced, fit, words):
+    with pytest.warns(UserWarning, match=words) as found:
+        fit(*imbalanced)
+    assert {each.filename for each in found} == {__file__}

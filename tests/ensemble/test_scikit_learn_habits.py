@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
 from metasampler.ensemble import (
@@ -85,6 +86,17 @@ def test_calibration_by_scikit_learn_reads_it(two_classes):
     X, y = two_classes
     clf = CalibratedClassifierCV(MesaClassifier(recipe="fast", random_state=0), cv=2).fit(X, y)
     assert clf.predict_proba(X).shape == (900, 2)
+
+
+@pytest.mark.parametrize("calibration", [None, "prior"])
+def test_scores_of_means_are_as_good_to_calibrate_as_their_probabilities(two_classes, calibration):
+    # Pure leaves: many means are 0 or 1, and their log-odds would be far from all others.
+    X, y = two_classes
+    clf = UnderBaggingClassifier(DecisionTreeClassifier(), calibration=calibration, random_state=0)
+    proba = clf.fit(X, y).predict_proba(X)[:, 1]
+    level = 0.5 if clf.threshold is None else clf.threshold_
+    np.testing.assert_allclose(clf.decision_function(X), proba - level, atol=1e-12)
+    np.testing.assert_array_equal(clf.decision_function(X) > 0, clf.predict(X) == clf.classes_[1])
 
 
 @pytest.mark.parametrize("kind", ENSEMBLES)

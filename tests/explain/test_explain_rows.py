@@ -368,8 +368,9 @@ def test_the_forms_of_reasons(orders):
     texts = reasons.texts(1)
     assert texts[5][0].startswith(f"{reasons.columns[largest[5]]}=")
     assert "missing" in reasons.texts(3)[0][1] + reasons.texts(3)[0][0] + reasons.texts(3)[0][2]
-    with pytest.raises(ValueError, match="n=0 must be 1 or more"):
-        reasons.top(0)
+    for wrong in (0, 2.5, "3"):
+        with pytest.raises(ValueError, match=f"n={wrong!r} must be a number of columns, 1 or more"):
+            reasons.top(wrong)
 
 
 def test_what_cannot_be_explained_is_refused_with_another_way(imbalanced):

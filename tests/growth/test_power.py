@@ -32,6 +32,13 @@ def test_errors_count_by_their_factor(power):
     np.testing.assert_array_equal(drawn(errors, power), drawn(larger, power))
 
 
+def test_a_power_close_to_zero_is_a_uniform_draw():
+    # It needs no errors, so no row is scored for it.
+    assert make_draw(0.05, "power", 0.2, None) is None
+    assert make_draw(0.2, "power", 0.2, None) == PowerDraw(0.2)
+    assert make_draw(0.0, "mu", 0.2, None) == GaussianDraw(0.0, 0.2)
+
+
 def test_larger_powers_draw_harder_rows():
     errors = np.random.default_rng(0).uniform(size=5000)
     means = [errors[drawn(errors, power)].mean() for power in (0, 0.5, 1, 2, 6)]

@@ -75,7 +75,7 @@ def make_environment(folder: Path) -> Path:
 def run(name: str, folder: Path, tests: list[str], n_jobs: int) -> dict:
     """Run tests with a version; return a row of the table."""
     python = make_environment(folder / name)
-    command = ["pytest", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
+    command = ["pytest", "-q", "-rfEs", "-p", "no:cacheprovider", *tests]
     # Newer packages beside an older scikit-learn warn of it: that is theirs to mend.
     command += ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]
     done = subprocess.run(
@@ -116,8 +116,10 @@ def page(rows: list[dict]) -> str:
         "",
         "`make test-versions` runs the tests that depend most on scikit-learn, with every "
         "supported version of it, each in its own venv. *Waived* counts checks of scikit-learn "
-        "that do not apply; the tests give a reason for each. *Newest* also accepts pre-releases "
-        "(`pip install --pre`). The library imports no private name of scikit-learn.",
+        "that do not apply; the tests give a reason for each. *Skipped* are tests that need a "
+        "package that is not there, and from scikit-learn 1.9 on its check of array API input, "
+        "once per estimator: it runs only where `SCIPY_ARRAY_API` is set. *Newest* also accepts "
+        "pre-releases (`pip install --pre`). The library imports no private name of scikit-learn.",
         "",
         "| scikit-learn | with | passed | skipped | waived | failed | run at |",
         "|---|---|---:|---:|---:|---:|---|",

@@ -72,6 +72,8 @@ class Case(NamedTuple):
     n_partitions: int
     seed: int
     by_group: bool = False
+    #: Whether the last of many classes has one row; otherwise each has at least three.
+    lone_row: bool = False
 
     def groups(self, y):
         """Return a group for each row; each class is in two of them at least."""
@@ -83,8 +85,11 @@ class Case(NamedTuple):
     def arrays(self):
         rng = np.random.default_rng(self.seed)
         y = rng.choice(len(self.shares), self.n_rows, p=self.shares)
-        # At least three rows of each class.
-        y[: 3 * len(self.shares)] = np.repeat(np.arange(len(self.shares)), 3)
+        n_classes = len(self.shares)
+        y[: 3 * n_classes] = np.repeat(np.arange(n_classes), 3)
+        if self.lone_row and n_classes > 2:
+            y[y == n_classes - 1] = 0
+            y[0] = n_classes - 1
         y = rng.permutation(y)
         X = rng.normal(size=(self.n_rows, 3)).round(1) + y[:, np.newaxis] * 0.7
         weights = None
@@ -112,7 +117,9 @@ class Case(NamedTuple):
         if self.own_validation:
             X_val, y_val, w_val = self._replace(seed=self.seed + 1).arrays()
             options |= {"X_val": X_val, "y_val": y_val, "sample_weight_val": w_val}
-        groups = self.groups(y) if self.by_group and not self.own_validation else None
+        # A class whose rows are all of one group is refused.
+        by_group = self.by_group and not (self.own_validation or self.lone_row)
+        groups = self.groups(y) if by_group else None
         in_memory = make_growth_data(X, y, sample_weight=weights, groups=groups, **options)
 
         def some(values, rows):
@@ -156,6 +163,7 @@ def cases(draw, max_rows=240):
         draw(st.sampled_from([1 << 30, 25, 6])),
         draw(st.integers(1, 17)),
         draw(st.integers(0, 1000)),
+        draw(st.booleans()),
         draw(st.booleans()),
     )
 
@@ -278,6 +286,13 @@ def test_other_rows_of_the_same_task(case, smoothing):
             rules = [GaussianDraw(0.5)]
             options = {"stops": mine.class_factors is not None, "smoothing": smoothing}
             assert_same_growth(*[grow(data, rules, **options) for data in (mine, theirs)])
+
+
+def test_no_turn_is_without_rows_to_hold_out():
+    case = Case(9, (0.4, 0.3, 0.3), "none", "none", False, 0.2, 1.0, None, 1 << 30, 2, 0)
+    for data in case.both(DecisionTreeClassifier()):
+        turns = data.held_out_in_turn(5, RandomStreams(1))
+        assert [turn.role_counts("valid").tolist() for turn in turns] == [[1, 1, 1]] * 3
 
 
 @quick

@@ -8,6 +8,7 @@ from parted import uneven
 
 from metasampler.growth import RandomStreams, Sums, exact_sum, race_keys
 from metasampler.large._backends import Backend
+from metasampler.large._merging import SmallKeys, last_of_smallest
 from metasampler.large._partitioned import find_smallest, positions_of
 from metasampler.large._partitions import Partition, WhichRows
 
@@ -72,6 +73,13 @@ def test_one_call_finds_the_last_key_if_partitions_are_alike(alike, n_calls):
     options = {"sums": sums, "adjust": lambda keys, errors: keys - power * errors}
     find_smallest(Counting(), partitions, which, 2000, len(codes), **options)
     assert len(asked) == n_calls
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_the_last_key_may_be_the_last_of_its_bin(size):
+    keys, rows = np.arange(4.0), np.arange(2)
+    smallest = [SmallKeys(0, rows, keys[:2], 2), SmallKeys(2, rows, keys[2:], 2)]
+    assert last_of_smallest(Backend(), smallest, size, None) == (keys[size - 1], size - 1)
 
 
 def test_exact_sums_do_not_depend_on_the_order():

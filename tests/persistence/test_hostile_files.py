@@ -154,6 +154,17 @@ def peak_of(call) -> int:
         tracemalloc.stop()
 
 
+def test_long_names_of_types_are_not_kept(changed, refused):
+    from metasampler.persistence import _loaders
+
+    name = changed.document["type"] = "sklearn." + "x" * 1_000_000
+    refused(changed)
+    caches = [each for each in vars(_loaders).values() if hasattr(each, "cache_info")]
+    known = [cache.cache_info().currsize for cache in caches]
+    assert _loaders.kind_named(f"{name}y") is None
+    assert [cache.cache_info().currsize for cache in caches] == known
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_a_bomb_is_not_unpacked(name, changed, tmp_path):
     parts = changed.parts() | {name: bytes(300_000_000)}
@@ -163,6 +174,24 @@ def test_a_bomb_is_not_unpacked(name, changed, tmp_path):
 
     def load():
         with pytest.raises(ValueError, match=r"would become 300\.0 MB; the limit is"):
+            load_model(path)
+
+    assert peak_of(load) < 30_000_000
+
+
+def test_a_short_file_does_not_say_that_it_is_long(changed, tmp_path):
+    # The bytes that arrays may unpack to follow from those that they say they have.
+    changed.document["state"]["actions_"] = {"array": np.zeros(15_000_000)}
+    path = changed.write(tmp_path / "m.mesa")
+    content = path.read_bytes()
+    place = content.index(b"numbers.bin") - 30
+    packed, size = struct.unpack_from("<II", content, place + 18)
+    lying = bytearray(content[: place + 30 + len("numbers.bin") + packed])
+    struct.pack_into("<I", lying, place + 18, size // 20 + 1)
+    path.write_bytes(lying)
+
+    def load():
+        with pytest.raises(ValueError, match="it ends too early"):
             load_model(path)
 
     assert peak_of(load) < 30_000_000
@@ -636,7 +665,7 @@ def test_facts_of_other_types_are_refused(change, message, changed, tmp_path):
 def test_facts_are_a_table(changed, tmp_path):
     for text in (b"[]", b"3", b'"x"', b"null"):
         path = changed.write(tmp_path / "model.mesa", **{"facts.json": text})
-        with pytest.raises(ValueError, match="no table"):
+        with pytest.raises(ValueError, match="not a table"):
             load_facts(path)
 
 

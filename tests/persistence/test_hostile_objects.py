@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from model_files import ModelFile, array, classifier_of, made, tree_of
+from lightgbm import LGBMClassifier
+from model_files import ModelFile, array, booster_of, classifier_of, made, tree_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -119,3 +120,46 @@ def test_encoders_in_members_are_checked(rows, tmp_path, refused):
     levels = state["categories_"][0]["array"]
     state["categories_"][0]["array"] = levels[::-1].copy()
     assert "categories_ has a wrong value" in refused(file)
+
+
+# ---------------------------------------------------------------------- arrays that are not arrays
+
+
+def _masked(values, shown):
+    return made("MaskedArray", data=array(values), mask=array(np.logical_not(shown)))
+
+
+def test_masked_levels_are_not_taken_for_ordered_ones(rows, tmp_path, refused):
+    # Comparisons skip what is masked; the search among levels would not.
+    X, y = rows
+    steps = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    clf = MesaClassifier(steps, 1, meta_sampler=0.9, refit=False, random_state=0)
+    save_model(clf.fit(X[:, :4].round(), y), tmp_path / "onehot.mesa")
+    file = ModelFile(tmp_path / "onehot.mesa")
+    states = file.nodes("sklearn.preprocessing.OneHotEncoder")
+    (encoder,) = (state for state in states if "categories_" in state)
+    shown = [False, False, True, True]
+    encoder["categories_"][-1] = _masked([2.0, 3.0, 0.0, 1.0], shown)
+    assert "categories_" in refused(file)
+
+
+def test_masked_rows_of_members_are_refused(changed, refused):
+    changed.document["state"]["estimators_samples_"][0] = _masked([0, 1], [True, False])
+    assert "estimators_samples_" in refused(changed)
+
+
+def test_sums_of_small_integers_do_not_overflow(rows, tmp_path, refused):
+    # As many edges as there are sets and one more: of 127 in one byte that is -128, and LightGBM
+    # would read 128 edges from a text of 71.
+    X, y = rows
+    booster = LGBMClassifier(n_estimators=1, num_leaves=3, n_jobs=1, verbose=-1)
+    save_model(booster.fit(X[:, :5], y), tmp_path / "booster.mesa")
+    file = ModelFile(tmp_path / "booster.mesa")
+    file.document["state"]["_Booster"] = booster_of(
+        [3] * 4,
+        num_cat=array([126, 127, 99, 99], np.int8),
+        cat_boundaries=array(np.zeros(199, np.int32)),
+        decision_type=array([0, 0, 1, 1, 0, 0, 0, 0], np.int8),
+        threshold=array([0, 0, 126, 126, 0, 0, 0, 0], np.float64),
+    )
+    assert "cat_boundaries" in refused(file)

@@ -1,24 +1,30 @@
 """Small files that ask for much: what many parts add up to, and what a use would make of them."""
 
+import json
 import time
 import tracemalloc
+from copy import deepcopy
 
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
-from model_files import ModelFile
+from model_files import ModelFile, array, booster_of, made
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, load_facts, load_model, save_model
+from metasampler.persistence._values import are_different
+from metasampler.tables.fitted_encoders import N_TEXT_FOLDS
 
 LARGE = 2**61 - 1
 
@@ -71,8 +77,43 @@ def test_classes_and_categories_share_no_place_either(taken_apart, refused):
     assert "too many whole numbers beyond 2**60" in refused(file)
 
 
+def _tuples_of_one_hash(count):
+    """Return pairs of numbers that Python's tuples keep in one place of a dict."""
+    bits = 2**64 - 1
+    first, second, start = 11400714785074694791, 14029467366897019727, 2870177450012600261
+
+    def turned(number, by):
+        return (number << by | number >> (64 - by)) & bits
+
+    aim, found, one = turned(pow(first, -1, 2**64), 33), [], 0
+    while len(found) < count:
+        one += 1
+        before = turned((start + one * second) & bits, 31) * first & bits
+        other = (aim - before) * pow(second, -1, 2**64) & bits
+        if other < 2**60:
+            found.append((one, other))
+    return found
+
+
+def test_tuples_that_share_a_place_in_dicts_are_few(changed, refused):
+    # Eighty thousand of them, a file of 1 MB, would take a minute.
+    tuples = _tuples_of_one_hash(15_000)
+    assert len({hash(each) for each in tuples}) == 1
+    keys = [{"tuple": list(each)} for each in tuples]
+    changed.document["state"]["threshold"] = {"dict": [[key, 0] for key in keys]}
+    assert "too many keys that are not texts" in refused(changed)
+
+
+def test_names_and_levels_share_no_place():
+    assert are_different(["a", ("b", "c"), 1, None])
+    assert are_different(list(range(1_000_000)))
+    assert not are_different(["a", "b", "a"])
+    assert not are_different(_tuples_of_one_hash(15_000))
+    assert not are_different([5 * number for number in range(15_000)])
+
+
 @pytest.mark.parametrize(
-    "value", [[0] * 300_000, {"dict": [[k, 0] for k in range(150_000)]}, [[0] * 999] * 300]
+    "value", [[0] * 300_000, {"dict": [[str(k), 0] for k in range(150_000)]}, [[0] * 999] * 300]
 )
 def test_settings_are_short_enough_to_be_shown(value, changed, refused):
     changed.document["state"]["scoring"] = value
@@ -150,6 +191,17 @@ def test_a_polynomial_has_as_many_columns_as_follow_from_its_degree(taken_apart,
     assert "_max_degree" in refused(file)
     state["_max_degree"] = state["degree"] = 60
     assert "_max_degree" in refused(file)
+    # Combinations are counted exactly, with all of their digits.
+    state["_max_degree"], state["degree"], state["n_features_in_"] = 1, 10**60, 9000
+    assert "_max_degree" in refused(file)
+
+
+def test_names_of_steps_are_short(taken_apart, refused):
+    # They are part of the name of each parameter of the step.
+    file = taken_apart(make_pipeline(StandardScaler(), LogisticRegression()))
+    pipeline = file.nodes("sklearn.pipeline.Pipeline")[-1]
+    pipeline["steps"][0]["tuple"][0] = "x" * 1_000_000
+    assert "steps" in refused(file)
 
 
 def test_categories_of_all_steps_are_counted(taken_apart, refused):
@@ -311,3 +363,80 @@ def test_facts_are_unicode(changed, tmp_path):
     changed.facts["purpose"] = "\ud800"
     with pytest.raises(ValueError, match="not Unicode"):
         load_facts(changed.write(tmp_path / "model.mesa"))
+
+
+# ---------------------------------------------------------------------- names
+
+
+@pytest.fixture(scope="session")
+def stored_frame(rows, tmp_path_factory):
+    """The file of a model of a frame with a date."""
+    X, y = rows
+    frame = pd.DataFrame(X[:, :3], columns=list("abc"))
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), "h")
+    path = tmp_path_factory.mktemp("models") / "frame.mesa"
+    save_model(MesaClassifier(recipe="fast", random_state=0).fit(frame, y), path)
+    return path
+
+
+def _column_of_text(name, n_topics):
+    model = made(
+        "TextModel",
+        words=["a"],
+        weights=array([0.0], np.float32),
+        topics=array(np.zeros((1, n_topics)), np.float32),
+        classes=[],
+        scores=array(np.zeros((0, 0, N_TEXT_FOLDS)), np.float32),
+        offsets=array(np.zeros((0, N_TEXT_FOLDS)), np.float32),
+    )
+    return made("TextColumn", name=name, model=model)
+
+
+def test_long_names_of_columns_are_not_repeated(stored_frame, refused):
+    # Each of 256 topics would have a name of its own that begins with it: 2.4 GB of 100 kB.
+    file = ModelFile(stored_frame)
+    encoder = next(state for state in file.nodes("TableEncoder") if "columns" in state)
+    encoder["columns"].append(_column_of_text("n" * 1_000_000, 256))
+    assert "name has a wrong value" in refused(file)
+    file = ModelFile(stored_frame)
+    names = ["n" * 1_000_000, "b", "c", "day"]
+    file.document["state"]["feature_names_in_"] = {"objects": [[4], names]}
+    assert "feature_names_in_" in refused(file)
+
+
+def test_topics_of_all_columns_are_counted(stored_frame, refused):
+    file = ModelFile(stored_frame)
+    encoder = next(state for state in file.nodes("TableEncoder") if "columns" in state)
+    encoder["columns"] += [_column_of_text(f"t{number}", 256) for number in range(1000)]
+    assert "columns that steps make" in refused(file)
+
+
+def test_boosters_are_counted(changed, refused):
+    state = changed.document["state"]
+    member = next(each for each in state["estimators_"] if each["type"] == "BoostedMember")
+    member["state"]["booster_"] = booster_of([1], n_features=20)
+    member["state"]["n_rounds_"] = 1
+    state["estimators_"] = [deepcopy(member) for _ in range(2001)]
+    assert "boosters in all" in refused(changed)
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def test_one_wide_character_does_not_make_a_long_text_wide(changed, refused):
+    # Python would take four bytes for each of the others.
+    changed.document["state"]["scoring"] = "\U0001f600" + "a" * 9_000_000
+    text = json.dumps(changed.document, ensure_ascii=False, default=lambda array: 0).encode()
+    assert "because some of its characters take 4 bytes" in refused(changed, **{"model.json": text})
+
+
+def test_facts_are_short(changed, refused):
+    changed.facts["purpose"] = "a" * 5_000_000
+    assert "the limit is 4 MB" in refused(changed)
+
+
+def test_trees_of_neighbours_are_small(taken_apart, refused):
+    file = taken_apart(KNeighborsClassifier())
+    for state in file.nodes("sklearn.neighbors.KNeighborsClassifier"):
+        state["leaf_size"] = 1
+    assert "leaf_size" in refused(file)

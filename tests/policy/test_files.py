@@ -481,7 +481,7 @@ def test_archives(tmp_path):
     for name, array in arrays.items():
         np.testing.assert_array_equal(found[name], array)
         found[name][...] = 0  # they may be written
-    with pytest.raises(ValueError, match="'empty', which is no part"):
+    with pytest.raises(ValueError, match="'empty', which does not belong"):
         read_archive(path, "mine", 7, "big_endian|columns")
     with pytest.raises(ValueError, match=r"not a usable archive: its version is 7; .* version 8"):
         read_archive(path, "mine", 8, "[a-z_]+")

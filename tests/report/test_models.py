@@ -195,7 +195,7 @@ def test_rivals_stand_beside_the_model(numbers):
         comparison={"LightGBM": {"F1": 0.25, "precision": [0.5, 0.7, None]}},
         **QUICK,
     )
-    for words in ("How it compares", "a tree", "chance", "LightGBM", "0.250", "0.600 ± 0.100"):
+    for words in ("How it compares", "a tree", "chance", "LightGBM", "0.250", "60.0% ± 10.0%"):
         assert words in report.html
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from metasampler.tables._columns import first_value
 from metasampler.tables._dates import (
     PARTS,
     are_clocks,
@@ -210,3 +211,21 @@ def test_the_parts_of_every_moment(moments):
 def test_the_parts_of_no_moment():
     for values in parts_of(np.array([np.nan, np.inf])).values():
         assert np.isnan(values[0])
+
+
+class FewAtATime(pd.Series):
+    """A column that refuses to turn all of its values into Python objects at once."""
+
+    @property
+    def _constructor(self):
+        return FewAtATime
+
+    def __iter__(self):
+        assert len(self) < 1000
+        return super().__iter__()
+
+
+def test_the_first_moment_is_found_without_making_all_of_them():
+    moments = FewAtATime(pd.date_range("2024-01-01", periods=5000, freq="h"))
+    moments.iloc[:300] = pd.NaT
+    assert first_value(moments) == pd.Timestamp("2024-01-13 12:00")

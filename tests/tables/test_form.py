@@ -57,7 +57,7 @@ def test_numbers_that_are_other_things_later(library):
     form = TableForm("float32").fit(library.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}))
     holes = library.DataFrame({"a": [None, 4], "b": [None, None]})
     assert_array_equal(form(holes), [[np.nan, np.nan], [4, np.nan]])
-    with pytest.raises(ValueError, match=r"'b' held a number .* 20 of 20 cells .* 'x'"):
+    with pytest.raises(ValueError, match=r"'b' was read as numbers .* 20 of 20 cells .* 'x'"):
         form(library.DataFrame({"a": [1] * 20, "b": ["x"] * 20}))
     # A tenth of few cells says nothing of the others.
     with pytest.warns(UserWarning, match=r"'b' .* 1 of 1 cell .* 'x' .* It counts as missing"):

@@ -377,7 +377,7 @@ def test_the_cleaner_reads_prices(library, rng):
     read = cleaner.transform(given)["price"].to_numpy()
     np.testing.assert_array_equal(read, np.where(np.arange(400) == 3, np.nan, amounts))
     with pytest.raises(
-        ValueError, match=r"'price' held a number .* 20 of 20 cells are not numbers"
+        ValueError, match=r"'price' was read as numbers .* 20 of 20 cells are not numbers"
     ):
         cleaner.transform(pd.DataFrame({"price": ["1.200,50 €", "call"] * 10}))
     # A file of other rows may hold plain numbers there, which its library has read.

@@ -98,6 +98,8 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(served):
         answer = client.post("/score", json=[bad])
         assert answer.status_code == 422, answer.text
         assert "amount" in answer.text
+    # What is not known is missing: a service may be sent it.
+    assert client.post("/score", json=[{**row, "amount": None}]).status_code == 200
 
 
 def test_drift_is_told_of_all_rows(served):

@@ -89,8 +89,8 @@ class Cases:
         needed = {*whole, *CHOICES[group]}
         kept = {key: split for key, split in splits.items() if split["test"].keys() >= needed}
         if not kept:
-            nobody = np.array([], dtype=object)
-            return cls(nobody, nobody, {}, {}, {}, {})
+            none = np.array([], dtype=object)
+            return cls(none, none, {}, {}, {}, {})
         tables = np.array([name for name, _ in kept], dtype=object)
         test = _columns(kept.values(), "test")
         means = [mean_by_table(tables, test[draw]) for draw in whole]
@@ -203,7 +203,7 @@ def cross_validated(
     known : Cases, default=None
         What it is fitted to, if that is not `cases`.
     n_groups : int, default=None
-        Hold so many groups of families apart, for what is slow to fit; None holds each apart.
+        How many groups of families are held apart, where fits are slow; None holds each apart.
     """
     known = cases if known is None else known
     scores = np.empty(len(cases))

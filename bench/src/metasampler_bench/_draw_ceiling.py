@@ -1,4 +1,4 @@
-"""How good a choice of draws could be at all, on splits that nobody has seen.
+"""How good a choice of draws could be at all, on splits that no choice has seen.
 
 The best of a dozen draws in a handful of splits is partly the luckiest. So the table's own best
 with hindsight, by which scores are divided, is more than any choice made beforehand can reach, be
@@ -49,7 +49,7 @@ def known_from_splits(cases: Cases, draws: Sequence[str], n_known: int) -> dict[
 def perfect_knowledge(cases: Cases, draws: Sequence[str]) -> tuple[float, float]:
     """Return between which limits perfect knowledge of each table's best draw would score.
 
-    Whoever chooses by all splits but one knows less, and scores less: this is the lower limit. The
+    A choice by all splits but one knows less, and scores less: this is the lower limit. The
     best with hindsight is too good, by the luck of what is chosen. Unless a draw is far ahead, and
     then both are small, this luck is at least what is lost by choosing with so few splits: the
     upper limit is halfway between. In simulated tables with known truth it lies between the two.

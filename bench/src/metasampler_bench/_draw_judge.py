@@ -94,7 +94,7 @@ def splits_of(cases: Cases) -> str:
 
 
 def p_over_families(cases: Cases, scores: Floats, reference: Floats) -> float:
-    """Return Wilcoxon's p over families: their tables are alike, and not as many witnesses."""
+    """Return Wilcoxon's p over families: their tables are alike, and not independent."""
     own, other = (mean_by_table(cases.tables, each) for each in (scores, reference))
     family_of = dict(zip(cases.tables.tolist(), cases.families.tolist(), strict=True))
     difference: dict[str, list[float]] = {}

@@ -193,7 +193,7 @@ def _select(
 
 
 def at_most(X: Any, y: Any, seed: int, *, most: int = _MOST_ROWS) -> tuple[Any, Any]:
-    """Return the rows, or so many of them with as large a part of each class."""
+    """Return at most this many of the rows, with the same share of each class."""
     if len(y) <= most:
         return X, y
     rows, _ = train_test_split(np.arange(len(y)), train_size=most, stratify=y, random_state=seed)

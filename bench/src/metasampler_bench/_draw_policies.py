@@ -170,7 +170,7 @@ def learned(
 def shrunken(cases: Cases) -> Cases:
     """Return the cases with the mean curve of each table, drawn to that of all where it is noisy.
 
-    The weight of a table's own curve is the part of its variance that is no noise between splits:
+    The weight of a table's own curve is the share of its variance that is not noise between splits:
     ``between / (between + noise)``, with one variance between tables for all.
     """
     curves = np.stack([cases.test[draw] for draw in ACTIONS], axis=1)
@@ -253,7 +253,7 @@ def chosen_among(options: Mapping[str, Fit], n_groups: int = 3) -> Fit:
 def random_search(seed: int, n_candidates: int = 20) -> Fit:
     """Return what takes the best of random linear policies, at as many episodes as the trainer.
 
-    The trainer plays each case once by every draw. So many episodes are dealt to the candidates.
+    The trainer plays each case once by every draw. The candidates share this number of episodes.
     """
 
     def fit(cases: Cases) -> Chooser:

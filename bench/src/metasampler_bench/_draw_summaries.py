@@ -59,7 +59,7 @@ _OWN = "learned, also from flipped labels and fewer positives: shipped"
 # Members of a team; the first is drawn uniformly and shared.
 _N_MEMBERS = 4
 
-# Soft actor-critic is slow to train: so many groups of families are held apart in turn.
+# Soft actor-critic is slow to train: the families are held apart in this many groups.
 _GROUPS_OF_FAMILIES = 5
 
 
@@ -143,7 +143,7 @@ def everywhere(spec: Spec, rows: list[Row], report: dict[str, Any]) -> list[Resu
 def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
     """Show relative scores of constants, rules and learned policies, each on unseen families."""
     cases = tested_cases(rows, report)
-    # Rules and policies learn from the same: nobody knows how many labels of a table are wrong.
+    # Rules and policies learn from the same: how many labels of a table are wrong is not known.
     clean, known = cases_of(rows, {}), known_of(rows)
     ways: dict[str, tuple[Floats, float]] = {
         _title_of(draw): (scores, 1.0) for draw, scores in cases.test.items() if draw in CONSTANTS
@@ -225,7 +225,7 @@ def policies(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable
 
 def _tried(few: Cases, group: str) -> dict[str, tuple[Floats, float]]:
     """Return what was measured on some splits only, with its cost."""
-    # Pairs of draws are no draws of their own, and stand in the rows of "more".
+    # Pairs of draws are not draws of their own, and stand in the rows of "more".
     ways = {
         _title_of(draw): (scores, 1.75 if "+" in draw else 1.0)
         for draw, scores in few.test.items()

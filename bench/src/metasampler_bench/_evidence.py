@@ -187,10 +187,13 @@ class Evidence:
     def ahead(self) -> Tested:
         """Test against the rival that is hardest to be ahead of: what is ahead of it is of all.
 
-        If the mean difference to this rival is negative, p is that of being behind it.
+        If the mean difference to this rival is negative, p is that of being behind it. This rival
+        is the worst of several by choice, so p is then corrected for their number.
         """
         rival = self._largest(lambda effect: (effect.p_not_ahead, -effect.mean))
-        return Tested(rival, self.effects[rival].p)
+        effect = self.effects[rival]
+        n_chosen_from = len(self.effects) if effect.mean < 0 else 1
+        return Tested(rival, min(1.0, n_chosen_from * effect.p))
 
     def within(self, margin: float) -> Tested:
         """Test against the rival that is hardest to be within a margin of."""

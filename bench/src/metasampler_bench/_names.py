@@ -1,4 +1,4 @@
-"""Complain about names that nobody knows."""
+"""Complain about unknown names."""
 
 from __future__ import annotations
 

@@ -226,10 +226,6 @@ class Numbers:
         """Return the mean score of the constant that is best in the mean."""
         return max(self._constants(spec, family, where).mean(axis=0))
 
-    def best_constant_each(self, spec: str, family: str = "constant-", **where: Any) -> float:
-        """Return the mean score of each data set's own best constant."""
-        return float(self._constants(spec, family, where).max(axis=1).mean())
-
     def _constants(self, spec: str, family: str, where: dict[str, Any]) -> np.ndarray:
         rows = select(self.look(spec).rows, where)
         methods = sorted(
@@ -306,6 +302,19 @@ class Numbers:
         """Return the mean mu of policies under noise: "mu_mean", "mu_early" or "mu_late"."""
         rows = select(self.look("policy-under-noise").rows, {"noise": noise})
         return float(np.mean([row_value(row, which) or 0.0 for row in rows if row.get("actions")]))
+
+    def falls(self, noise: float, least: float = 0.0) -> int:
+        """Count the policies whose mean mu is so much smaller under noise than on clean labels."""
+        rows = self.look("policy-under-noise").rows
+        clean, noisy = (
+            {
+                (row["cell"]["run"], row["cell"]["fold"]): row_value(row, "mu_mean") or 0.0
+                for row in select(rows, {"noise": level})
+            }
+            for level in (0.0, noise)
+        )
+        gaps = [clean[place] - noisy[place] for place in clean.keys() & noisy.keys()]
+        return sum(gap > least for gap in gaps)
 
     def small_losses(self, axis: str) -> int:
         """Count the samplers of other tasks, or of parts, that lose less than 1%."""

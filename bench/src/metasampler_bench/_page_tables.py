@@ -13,7 +13,7 @@ from metasampler_bench._methods import title_of
 from metasampler_bench._numbers import Numbers
 from metasampler_bench._paired import Difference, at, by_split
 from metasampler_bench._rows import Row, finished, per_set_means, select
-from metasampler_bench._statistics import paired, set_means, with_error
+from metasampler_bench._statistics import geometric_mean, paired, set_means, with_error
 from metasampler_bench.datasets import list_datasets
 from metasampler_bench.studies import STUDIES
 from metasampler_bench.studies._study import read_rows
@@ -196,6 +196,34 @@ def made_of(numbers: Numbers) -> str:
     )
 
 
+#: The default without one of its teams, by the variants that the study of teams has.
+_WITHOUT = (
+    ("default", "nothing: the default"),
+    ("without scouts", "scouts"),
+    ("without boosters", "boosters"),
+    ("without trees", "trees"),
+)
+
+
+def made_without(numbers: Numbers) -> str:
+    """Show what the default loses without each of its teams."""
+    study = STUDIES["teams"]
+    rows = read_rows(numbers.folder / study.file_name)["rows"]
+    names = ("LightGBM", *(name for name, _ in _WITHOUT))
+    scores, briers = (
+        {name: set_means(rows, value, method=name) for name in names}
+        for value in ("average precision", "Brier score")
+    )
+    lines = []
+    for name, title in _WITHOUT:
+        step = "" if name == "default" else with_error(*paired(scores[name], scores["default"]))
+        brier = geometric_mean(briers[name] / briers["LightGBM"])
+        lines.append([title, f"{scores[name].mean():.4f}", step, f"{brier:.3f}"])
+    return text_table(
+        ["left out", "average precision", "less the default's", "Brier score, LightGBM = 1"], lines
+    )
+
+
 # ---------------------------------------------------------------------- the sampler for trees
 
 
@@ -231,6 +259,7 @@ PAGE_TABLES: dict[str, Callable[[Numbers], str]] = {
     "worth-by-noise": worth_by_noise,
     "worth-by-base": worth_by_base,
     "made-of": made_of,
+    "made-without": made_without,
     "wrong-labels": wrong_labels,
     "parts-of-mesa": parts_of_mesa,
 }

@@ -142,7 +142,7 @@ def _save_figures(
         # Without a date and with names that are not drawn at random, the same rows give the same
         # file.
         with mpl.rc_context({"svg.hashsalt": spec.name}):
-            # Points are stored as pixels; more of them make a file that nobody loads.
+            # Points are stored as pixels; as paths they would make a file of many megabytes.
             display.figure_.savefig(path.with_suffix(".svg"), dpi=72, metadata={"Date": None})
         plt.close(display.figure_)
         yield path

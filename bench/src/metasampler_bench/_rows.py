@@ -180,7 +180,7 @@ def paper_value(spec: Spec, cell: dict[str, Any], name: str) -> float | None:
         # A list is an axis; a number is a value, also where an axis ("rows") has its name.
         axes = (axis for axis in entry if axis in AXES and axis != name)
         along = next((axis for axis in axes if isinstance(entry[axis], list)), None)
-        if name in entry and _speaks_of(entry["where"], cell, along):
+        if name in entry and _is_about(entry["where"], cell, along):
             if along is None:
                 return float(entry[name])
             value = cell.get(along, AXES[along])
@@ -189,7 +189,7 @@ def paper_value(spec: Spec, cell: dict[str, Any], name: str) -> float | None:
     return None
 
 
-def _speaks_of(where: dict[str, Any], cell: dict[str, Any], along: str | None) -> bool:
+def _is_about(where: dict[str, Any], cell: dict[str, Any], along: str | None) -> bool:
     """Say whether a value of the paper is about a cell; other axes have their default."""
     # What is said of a method without its size or base classifier is said of all of them.
     open_axes = {along, "k", "base"} - set(where)

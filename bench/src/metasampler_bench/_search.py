@@ -40,7 +40,7 @@ class SearchedPolicyClassifier(SelectedMuClassifier):
         Search among 33 policies whose weights are standard normal, or by successive halving among
         the constants 0, 0.1, ..., 1.
     n_episodes : int, default=165
-        About so many episodes, at least one of every candidate.
+        About how many episodes there are; each candidate plays at least one.
 
     Attributes
     ----------

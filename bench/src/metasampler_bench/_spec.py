@@ -87,11 +87,11 @@ class Spec:
     runs : int
         Independent runs by default.
     folds : int or None
-        At most so many test folds a run.
+        The most test folds per run.
     fits : dict
-        Other `runs`, and at most so many `folds`, by data set: where a meta-training takes minutes
-        fewer are run. It holds for all cells that use the data set, also those with a sampler
-        that was meta-trained on it.
+        Other `runs` and `folds` by data set: where a meta-training takes minutes, fewer are run. It
+        holds for all cells that use the data set, also those with a sampler that was meta-trained
+        on it.
     blocks : tuple of dict
         Lists of values for some of `AXES`; their products are the cells. A block may have its own
         `kind` and `keep`, and fewer `runs` and `folds`.
@@ -280,7 +280,7 @@ def parse_spec(name: str, text: str) -> Spec:
         for method in [methods] if isinstance(methods, str) else methods:
             # A title would do to find it, but cells are told apart by names.
             if find_method(method).name != method:
-                raise ValueError(f"Spec {name!r}: {method!r} is no name of a method.")
+                raise ValueError(f"Spec {name!r}: {method!r} is not the name of a method.")
     return Spec(
         name=name,
         title=content["title"],

@@ -234,7 +234,7 @@ def growth(spec: Spec, rows: list[Row], report: dict[str, Any]) -> ResultTable:
 
 
 def _mean_at(rows: list[Row], part: tuple[Any, ...], name: str) -> str:
-    """Write the mean of a number at a part of the rows, or that there is none."""
+    """Write the mean of a number at a fraction of the rows, or a dash."""
     values = group_values(rows, ["fraction"], name).get(part)
     return "-" if values is None else f"{values.mean():.3g}"
 

@@ -269,12 +269,12 @@ class _Place(NamedTuple):
 def _mark_best(places: Iterable[_Place]) -> int:
     """Make the best of several scores bold, and return how many are.
 
-    A mean of few fits is no match for one of many: only cells with the most fits are compared.
+    A mean of few fits is not compared with one of many: only cells with the most fits are compared.
     """
     known = [place for place in places if np.isfinite(place.mean)]
     most = max((place.n_fits for place in known), default=0)
     known = [place for place in known if place.n_fits == most]
-    # Equal to what is shown: a difference nobody can read is no difference.
+    # Rounded as shown: a difference that cannot be read does not count.
     best = round(max((place.mean for place in known), default=0.0), 3)
     chosen = [place for place in known if round(place.mean, 3) == best] if len(known) > 1 else []
     for place in chosen:

@@ -91,7 +91,7 @@ def _cut(name: str, rows: tuple[Any, Any], n_splits: int) -> dict[str, tuple[Any
             part = float(ratio.removeprefix("@"))
         except ValueError as error:
             raise ValueError(
-                f"{ratio!r} is no part of the labels; write NAME%0.1@0.25, in this order"
+                f"{ratio!r} is not a fraction of the labels; write NAME%0.1@0.25, in this order"
             ) from error
     tasks = {}
     for seed in range(max(n_splits, 1)):

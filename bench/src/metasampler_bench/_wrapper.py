@@ -21,7 +21,7 @@ class WrappingClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_fit_rows(self, X, y):
         """Return the table as it is, the classes, and the position of each label in them."""
-        # Of the estimator nothing is known: it gets the table as it is.
+        # The estimator is unknown, so it gets the table as it is.
         table = TableForm("as it is")(X, owner=self)
         validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)

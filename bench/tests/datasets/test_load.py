@@ -161,7 +161,7 @@ def test_unknown_name_suggests_extra_sets(folder):
 
 
 def test_named_sets_have_no_target_column(folder):
-    with pytest.raises(ValueError, match="'wine' is no table"):
+    with pytest.raises(ValueError, match="'wine' is not a table"):
         load("wine", target="class")
     with pytest.raises(ValueError, match=r"two\.npz has none"):
         load(folder / "extra" / "two.npz", target="class")

@@ -45,7 +45,7 @@ class Result:
     """What one method did."""
 
     title: str
-    #: Of the task's positive class, predicted by the fold that did not train on the row.
+    #: That of the positive class, predicted by the fold that did not train on the row.
     probability: NDArray[np.float64]
     #: One entry per fold: scores and seconds, by the names of the table's columns.
     folds: list[dict[str, float]] = field(default_factory=list)

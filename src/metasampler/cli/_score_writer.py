@@ -48,12 +48,12 @@ class ScoreWriter:
         import pyarrow as pa
         from pyarrow import parquet
 
-        # Categories of one part need not be those of the next.
+        # Categories of one chunk need not be those of the next.
         texts = {name: object for name, kind in frame.dtypes.items() if str(kind) == "category"}
         table = pa.Table.from_pandas(frame.astype(texts), preserve_index=False)
         if self._writer is None:
             fields = [
-                # What is missing in the first part may be a text in the next.
+                # What is missing in the first chunk may be a text in the next.
                 pa.field(each.name, pa.string()) if pa.types.is_null(each.type) else each
                 for each in table.schema
             ]

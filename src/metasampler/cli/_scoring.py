@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -17,6 +16,7 @@ import typer
 
 from metasampler._pipelines import unwrap
 from metasampler._running import progress_bar
+from metasampler._warnings import warn_user
 from metasampler._writing import folder_beside
 from metasampler.cli._file_options import columns_of_model, missing_columns
 from metasampler.cli._per_day import DailyRows
@@ -281,11 +281,9 @@ class _WithoutDay:
         have = "has" if self.n_rows == 1 else "have"
         so = "of no day, and not called" if scorer.per_day else "of no day"
         they = "It is" if self.n_rows == 1 else "They are"
-        warnings.warn(
+        warn_user(
             f"{self.n_rows:,} of {self.n_seen:,} rows {have} no time in {scorer.time!r}, "
-            f"{self.example}. {they} {so}.",
-            UserWarning,
-            stacklevel=2,
+            f"{self.example}. {they} {so}."
         )
 
 

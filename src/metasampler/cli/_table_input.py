@@ -1,6 +1,5 @@
 """From a file, or the bundled digits, to a task that can be cross-validated."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -11,6 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from metasampler._warnings import warn_user
 from metasampler.cli._file_options import blaming, split_names
 
 # Numbers with more distinct values than this are taken for something to estimate, not a class.
@@ -122,7 +122,7 @@ def make_task(
                     f"{name} has no column {unknown!r}.{near}", param_hint=option
                 )
     shown = [str(label) for label in classes]
-    # Of a sample the table has only some rows of y.
+    # A sample of the table has only some rows of y.
     asked = y if labels is None else pd.Index(classes).get_indexer(np.asarray(column, dtype=object))
     if positive is not None:
         # Leaks and copies are those of the question that is asked.
@@ -260,11 +260,9 @@ def rows_with_class(column: Any, name: Any) -> Any:
         have = "has" if n_missing == 1 else "have"
         # In files some words stand for no value.
         words = "" if column.dtype.kind in "biufcmM" else " None, NA and null are no classes."
-        warnings.warn(
+        warn_user(
             f"{n_missing:,} of {len(known):,} rows {have} no class in {name!r}, and "
-            f"{'is' if n_missing == 1 else 'are'} left out.{words}",
-            UserWarning,
-            stacklevel=2,
+            f"{'is' if n_missing == 1 else 'are'} left out.{words}"
         )
     return known
 
@@ -281,7 +279,7 @@ def encode_target(column: Any, name: str) -> tuple[NDArray[np.intp], Any]:
         if np.isinf(values).any():
             raise ValueError(
                 f"column {name!r} holds infinity in {int(np.isinf(values).sum())} of {len(column)} "
-                "rows, which is no class: mend or remove these rows first."
+                "rows, which is not a class: mend or remove these rows first."
             )
         whole = bool(np.all(values == np.round(values)))
         distinct = len(np.unique(values))

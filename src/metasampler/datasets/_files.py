@@ -17,6 +17,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from metasampler._warnings import warn_user
+
 #: How the names of packed files end.
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 
@@ -150,11 +152,9 @@ class TableFile:
                     head = content.read(_MIB)
                 decoder.decode(b"", final=True)
             except UnicodeDecodeError:
-                warnings.warn(
+                warn_user(
                     f"{self.name} is not in UTF-8, and is read as Windows-1252 (Latin-1). If "
-                    "letters look wrong, name its encoding (--encoding).",
-                    UserWarning,
-                    stacklevel=4,
+                    "letters look wrong, name its encoding (--encoding)."
                 )
                 # Five bytes have no letter in Windows-1252; Latin-1 has something for each.
                 return "latin-1" if self._has_gaps() else "cp1252"
@@ -218,7 +218,7 @@ class TableFile:
 
             if self.is_parquet:
                 return pd.read_parquet(self.path)
-            # Types by whole columns: by parts, a column of codes could be both number and text.
+            # Types by whole columns: by chunks, a column of codes could be both number and text.
             return self._read_text(dtype=self._types(texts), index_col=False)
 
     def chunks(
@@ -229,7 +229,7 @@ class TableFile:
         texts: Collection[str] = (),
         raw: bool = False,
     ) -> Iterator[Any]:
-        """Yield the table in parts; see `iterate_table`."""
+        """Yield the table in chunks; see `iterate_table`."""
         wanted = None if columns is None else [name for name in self.columns if name in columns]
         with self._clear_errors():
             if self.is_parquet:
@@ -247,16 +247,16 @@ class TableFile:
                 )
                 while True:
                     with self._refusing_long_rows():
-                        part = next(reader, None)
-                    if part is None:
+                        chunk = next(reader, None)
+                    if chunk is None:
                         return
                     self.part_read = on_disk.tell() / max(1, self.path.stat().st_size)
-                    yield part if wanted is None else part[wanted]
+                    yield chunk if wanted is None else chunk[wanted]
 
     def text_columns(self, names: Collection[str], n_rows: int = 100_000) -> list[str]:
         """Return which of some columns hold a text in some row; all others are read as they are.
 
-        In the parts of a table such a column may be numbers here and texts there.
+        In the chunks of a table such a column may be numbers here and texts there.
         """
         wanted = [name for name in self.columns if name in names]
         found: dict[str, None] = {}
@@ -275,8 +275,8 @@ class TableFile:
                 # Only these columns are made into values, which is most of the work.
                 options: dict[str, Any] = {"usecols": wanted, "chunksize": n_rows}
                 options |= self._text_options | {"index_col": False}
-                for part in pd.read_csv(content, **options):
-                    kinds = part.dtypes.items()
+                for chunk in pd.read_csv(content, **options):
+                    kinds = chunk.dtypes.items()
                     found |= {name: None for name, kind in kinds if kind.kind not in "biuf"}
         return list(found)
 
@@ -369,19 +369,19 @@ def iterate_table(
     raw: bool = False,
     encoding: str | None = None,
 ) -> Iterator[Any]:
-    r"""Read a CSV or Parquet file in parts, in the memory that one part takes.
+    r"""Read a CSV or Parquet file in chunks, in the memory that one chunk takes.
 
     Parameters
     ----------
     path : str or path
         A file whose name ends in one of `TableFile.suffixes`.
     n_rows : int, default=100_000
-        Rows of a part.
+        Rows of a chunk.
     columns : collection of str, default=None
         Columns to read; None reads all. Names that the file lacks do not matter.
     texts : collection of str, default=()
         Columns of a text file that are read as texts. Otherwise a column of codes may look like
-        numbers in some part, and lose its leading zeros.
+        numbers in some chunk, and lose its leading zeros.
     raw : bool, default=False
         Whether all values of a text file stay the texts that they are.
     encoding : str, default=None
@@ -400,8 +400,8 @@ def iterate_table(
     ...     path = os.path.join(folder, "table.csv")
     ...     with open(path, "w") as file:
     ...         _ = file.write("zip,amount\n01067,3\n80331,5\n10115,4\n")
-    ...     parts = list(iterate_table(path, 2, texts=["zip"]))
-    >>> [len(part) for part in parts], parts[0]["zip"].iloc[0]
+    ...     chunks = list(iterate_table(path, 2, texts=["zip"]))
+    >>> [len(chunk) for chunk in chunks], chunks[0]["zip"].iloc[0]
     ([2, 1], '01067')
     """
     yield from TableFile(path, encoding=encoding).chunks(

@@ -18,7 +18,7 @@ class BalanceCascadeClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    {kinds}
+    {estimator}
 
     n_estimators : int, default=10
         Number of members. With more members, the pools shrink more slowly.

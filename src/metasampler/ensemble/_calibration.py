@@ -88,8 +88,8 @@ class Blend:
     ) -> tuple["Blend", HeldOut | None]:
         """Return the blend of grown teams, and the rows that decide, if there are any.
 
-        These are the rows that all teams can judge. Where they are few, as a few scouts leave out
-        a part of the rows only, they are the rows that some team can judge.
+        These are the rows that all teams can judge. With few scouts, which leave out only some of
+        the rows, they may be few. Then they are the rows that some team can judge.
 
         ``judged`` are the rows of each team, as `Growth.judged` returns them, and the keys of their
         groups if there are any.
@@ -263,7 +263,7 @@ class SigmoidCalibration:
     def _scores(self, proba: np.ndarray) -> np.ndarray:
         if not self.of_log_odds:
             return proba
-        # Of the other classes together: 1 - p would be 0 where a class is all but certain.
+        # Those of the other classes, added up: 1 - p would be 0 where a class is all but certain.
         # A product of matrices would start threads of BLAS.
         two = proba.shape[1] == 2
         others = proba[:, ::-1] if two else proba @ (1 - np.eye(proba.shape[1]))
@@ -279,8 +279,8 @@ def _targets(is_class, weights, added: float) -> np.ndarray:
 
 def fit_sigmoid(scores, is_class, weights=None, added: float = _ADDED_ROWS) -> Sigmoid:
     """Fit Platt's sigmoid to the scores of some rows, with ``added`` rows more of each class."""
-    # Of mean 1: how sure the sigmoid may be depends on the number of rows, not on the unit of
-    # their weights.
+    # With mean 1, the certainty of the sigmoid depends on the number of rows and not on the unit
+    # of their weights.
     weights = np.ones(len(scores)) if weights is None else weights / weights.mean()
     targets = _targets(is_class, weights, added)
     return Sigmoid(*map(float, _fit_logistic(scores, targets, weights)))

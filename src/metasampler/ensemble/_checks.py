@@ -1,13 +1,13 @@
 """What a fit refuses before any work: impossible settings, and a warm start of another fit."""
 
 import sys
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from metasampler._sklearn_compat import check_sample_weight, take_rows
+from metasampler._warnings import warn_user
 from metasampler.ensemble._class_decision import check_class_goal
 from metasampler.ensemble._teams import Plan
 from metasampler.growth import GrowthData, check_labels, check_scoring, fingerprint, join_tables
@@ -87,21 +87,17 @@ def _check_settings(ensemble, plan: Plan, data: GrowthData) -> None:
         n_few = int(np.sum(counts < _FEW_ROWS))
         few = np.argsort(counts, kind="stable")[: min(n_few, 3)]
         shown = ", ".join(f"{label!r:.80}" for label in data.classes[few].tolist())
-        warnings.warn(
+        warn_user(
             f"The smallest classes have fewer than {_FEW_ROWS} rows: {shown}"
             f"{', ...' if n_few > 3 else ''} ({n_few} of {data.n_classes}). What held-out rows say "
-            "of them is mostly chance.",
-            UserWarning,
-            stacklevel=5,
+            "of them is mostly chance."
         )
     elif counts.min() < _FEW_ROWS:
         label = data.classes[[int(np.argmin(counts))]].tolist()[0]
-        warnings.warn(
+        warn_user(
             f"The smallest class, {label!r:.80}, has {counts.min()} rows. With fewer than "
             f"{_FEW_ROWS} the threshold, the calibration, what is expected of them and every "
-            "validation score are mostly chance: trust the order of the rows at most.",
-            UserWarning,
-            stacklevel=5,
+            "validation score are mostly chance: trust the order of the rows at most."
         )
 
 
@@ -156,8 +152,9 @@ def _means_something(threshold: Any) -> bool:
     if isinstance(threshold, str):
         return threshold in ("f1", "mcc")
     if not isinstance(threshold, (tuple, list)):
-        # A Decimal, which is no Real, does not compare with floats either.
-        return isinstance(threshold, Real) and 0 < float(threshold) < 1
+        # A Decimal is not a Real, and does not compare with floats either.
+        # A whole number may be too large for a float, so it is compared as it is.
+        return isinstance(threshold, Real) and threshold < 1 and not threshold <= 0
     name, *values = threshold or [None]
     n_values, most = _GOALS.get(str(name), (-1, 0))
     numbers = [v for v in values if isinstance(v, Real) and not isinstance(v, bool)]

@@ -1,6 +1,5 @@
 """From probabilities of many classes to one class per row, and what to expect of each class."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from metasampler._warnings import warn_user
 from metasampler.ensemble._cut_points import effect_of_groups
 from metasampler.ensemble._pool import thin_out
 from metasampler.ensemble._threshold import interval_of_share
@@ -192,11 +192,9 @@ def _with_recall(
             allowed = (1 - recall) * (len(order) + 1) + 1e-9
             j = int(np.searchsorted(missed, allowed, side="right"))
             if j == 0:
-                warnings.warn(
+                warn_user(
                     f"{len(order)} held-out rows of class {classes[[k]].tolist()[0]!r} are too few "
-                    f"to expect a recall of {recall} on new rows; predict finds all of them.",
-                    UserWarning,
-                    stacklevel=4,
+                    f"to expect a recall of {recall} on new rows; predict finds all of them."
                 )
             if len(order):
                 lowest = reached[order[max(j - 1, 0)]] * (1 - 1e-6)
@@ -221,7 +219,7 @@ def check_class_goal(goal: Any, classes: np.ndarray) -> None:
     if name not in ("recall", "cost") or (name == "recall" and not isinstance(value, Mapping)):
         raise ValueError(
             f"threshold={goal!r:.200}: for {n_classes} classes it must be {ALLOWED}. A threshold "
-            "for two classes needs one class against the rest."
+            "for two classes needs one class against the rest: name it by positive=."
         )
     if isinstance(value, Mapping):
         _check_prices(goal, name, value, classes)
@@ -237,6 +235,11 @@ def check_class_goal(goal: Any, classes: np.ndarray) -> None:
         )
     if not np.isfinite(costs).all():
         raise ValueError("threshold=('cost', matrix): the costs must be finite numbers.")
+    if (costs == costs[:, :1]).all():
+        raise ValueError(
+            "threshold=('cost', matrix): every class costs the same in each row, so the costs "
+            "cannot tell which class to predict. Off the diagonal give what a mistake costs."
+        )
 
 
 def _check_prices(goal: Any, name: str, value: Mapping, classes: np.ndarray) -> None:

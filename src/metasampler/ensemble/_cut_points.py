@@ -44,7 +44,7 @@ class CutPoints:
             of_class = [np.flatnonzero(chosen) for chosen in (positive, ~positive)]
             effects = [_design_effect(scores[r], weights[r], groups[r]) for r in of_class]
             alike = [effect for effect, _ in effects]
-            # Of the class to find there are fewer groups.
+            # The class to find has fewer groups.
             doubt *= effects[0][1]
         order = np.argsort(-scores, kind="stable")
         scores, positive, weights = scores[order], positive[order], weights[order]

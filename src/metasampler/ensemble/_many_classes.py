@@ -143,7 +143,7 @@ def many_class_trees(n_rows: int, n_classes: int, n_trees: int) -> list:
 
     Leaves are larger where they would take too much memory.
     """
-    # A tree has two nodes per leaf; three quarters of the rows are leaves, over both kinds.
+    # A tree has two nodes per leaf; three quarters of the rows are leaves, on average.
     n_bytes = 8.0 * n_classes * n_trees * 2 * n_rows * 0.75
     scale = ceil(n_bytes / _MOST_BYTES)
     return [

@@ -1,7 +1,6 @@
 """MESA: an ensemble grown by a meta-sampler (Algorithm 2)."""
 
 import os
-import warnings
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -13,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from metasampler._docs import shared_docs
 from metasampler._sklearn_compat import Interval, StrOptions
+from metasampler._warnings import warn_user
 from metasampler.ensemble._checks import needs_held_out_rows
 from metasampler.ensemble._many_classes import (
     HELD_OUT,
@@ -83,7 +83,8 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
           validation rows, a constant mu that is clearly better replaces it; see
           :class:`~metasampler.policy.WithRivals`. Without validation rows mu is the constant 0.9;
         - ``"fit"``: a :class:`~metasampler.MetaSampler` that is meta-trained on this data first,
-          as in the paper;
+          as in the paper. With teams it learns on trees and then also draws for boosters; a
+          warning says so;
         - a float in [0, 1]: this constant mu;
         - ``"random"``: uniformly random mu;
         - a :class:`~metasampler.MetaSampler`: a fitted one is used as it is. Otherwise `fit` first
@@ -103,14 +104,13 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
         large as the smallest gives the square root of n times as many rows.
 
     validation_fraction : float or "auto", default="auto"
-        Part of each class that is held out if `fit` gets no validation rows. Held-out rows serve
-        early stopping, the state, `scores_`, calibration and threshold. Members of teams leave out
-        one fold each, in rotation, so every row is used: 0.1 cuts the rows into 10 folds, 0.25 into
-        4. There are at least two folds. Members of your own all leave out the same rows.
+        Fraction of each class that is held out if `fit` gets no validation rows. Held-out rows
+        serve early stopping, the state, `scores_`, calibration and threshold. Members of teams
+        leave out one fold each, in rotation, so every row is used: 0.1 cuts the rows into 10 folds,
+        0.25 into 4. There are at least two folds. Members of your own all leave out the same rows.
         ``"auto"`` means 0.1 for teams and 0.2 otherwise, and for teams with many classes (None for
-        ``"fast"`` with few rows). None
-        trains on all rows. It works only with policies that read no state: constant and random mu,
-        and ``"universal"``, which is then a constant.
+        ``"fast"`` with few rows). None trains on all rows. It works only with policies that read no
+        state: constant and random mu, and ``"universal"``, which is then a constant.
 
     max_rows : int or None, default=1_000_000
         The most rows of a class that one member is trained on. If a class has more, a member gets
@@ -259,7 +259,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
     **Few rows.** With fewer than 200 rows of the smallest class, scouts may mistake signal for
     noise. Then sharp trees join the teams, except for ``"fast"``. They have small leaves and learn
     from hard rows. There are twice as many as other trees, and they have half of the votes. With
-    fewer than 25 rows there are no teams, but 50 trees of two kinds (``"best"``: 200). A sampler
+    fewer than 25 rows there are no teams, but 50 trees of two types (``"best"``: 200). A sampler
     chooses their rows. Some rows are held out, and a `refit` uses them at the end.
     ``"fast"`` has 12 trees. It holds out rows only if a setting needs them; otherwise mu is 0.9.
 
@@ -509,13 +509,11 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
             random_state=data.streams.entropy,
         )
         if plan.recipe is not None:
-            warnings.warn(
+            warn_user(
                 "This sampler is meta-trained on trees, which are quick, and then chooses the rows "
                 "of boosters too: what is hard for one may teach nothing to the other. The paper's "
                 "MESA is MesaClassifier.from_preset('paper'); with an estimator of your own the "
-                "sampler learns on its copies.",
-                UserWarning,
-                stacklevel=2,
+                "sampler learns on its copies."
             )
         sampler.fit_growth_data([data])
         if sampler.summary_["interrupted"]:

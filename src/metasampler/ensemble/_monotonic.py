@@ -79,20 +79,21 @@ def constrained(estimators: Any, signs: list[int] | None) -> Any:
     """Return base estimators whose members keep the signs; copies, if there are any signs."""
     if signs is None:
         return estimators
-    kinds = []
-    for kind in estimators_of(estimators):
-        if is_plain_tree(kind):
+    copies = []
+    for estimator in estimators_of(estimators):
+        if is_plain_tree(estimator):
             name = "monotonic_cst"
-        elif is_plain_booster(kind):
+        elif is_plain_booster(estimator):
             name = "monotone_constraints"
         else:
             raise ValueError(
                 "monotonic_cst works with the teams of a recipe, and with scikit-learn's trees and "
-                f"LightGBM as members. Set the constraint of {kind!r:.200} itself, if it has one."
+                "LightGBM as members. Set the constraint of "
+                f"{estimator!r:.200} itself, if it has one."
             )
-        if kind.get_params().get(name) is not None:
+        if estimator.get_params().get(name) is not None:
             raise ValueError(
-                f"monotonic_cst and the {name} of {kind!r:.200} exclude each other: set one."
+                f"monotonic_cst and the {name} of {estimator!r:.200} exclude each other: set one."
             )
-        kinds.append(clone(kind).set_params(**{name: list(signs)}))
-    return kinds if isinstance(estimators, list) else kinds[0]
+        copies.append(clone(estimator).set_params(**{name: list(signs)}))
+    return copies if isinstance(estimators, list) else copies[0]

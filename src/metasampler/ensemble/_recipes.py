@@ -50,6 +50,9 @@ _NOISY = 45.0
 # The mu of trees where hard rows teach.
 _MU_OF_TREES = 0.9
 
+# The fewest rounds of a booster, at a learning rate of 1.
+_LEAST_ROUNDS = 4
+
 # Boosters get this many rows of a larger class for each row that trees get.
 _ROWS_OF_BOOSTERS = 3
 
@@ -72,8 +75,10 @@ class Recipe:
     #: When a scout stops at the latest, and after how many rounds without gain.
     max_scout_rounds: int = 160
     patience: int = 10
+    #: The learning rate of boosters; where the signal is weak, half of it.
+    booster_rate: float = 0.4
     #: The most rounds of a booster.
-    max_rounds: int = 75
+    max_rounds: int = 38
     #: How often a booster may go over as many rows as the table has: if it gets a large share of
     #: them, it has fewer rounds.
     max_passes: float = np.inf
@@ -213,10 +218,11 @@ class Recipe:
 
     def booster(self, signal: float, share: float = 1.0):
         """Return the base estimator of the boosters, each of which gets a share of all rows."""
-        rate, n_rounds = (0.1, signal) if signal < _NOISY else (0.2, signal / 2)
-        least = min(20, self.max_rounds)
+        rate = self.booster_rate / 2 if signal < _NOISY else self.booster_rate
+        least = min(round(_LEAST_ROUNDS / self.booster_rate), self.max_rounds)
         most = max(least, min(self.max_rounds, self.max_passes / share))
-        n_rounds = int(np.clip(round(n_rounds), least, most))
+        # The signal counts rounds at a learning rate of 0.1.
+        n_rounds = int(np.clip(round(signal * (0.1 / rate)), least, most))
         return _booster(
             n_estimators=n_rounds, learning_rate=rate, reg_lambda=self.penalty, min_child_samples=5
         )
@@ -242,6 +248,7 @@ RECIPES = {
         patience=8,
         doubles_after=80,
         max_scout_rounds=80,
+        booster_rate=0.2,
         max_rounds=40,
         # A scout takes up to 72 of the 100 passes that LightGBM takes; two boosters get the rest.
         max_passes=12.5,
@@ -257,7 +264,7 @@ RECIPES = {
         max_scout_rounds=200,
         patience=30,
         doubles_after=100,
-        max_rounds=100,
+        max_rounds=50,
         n_few=200,
     ),
 }

@@ -38,7 +38,7 @@ class SelfPacedEnsembleClassifier(BaseUnderSamplingEnsemble):
 
     Parameters
     ----------
-    {kinds}
+    {estimator}
 
     {n_estimators}
 

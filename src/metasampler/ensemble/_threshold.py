@@ -1,12 +1,12 @@
 """From probabilities to decisions: the threshold, and what to expect of it on new rows."""
 
-import warnings
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import beta
 
+from metasampler._warnings import warn_user
 from metasampler.ensemble._cut_points import CutPoints
 
 # Resamples of the bootstrap, and the probability with which an interval holds.
@@ -94,18 +94,14 @@ class _Rule:
         if self.name == "precision":
             reached = _precision(cuts.hits, cuts.alarms)[last]
             if reached < goal:
-                warnings.warn(
+                warn_user(
                     f"No threshold reaches a precision of {goal} on the held-out rows; the one "
-                    f"with the highest, {reached:.3f}, is taken.",
-                    UserWarning,
-                    stacklevel=3,
+                    f"with the highest, {reached:.3f}, is taken."
                 )
         if self.name == "recall" and not self._keep_recall(cuts.hits).any():
-            warnings.warn(
+            warn_user(
                 f"{cuts.hit_rows.sum():.0f} held-out rows of the minority class are too few to "
-                f"expect a recall of {goal} on new rows; the threshold is below all of them.",
-                UserWarning,
-                stacklevel=3,
+                f"expect a recall of {goal} on new rows; the threshold is below all of them."
             )
 
     def _by_f1(self, hits, alarms):
@@ -140,7 +136,7 @@ class _Rule:
         all_found = hits >= hits[..., -1:] * (1 - 1e-12)
         enough = np.where(enough.any(axis=-1, keepdims=True), enough, all_found)
         precision = np.where(enough, _precision(hits, alarms), -1.0)
-        # Of equal precisions the lowest threshold counts.
+        # Among equal precisions the lowest threshold counts.
         return _last(precision == precision.max(axis=-1, keepdims=True))
 
     def _keep_recall(self, hits):

@@ -17,7 +17,7 @@ from metasampler._docs import shared_docs
 from metasampler._running import progress_bar, side_by_side
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context, take_rows
 from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, some_rows
-from metasampler.ensemble._calibration import CALIBRATIONS, Blend
+from metasampler.ensemble._calibration import CALIBRATIONS, Blend, SigmoidCalibration
 from metasampler.ensemble._checks import check_counts, check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
@@ -704,8 +704,9 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the scores of the classes by which `predict` decides.
 
         With two classes it is the distance of the log-odds of ``classes_[1]`` from those of the
-        threshold: `predict` returns ``classes_[1]`` where it is above 0. With more classes
-        `predict` returns the class with the largest score.
+        threshold, or of the probability from the threshold if ``calibration`` is None or "prior":
+        `predict` returns ``classes_[1]`` where it is above 0. With more classes `predict` returns
+        the class with the largest score.
 
         Parameters
         ----------
@@ -732,8 +733,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         at_threshold = np.array([1 - level, level])
         if self._minority == 0:
             at_threshold = at_threshold[::-1]
-        of_rows, of_threshold = (np.log(np.maximum(p, _TINY)) for p in (proba, at_threshold))
-        margins = of_rows[:, 1] - of_rows[:, 0] - (of_threshold[1] - of_threshold[0])
+        if self._blend is None and not isinstance(self.calibration_, SigmoidCalibration):
+            # A mean of members may be 0 or 1, whose log-odds have no end. And
+            # `CalibratedClassifierCV`, which asks for these scores, fits its sigmoid better so.
+            margins = proba[:, 1] - at_threshold[1]
+        else:
+            of_rows, of_threshold = (np.log(np.maximum(p, _TINY)) for p in (proba, at_threshold))
+            margins = of_rows[:, 1] - of_rows[:, 0] - (of_threshold[1] - of_threshold[0])
         # Rows at the threshold: `predict` calls the smallest class there.
         called = self._decided(proba) == 1
         return np.where(called, np.maximum(margins, _TINY), np.minimum(margins, 0.0))

@@ -15,7 +15,14 @@ from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
 from metasampler.ensemble._sources import resolve_source
-from metasampler.growth import N_ESTIMATORS, N_JOBS, copy_input_tags, make_adapters, running_mean
+from metasampler.growth import (
+    N_ESTIMATORS,
+    N_JOBS,
+    copy_input_tags,
+    make_adapters,
+    running_mean,
+    scores_of_boosters,
+)
 from metasampler.tables import TreeTable, as_table
 
 __all__ = ["BaseEnsemble", "FittedTeam", "Interval", "StrOptions", "fit_context", "shared_docs"]
@@ -34,8 +41,14 @@ class FittedTeam(NamedTuple):
     def staged_totals(self, members: list, X, n_classes: int, n_jobs) -> Iterator[np.ndarray]:
         """Yield the sum over the first 1, 2, ... members; the array is the same in each step."""
         X = X if self.table is None else self.table(X)
-        adapters = make_adapters(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
         total = np.zeros(X.shape[0] if n_classes == 2 else (X.shape[0], n_classes))
+        scores = scores_of_boosters(members, X, n_jobs)
+        if scores is not None:
+            for member, raw in zip(members, scores, strict=True):
+                total += member.probabilities_of(raw)
+                yield total
+            return
+        adapters = make_adapters(self.estimator, [X], n_classes, n_jobs, self.leaf_smoothing)
         for number, member in enumerate(members):
             adapters.of(number).add_scores(member, X, total)
             yield total
@@ -217,7 +230,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         They belong to the names in `member_features_`.
         """
         check_is_fitted(self)
-        kinds = {type(member) for member in self.estimators_}
+        types = {type(member) for member in self.estimators_}
         without = {
             type(member).__name__
             for member in self.estimators_
@@ -232,7 +245,7 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         total = np.zeros(1)
         for member, weight in zip(self.estimators_, weights, strict=True):
             importances = np.asarray(member.feature_importances_, dtype=float)
-            if len(kinds) > 1 and importances.sum() > 0:
+            if len(types) > 1 and importances.sum() > 0:
                 # Some count splits and some add up gains: their mean would be that of the larger.
                 importances = importances / importances.sum()
             total = total + weight * importances

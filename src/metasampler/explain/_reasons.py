@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,8 @@ class Reasons:
         -------
         order : ndarray of int of shape (n_samples, n)
         """
-        if n is not None and n < 1:
-            raise ValueError(f"n={n!r} must be 1 or more, or None for all columns.")
+        if n is not None and not (isinstance(n, Integral) and n >= 1):
+            raise ValueError(f"n={n!r} must be a number of columns, 1 or more, or None for all.")
         return np.argsort(-np.abs(self.contributions), axis=1, kind="stable")[:, :n]
 
     def top(self, n: int | None = 3):

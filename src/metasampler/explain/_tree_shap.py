@@ -8,9 +8,9 @@ rows that meet them for one that is not known. Such a product has Shapley values
 
 with o the zeros and ones and z the shares. The product is a polynomial in t, so Gauss-Legendre
 nodes give it without error. It depends on a row only by o: rows that meet the same conditions are
-computed once. Of few rows all leaves of a tree are computed together instead. These are the values
-of TreeSHAP with the counts of the training rows ("tree path dependent" in shap, ``pred_contrib`` in
-LightGBM).
+computed once. With few rows, all leaves of a tree are computed together instead. These are the
+values of TreeSHAP with the counts of the training rows ("tree path dependent" in shap,
+``pred_contrib`` in LightGBM).
 """
 
 from collections import defaultdict

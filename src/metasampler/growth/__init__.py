@@ -15,6 +15,7 @@ from metasampler.growth._base_estimators import (
     resolve_leaf_smoothing,
     unfitted_form,
 )
+from metasampler.growth._booster_tables import scores_of_boosters
 from metasampler.growth._check import (
     N_ESTIMATORS,
     N_JOBS,
@@ -171,6 +172,7 @@ __all__ = [
     "resolve_estimators",
     "resolve_leaf_smoothing",
     "running_mean",
+    "scores_of_boosters",
     "spread_action",
     "trees_of",
     "unchanged_on_error",

@@ -152,8 +152,8 @@ class Adapter:
         """Fit a new member on some rows of X, or on all of them if ``rows`` is None.
 
         ``sample_weight`` holds a weight for each of these rows; a base estimator that takes none
-        does without. ``unseen`` are rows that the member is not trained on, for kinds that stop
-        by them, with their weights.
+        does without. ``unseen`` are rows that the member is not trained on, with their
+        weights, for members that stop early by them.
         """
         member = clone(self.estimator)
         parameters = self.member_parameters | _seed_parameters(member, seed)
@@ -171,7 +171,7 @@ class Adapter:
             return member.fit(self.as_taken(member, X), codes.astype(np.intp), **options)
 
     def could_have_fitted(self, member, n_columns: int) -> bool:
-        """Return whether something from a file is a member on rows of so many columns."""
+        """Return whether something from a file is a member on rows of `n_columns`."""
         return (
             type(member) is type(self.estimator)
             and len(getattr(member, "classes_", ())) == self.n_classes
@@ -255,7 +255,7 @@ class Adapters:
         self.adapters = adapters
         self.estimator = estimator
         self.n_jobs = adapters[0].n_jobs
-        #: That of the kinds with leaves; those without have none of their own.
+        #: That of the members with leaves; those without have none of their own.
         self.leaf_smoothing = max(adapter.leaf_smoothing for adapter in adapters)
         self.fits_in_threads = all(adapter.fits_in_threads for adapter in adapters)
         self.starts_threads = any(adapter.starts_threads for adapter in adapters)
@@ -299,27 +299,27 @@ def make_adapters(
     from metasampler.growth._lightgbm_adapter import LightGBMAdapter
     from metasampler.growth._tree_adapter import LeafAdapter, TreeAdapter
 
-    kinds, sizes = estimators_of(estimator), category_sizes or {}
+    estimators, sizes = estimators_of(estimator), category_sizes or {}
     # Only where all are trees the rows were checked and converted for them.
-    fast = all(map(is_plain_tree, kinds))
+    fast = all(map(is_plain_tree, estimators))
     fast = fast and all(
         isinstance(X, np.ndarray) and X.dtype == np.float32 and not np.isnan(np.min(X))
         for X in tables
     )
     numbers = all(isinstance(X, np.ndarray) or issparse(X) for X in tables)
     adapters: list[Adapter] = []
-    for kind in kinds:
-        if numbers and not is_plain_tree(kind) and is_plain_booster(kind):
-            adapters.append(LightGBMAdapter(kind, n_classes, n_jobs, 0.0, sizes))
+    for each in estimators:
+        if numbers and not is_plain_tree(each) and is_plain_booster(each):
+            adapters.append(LightGBMAdapter(each, n_classes, n_jobs, 0.0, sizes))
             continue
         told: dict = {"category_sizes": sizes, "n_columns": tables[0].shape[1]}
-        if is_catboost(kind):
-            adapters.append(CatBoostAdapter(kind, n_classes, n_jobs, **told))
+        if is_catboost(each):
+            adapters.append(CatBoostAdapter(each, n_classes, n_jobs, **told))
             continue
-        if sizes and knows_categories(kind):
-            adapters.append(CategoryAdapter(kind, n_classes, n_jobs, **told))
+        if sizes and knows_categories(each):
+            adapters.append(CategoryAdapter(each, n_classes, n_jobs, **told))
             continue
-        smoothing = leaf_smoothing if leaf_smoothing and has_leaves(kind) else 0.0
+        smoothing = leaf_smoothing if leaf_smoothing and has_leaves(each) else 0.0
         make = TreeAdapter if fast else LeafAdapter if smoothing else Adapter
-        adapters.append(make(kind, n_classes, n_jobs, smoothing))
+        adapters.append(make(each, n_classes, n_jobs, smoothing))
     return Adapters(adapters, estimator)

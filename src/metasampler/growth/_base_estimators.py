@@ -65,8 +65,8 @@ def resolve_estimators(estimator):
         return resolve_estimator(estimator, ", or a list of them; got a tuple.")
     if not estimator:
         raise ValueError("estimator=[] is an empty list; it must hold at least one classifier.")
-    for position, kind in enumerate(estimator):
-        _check_classifier(kind, f"estimator[{position}]")
+    for position, each in enumerate(estimator):
+        _check_classifier(each, f"estimator[{position}]")
     return list(estimator)
 
 
@@ -105,8 +105,8 @@ def copy_input_tags(tags, estimator):
 
     None stands for trees.
     """
-    kinds = estimators_of(DecisionTreeClassifier() if estimator is None else estimator)
-    members = [get_tags(kind).input_tags for kind in kinds]
+    estimators = estimators_of(DecisionTreeClassifier() if estimator is None else estimator)
+    members = [get_tags(each).input_tags for each in estimators]
     tags.input_tags.sparse = all(member.sparse for member in members)
     tags.input_tags.allow_nan = all(member.allow_nan for member in members)
     return tags
@@ -118,8 +118,8 @@ def is_plain_booster(estimator) -> bool:
 
 
 def _is_booster(estimator) -> bool:
-    kind = type(estimator)
-    return kind.__name__ == "LGBMClassifier" and kind.__module__.startswith("lightgbm")
+    its_class = type(estimator)
+    return its_class.__name__ == "LGBMClassifier" and its_class.__module__.startswith("lightgbm")
 
 
 def setting_for_own_fit(estimator) -> str | None:
@@ -144,7 +144,7 @@ def resolve_leaf_smoothing(smoothing: float | str, estimator) -> float:
 
     With several base estimators, one that has leaves is enough. The others answer as they are.
     """
-    any_leaves = any(has_leaves(kind) for kind in estimators_of(estimator))
+    any_leaves = any(map(has_leaves, estimators_of(estimator)))
     if isinstance(smoothing, str):
         return _LAPLACE if any_leaves else 0.0
     if smoothing and not any_leaves:
@@ -167,16 +167,16 @@ def unfitted_form(estimator, X=None) -> TableForm:
     gets what the user passed. Where several base estimators alternate, one table serves all: the
     trees convert its rows themselves, to the same trees.
     """
-    kinds = estimators_of(estimator)
-    if all(map(is_plain_tree, kinds)):
-        allow_nan = all(get_tags(kind).input_tags.allow_nan for kind in kinds)
+    estimators = estimators_of(estimator)
+    if all(map(is_plain_tree, estimators)):
+        allow_nan = all(get_tags(each).input_tags.allow_nan for each in estimators)
         return TableForm("float32", allow_nan=allow_nan)
-    if all(is_plain_tree(kind) or is_plain_booster(kind) for kind in kinds):
+    if all(is_plain_tree(each) or is_plain_booster(each) for each in estimators):
         return TableForm("numbers")
-    if all(is_plain_tree(kind) or is_lightgbm(kind) for kind in kinds) and is_polars(X):
+    if all(is_plain_tree(each) or is_lightgbm(each) for each in estimators) and is_polars(X):
         return TableForm("numbers")
-    if all(map(_fails_on_texts, kinds)):
-        return TableForm("encoded", fill_missing=not all(map(_takes_missing_values, kinds)))
+    if all(map(_fails_on_texts, estimators)):
+        return TableForm("encoded", fill_missing=not all(map(_takes_missing_values, estimators)))
     return TableForm("as it is")
 
 
@@ -192,8 +192,8 @@ def is_catboost(estimator) -> bool:
 
 def _is_of(estimator, package: str, name: str) -> bool:
     # By name: most of these packages need not be there. A subclass may take tables otherwise.
-    kind = type(estimator)
-    return kind.__name__ == name and kind.__module__.partition(".")[0] == package
+    its_class = type(estimator)
+    return its_class.__name__ == name and its_class.__module__.partition(".")[0] == package
 
 
 def _fails_on_texts(estimator) -> bool:

@@ -1,7 +1,6 @@
 """From what a user passes to the rows an ensemble grows on, or a clear error."""
 
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -13,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
 from metasampler._sklearn_compat import Interval, check_sample_weight, take_rows
+from metasampler._warnings import warn_user
 from metasampler.growth._adapters import weight_argument
 from metasampler.growth._base_estimators import estimators_of, unfitted_form
 from metasampler.growth._data import join_arrays
@@ -66,8 +66,10 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         )
     y = column_or_1d(_as_numpy(y), warn=True)
     # scikit-learn's own checks fail on None and NA with unclear messages.
-    objects = y if y.dtype.kind == "O" else ()
-    n_missing = sum(map(_is_missing, objects))
+    if y.dtype.kind == "f":
+        n_missing = int(np.isnan(y).sum())
+    else:
+        n_missing = sum(map(_is_missing, y if y.dtype.kind == "O" else ()))
     if n_missing:
         raise ValueError(
             f"Input {name} contains NaN: {n_missing} of {len(y)} labels are missing. Fill them, or "
@@ -82,8 +84,8 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
     try:
         check_classification_targets(y)
     except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise ValueError(f"{name} must hold labels of one type, got {', '.join(kinds)}.") from error
+        types = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"{name} must hold labels of one type, got {', '.join(types)}.") from error
     check_consistent_length(X, y)
     return y
 
@@ -95,12 +97,12 @@ def _is_missing(label) -> bool:
 
 def _as_numpy(y):
     """Return labels of a nullable type as NumPy has them: scikit-learn would make them floats."""
-    kind: Any = getattr(y, "dtype", None)
-    is_whole = hasattr(kind, "numpy_dtype") and getattr(kind, "kind", "O") in "biu"
+    dtype: Any = getattr(y, "dtype", None)
+    is_whole = hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "O") in "biu"
     # Missing labels are an error, which is found with all others.
     if not is_whole or y.isna().any():
         return y
-    return y.to_numpy(dtype=kind.numpy_dtype)
+    return y.to_numpy(dtype=dtype.numpy_dtype)
 
 
 def encode_labels(y, classes, name: str) -> np.ndarray:
@@ -108,7 +110,7 @@ def encode_labels(y, classes, name: str) -> np.ndarray:
     try:
         found = np.unique(y)
         unknown = np.setdiff1d(found, classes)
-    except TypeError:  # labels of another kind, which do not even compare
+    except TypeError:  # labels of another type, which do not even compare
         found, unknown = y, np.unique(y)
     if len(unknown):
         raise ValueError(
@@ -149,7 +151,7 @@ def drop_weightless_rows(X, y, sample_weight, name: str = "sample_weight"):
     least = weights.min()
     check_spread(least, weights.max(), name)
     ratios = ratios_to(weights, least)
-    # Of mean 1, because members take them for numbers of rows.
+    # With mean 1, because members take them for numbers of rows.
     return X, y, ratios / (total_of(ratios) / len(ratios)), rows
 
 
@@ -160,11 +162,9 @@ def check_validation_rows(X, X_val, y_val, sample_weight_val) -> None:
     if sample_weight_val is not None and X_val is None:
         raise ValueError("sample_weight_val needs validation rows: pass X_val and y_val too.")
     if X_val is not None and X_val is X:
-        warnings.warn(
+        warn_user(
             "X_val is X itself: members are trained on these rows, so the scores, the calibration "
-            "and the threshold are too optimistic. Pass other rows, or leave X_val out.",
-            UserWarning,
-            stacklevel=5,
+            "and the threshold are too optimistic. Pass other rows, or leave X_val out."
         )
 
 
@@ -172,11 +172,9 @@ def warn_of_unweighted_members(estimator) -> None:
     """Warn if row weights have no effect within some members."""
     unweighted = [repr(each) for each in estimators_of(estimator) if weight_argument(each) is None]
     if unweighted:
-        warnings.warn(
+        warn_user(
             f"The fit of {' and of '.join(dict.fromkeys(unweighted))} takes no sample_weight: "
-            "the weights count in draws and scores, but not within these members.",
-            UserWarning,
-            stacklevel=5,
+            "the weights count in draws and scores, but not within these members."
         )
 
 
@@ -306,10 +304,8 @@ def make_growth_data(
     )
     smallest = np.delete(data.counts, minority).min()
     if smallest < data.draw_size:
-        warnings.warn(
+        warn_user(
             f"sampling_ratio={sampling_ratio} asks for {data.draw_size:.6g} rows of each larger "
-            f"class, but one has only {smallest}; all of its rows are taken.",
-            UserWarning,
-            stacklevel=3,
+            f"class, but one has only {smallest}; all of its rows are taken."
         )
     return data

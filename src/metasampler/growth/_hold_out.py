@@ -1,10 +1,10 @@
 """Which rows are held out: a fraction of each class, or folds that members leave out in turn."""
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
+from metasampler._warnings import warn_user
 from metasampler.growth._draw import draw_rows, race_keys_of
 
 __all__ = [
@@ -50,7 +50,7 @@ def can_hold_out(
     lone = f"Class {rare} has n_samples = 1 row; at least 2 are needed to hold out validation rows"
     if must_hold_out:
         raise ValueError(f"{lone}. Pass X_val and y_val, or more rows of this class.")
-    warnings.warn(f"{lone}: there are none.", UserWarning, stacklevel=4)
+    warn_user(f"{lone}: there are none.")
     return False
 
 

@@ -78,7 +78,11 @@ class BoostedMember:
         The trees, as LightGBM knows them.
     n_rounds_ : int
         Rounds of boosting that count: those up to the best one, if training stopped early.
+    tables : object
+        What `scores_of_boosters` has made of this member and those beside it. It is not stored.
     """
+
+    tables: Any = None
 
     def __init__(self, booster, n_classes: int, recoding: Recoding | None = None):
         self.n_classes = n_classes
@@ -116,14 +120,19 @@ class BoostedMember:
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
+        positive = self.probabilities_of(self.raw_scores(X))
+        return positive if self.n_classes > 2 else np.column_stack([1 - positive, positive])
+
+    def raw_scores(self, X) -> np.ndarray:
+        """Return the sums of the trees: log-odds, or one number per class."""
         table = _known_table(X) if self.recoding is None else self.recoding(X)
-        raw = self.booster_.predict(
+        return self.booster_.predict(
             table, num_iteration=self.n_rounds_, raw_score=True, num_threads=1
         )
-        if self.n_classes > 2:
-            return softmax(raw, axis=1)
-        positive = expit(raw)
-        return np.column_stack([1 - positive, positive])
+
+    def probabilities_of(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probabilities that raw scores stand for: of class 1 only, if there are two."""
+        return softmax(raw, axis=1) if self.n_classes > 2 else expit(raw)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -304,7 +313,7 @@ class LightGBMAdapter(Adapter):
         return reference
 
     def could_have_fitted(self, member, n_columns: int) -> bool:
-        """Return whether something from a file is a member on rows of so many columns."""
+        """Return whether something from a file is a member on rows of `n_columns`."""
         return (
             isinstance(member, BoostedMember)
             and member.n_classes == self.n_classes

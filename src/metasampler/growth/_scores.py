@@ -58,7 +58,7 @@ class _GivenProbabilities(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         if len(self.classes_) > 2:
             return self.classes_[np.argmax(X, axis=1)]
-        # Of equal probabilities the minority's counts, as in the ensembles' own predict.
+        # Equal probabilities go to the minority, as in the ensembles' own predict.
         called = X[:, self.minority] >= X[:, 1 - self.minority]
         return self.classes_[np.where(called, self.minority, 1 - self.minority)]
 

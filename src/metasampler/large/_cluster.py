@@ -3,7 +3,6 @@
 import shutil
 import threading
 import time
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from metasampler._warnings import warn_user
 from metasampler.large._backends import Backend, load_cell, store_cell
 
 __all__ = ["Cluster"]
@@ -172,11 +172,7 @@ class Cluster(Backend):
             if not self.folder.exists():
                 return
             time.sleep(_LOOK_AGAIN / _N_TRIES)
-        warnings.warn(
-            f"The folder {self.folder} could not be removed: a task still writes to it.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_user(f"The folder {self.folder} could not be removed: a task still writes to it.")
 
     def _remove_dropped(self) -> None:
         """Remove the files of cells that neither the loop nor any task needs."""

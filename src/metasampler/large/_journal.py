@@ -3,12 +3,13 @@
 import os
 import struct
 import threading
-import warnings
 import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from metasampler._warnings import warn_user
 
 __all__ = ["Journal"]
 
@@ -74,11 +75,9 @@ class Journal:
         except ValueError as error:
             aside = _unused(self.path)
             os.replace(self.path, aside)
-            warnings.warn(
+            warn_user(
                 f"The checkpoint {self.path} is damaged, so the fit begins anew; what was there is "
-                f"now {aside.name}: {error}",
-                UserWarning,
-                stacklevel=4,
+                f"now {aside.name}: {error}"
             )
             return 0
         if entries and entries[0] != fit:
@@ -147,11 +146,9 @@ class Journal:
             content = self._to_bytes((key, fitted))
         except TypeError as error:
             # The fit goes on; only a restart has to fit this member again.
-            warnings.warn(
+            warn_user(
                 f"The checkpoint {self.path} cannot hold a member, so a restarted fit would fit it "
-                f"again: {error}",
-                UserWarning,
-                stacklevel=2,
+                f"again: {error}"
             )
         else:
             self._append(content)

@@ -94,7 +94,7 @@ class FitToConstants(Trainer):
         self.policy = starts[0]
         self._starts = [start.parameters.astype(float) for start in starts]
         self._actions = np.linspace(0, 1, self.n_constants)
-        # Of each turn of a task: its number, the scores of the constants, and the states.
+        # Per turn of a task: its number, the scores of the constants, and the states.
         self._played: list[tuple[int, np.ndarray, np.ndarray]] = []
         self.n_updates_done = 0
         self.n_updates_planned = self.n_rounds

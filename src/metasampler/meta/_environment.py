@@ -86,8 +86,8 @@ class EnsembleTrainingEnv(gymnasium.Env):
         self.encoder = StateEncoder(sampler.state, sampler.n_bins)
         self._streams = RandomStreams.from_random_state(sampler.random_state)
         task = Task(X, y, X_val, y_val, X_test, y_test)
-        kinds = resolve_estimators(sampler.estimator)
-        self._data, self._trainer = sampler._prepare(kinds, task, self._streams, owner=self)
+        estimator = resolve_estimators(sampler.estimator)
+        self._data, self._trainer = sampler._prepare(estimator, task, self._streams, owner=self)
         self._episode = 0
         self._growth: Growth | None = None
         self._score = 0.0

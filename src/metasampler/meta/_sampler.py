@@ -3,7 +3,6 @@
 import copy
 import json
 import platform
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -16,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from metasampler._sklearn_compat import check_parameters
+from metasampler._warnings import warn_user
 from metasampler.growth import (
     DEFAULT_SIGMA,
     N_JOBS,
@@ -97,9 +97,9 @@ class MetaSampler(BaseEstimator):
         What improves the policy. It has parameters of its own. None means
         :class:`~metasampler.meta.SoftActorCritic`, as in the paper.
     validation_fraction : float, default=0.2
-        Part of each class that is held out if a task has no validation rows.
+        Fraction of each class that is held out if a task has no validation rows.
     train_ratio : float, default=1.0
-        Part of each class of the training rows to meta-train on.
+        Fraction of each class of the training rows to meta-train on.
     scoring : str or callable, default="average_precision"
         The score whose changes are the rewards; see :class:`~metasampler.MesaClassifier`.
     n_jobs : int, default=None
@@ -290,29 +290,29 @@ class MetaSampler(BaseEstimator):
         """
         self._check_parameters()
         streams = RandomStreams.from_random_state(self.random_state)
-        kinds = resolve_estimators(self.estimator)
-        members = [_adapters_of(kinds, task) for task in data]
+        estimator = resolve_estimators(self.estimator)
+        members = [_adapters_of(estimator, task) for task in data]
         return self._train(data, members, [f"task {n}" for n in range(len(data))], streams)
 
     def _fit(self, tasks: list[Task], callback, checkpoint, checkpoint_every):
         """Prepare the rows of all tasks and train on them."""
         self._check_parameters()
-        kinds = self._kinds()
-        if self.state == "signal" and not hasattr(kinds, "prepare_task"):
+        estimator = self._copied()
+        if self.state == "signal" and not hasattr(estimator, "prepare_task"):
             raise ValueError(
                 "state='signal' is for boosters only: pass estimator=Boosters(), got "
                 f"{self.estimator!r}."
             )
-        if self.train_ratio < 1 and hasattr(kinds, "prepare_task"):
+        if self.train_ratio < 1 and hasattr(estimator, "prepare_task"):
             raise ValueError(
-                f"train_ratio={self.train_ratio} is not for {kinds!r}: scouts have seen all rows. "
-                "Pass a part of the rows."
+                f"train_ratio={self.train_ratio} is not for {estimator!r}: scouts have seen all "
+                "rows. Pass fewer rows."
             )
         streams = RandomStreams.from_random_state(self.random_state)
         prepared = []
         for number, task in enumerate(tasks):
             try:
-                prepared.append(self._prepare(kinds, task, streams.child(Stream.SPLIT, number)))
+                prepared.append(self._prepare(estimator, task, streams.child(Stream.SPLIT, number)))
             except ValueError as error:
                 if len(tasks) == 1:
                     raise
@@ -321,12 +321,12 @@ class MetaSampler(BaseEstimator):
         names = [task.name for task in tasks]
         return self._train(data, members, names, streams, callback, checkpoint, checkpoint_every)
 
-    def _kinds(self):
+    def _copied(self):
         """Return what members are copies of. Boosters of a recipe make theirs: scouts go first."""
         makes_members = hasattr(self.estimator, "prepare_task")
         return self.estimator if makes_members else resolve_estimators(self.estimator)
 
-    def _prepare(self, kinds, task: Task, streams: RandomStreams, owner=None) -> tuple:
+    def _prepare(self, estimator, task: Task, streams: RandomStreams, owner=None) -> tuple:
         """Return the rows of a task, and what fits members on them."""
         rows = (task.X, task.y, task.X_val, task.y_val, task.X_test, task.y_test)
         options = {
@@ -338,10 +338,10 @@ class MetaSampler(BaseEstimator):
             "streams": streams,
             "owner": self if owner is None else owner,
         }
-        if hasattr(kinds, "prepare_task"):
-            return kinds.prepare_task(*rows, **options)
-        data = make_growth_data(*rows, estimator=kinds, **options)
-        return data, _adapters_of(kinds, data)
+        if hasattr(estimator, "prepare_task"):
+            return estimator.prepare_task(*rows, **options)
+        data = make_growth_data(*rows, estimator=estimator, **options)
+        return data, _adapters_of(estimator, data)
 
     def _train(
         self, data, members, names, streams, callback=None, checkpoint=None, checkpoint_every=10
@@ -364,13 +364,11 @@ class MetaSampler(BaseEstimator):
             training.run(callback, lambda: clone(clone(self)._take_over(training)))
         except KeyboardInterrupt:
             interrupted = True
-            warnings.warn(
+            warn_user(
                 f"Meta-training was interrupted after {len(training.history)} of "
                 f"{training.trainer.n_episodes} episodes and {training.trainer.n_updates_done} of "
                 f"{training.trainer.n_updates_planned} updates; the sampler holds what it had "
-                "learned by then.",
-                UserWarning,
-                stacklevel=2,
+                "learned by then."
             )
         return self._take_over(training, interrupted=interrupted)
 
@@ -422,7 +420,7 @@ class MetaSampler(BaseEstimator):
     def _names(self) -> dict[str, str]:
         """Return what the members and the scoring are called, without places in memory."""
         return {
-            "estimator": repr(self._kinds()),
+            "estimator": repr(self._copied()),
             "scoring": getattr(self.scoring, "__qualname__", None) or str(self.scoring),
         }
 
@@ -650,8 +648,8 @@ def _plain_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _adapters_of(kinds, data: GrowthData) -> Adapters:
+def _adapters_of(estimator, data: GrowthData) -> Adapters:
     """Return the adapters of members on the rows of a task."""
     return make_adapters(
-        kinds, data.tables, data.n_classes, category_sizes=data.form.category_sizes
+        estimator, data.tables, data.n_classes, category_sizes=data.form.category_sizes
     )

@@ -1,7 +1,6 @@
 """Meta-training (Algorithm 3): tasks, and rounds of episodes after which a trainer learns."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from metasampler._running import progress_bar
+from metasampler._warnings import warn_user
 from metasampler.growth import (
     Growth,
     GrowthData,
@@ -319,10 +319,8 @@ class MetaTraining:
             write_archive(path, {"format": _FORMAT, "version": _VERSION}, content, arrays)
         except OSError as error:
             # A full disk does not end the training: the next write may succeed.
-            warnings.warn(
-                f"The checkpoint is not up to date: {error} The training goes on.",
-                RuntimeWarning,
-                stacklevel=2,
+            warn_user(
+                f"The checkpoint is not up to date: {error} The training goes on.", RuntimeWarning
             )
 
     def _restore(self, path: Path) -> None:

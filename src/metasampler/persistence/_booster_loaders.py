@@ -141,6 +141,7 @@ def _build(state: State) -> lightgbm.Booster:
 def booster_text(state: State) -> str:
     """Return the text of a model, written anew from checked numbers."""
     n_features = state.whole("n_features", 1, MOST_COLUMNS)
+    state.reader.count("boosters", 1)
     state.reader.count("columns of boosters", n_features)
     objective = state.text("objective", *_OBJECTIVES)
     sigmoid = state.number("sigmoid", 1e-6, 1e6)
@@ -207,9 +208,15 @@ def _names(state: State, n_features: int) -> list[str]:
 
 def _trees(state: State, n_features: int) -> list[str]:
     """Return the texts of all trees."""
-    n_leaves = state.array("num_leaves", "i", "trees", low=1, high=2**24)
-    n_categories = state.array("num_cat", "i", "trees", low=0, high=2**24)
-    linear = state.array("is_linear", "i", "trees", low=0, high=1)
+    # Small integers would overflow in sums.
+    n_leaves, n_categories, linear = (
+        state.array(name, "i", "trees", low=low, high=high).astype(np.int64)
+        for name, low, high in (
+            ("num_leaves", 1, 2**24),
+            ("num_cat", 0, 2**24),
+            ("is_linear", 0, 1),
+        )
+    )
     shrinkage = state.array("shrinkage", "f", "trees", low=-1e6, high=1e6)
     lines = {
         name: state.array(name, kind[1], "*", infinite=name in _INFINITE, low=-1e300, high=1e300)

@@ -43,7 +43,15 @@ from metasampler.persistence._estimators import (
 )
 from metasampler.persistence._policy_loaders import is_policy
 from metasampler.persistence._table_loaders import width_of
-from metasampler.persistence._values import Kind, State, attributes, is_number, is_plain, is_whole
+from metasampler.persistence._values import (
+    Kind,
+    State,
+    attributes,
+    is_array,
+    is_number,
+    is_plain,
+    is_whole,
+)
 from metasampler.tables import TableEncoder, TableForm, TreeTable
 
 __all__ = ["ENSEMBLES"]
@@ -92,7 +100,7 @@ def _build_recoding(state: State) -> Recoding:
 
 
 def _is_recoded(column: Any, shares: Any) -> bool:
-    good = isinstance(shares, np.ndarray) and shares.dtype == np.float32 and shares.ndim == 1
+    good = is_array(shares) and shares.dtype == np.float32 and shares.ndim == 1
     # Levels 0 and 1, and a missing value.
     good = good and len(shares) >= 3 and bool(np.all((shares >= 0) & (shares <= 1)))
     return good and is_whole(column, 0, 10**6)
@@ -131,7 +139,7 @@ def _build_pool(state: State) -> Pool:
 
 
 def _are_shares(value: Any, n_classes: int) -> bool:
-    good = isinstance(value, np.ndarray) and value.shape == (n_classes,) and value.dtype.kind == "f"
+    good = is_array(value) and value.shape == (n_classes,) and value.dtype.kind == "f"
     return good and bool(np.all((value > 0) & (value <= 1)))
 
 
@@ -288,7 +296,7 @@ def _is_fact(fact: tuple) -> bool:
 
 
 def _are_totals(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iuf"
+    return is_array(value) and value.ndim == 1 and value.dtype.kind in "iuf"
 
 
 # ---------------------------------------------------------------------- ensembles
@@ -387,20 +395,19 @@ def _take_members(ensemble: Any, state: State, width: int) -> None:
     for team in teams:
         if team.table is not None and team.table.fill.shape not in ((), (width,)):
             raise state.refuse("_members_of", team.table.fill)
-        kinds = team.estimator if isinstance(team.estimator, list) else [team.estimator]
+        estimators = team.estimator if isinstance(team.estimator, list) else [team.estimator]
         for place, member in enumerate(members[number : number + team.n_members]):
             check_columns(member, width, n_classes, state)
-            kind = kinds[place % len(kinds)]
-            boosted = isinstance(member, BoostedMember) and type(kind) is LGBMClassifier
-            if not boosted and type(member) is not type(kind):
+            base = estimators[place % len(estimators)]
+            boosted = isinstance(member, BoostedMember) and type(base) is LGBMClassifier
+            if not boosted and type(member) is not type(base):
                 raise state.refuse("estimators_", member)
         number += team.n_members
     ensemble.estimators_, ensemble._members_of = members, teams
     ensemble.estimators_samples_ = samples = state.list(
         "estimators_samples_",
         lambda each: (
-            each is None
-            or (isinstance(each, np.ndarray) and each.ndim == 1 and each.dtype.kind in "iu")
+            each is None or (is_array(each) and each.ndim == 1 and each.dtype.kind in "iu")
         ),
     )
     if len(samples) != len(members):

@@ -10,6 +10,7 @@ from metasampler.persistence._trees import MOST_CLASSES, MOST_COLUMNS
 from metasampler.persistence._values import State, is_plain, is_whole
 
 __all__ = [
+    "LONGEST_NAME",
     "MOST_JOBS",
     "build_parameters",
     "check_columns",
@@ -18,6 +19,9 @@ __all__ = [
     "take_classes",
     "take_columns",
 ]
+
+#: Characters of the name of a column or a step, which is part of many other names.
+LONGEST_NAME = 1000
 
 # Threads and processes that a stranger may ask for; no more are started than there are processors.
 MOST_JOBS = 512
@@ -100,7 +104,7 @@ def take_columns(state: State) -> dict[str, Any]:
         if "p" not in state.sizes:
             raise state.refuse("n_features_in_", None)
         names = state.array("feature_names_in_", "OU", "p")
-        if not all(isinstance(name, str) for name in names.tolist()):
+        if not all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in names.tolist()):
             raise state.refuse("feature_names_in_", names)
         found["feature_names_in_"] = names
     return found

@@ -1,7 +1,6 @@
 """Reading a model file, from a friend or a stranger."""
 
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import fspath
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from metasampler._json import parse_json, to_json
+from metasampler._warnings import warn_user
 from metasampler.persistence._values import Reader, is_plain
 from metasampler.persistence._versions import differences
 from metasampler.persistence._zip_entries import FACTS, MODEL, NUMBERS, read_part
@@ -142,7 +142,7 @@ def checked_facts(text: bytes | bytearray) -> dict[str, Any]:
     """Return what a file says of its model, or refuse what no file says."""
     facts = parse_json(text, FACTS)
     if not isinstance(facts, dict):
-        raise ValueError(f"its {FACTS!r} is no table.")
+        raise ValueError(f"its {FACTS!r} is not a table.")
     # Half a character cannot be printed.
     to_json(facts, FACTS)
     found = facts.get("format")
@@ -194,9 +194,7 @@ RESERVED = {"format", *_FACTS}
 def _warn_of_versions(path: Path, facts: dict[str, Any]) -> None:
     differ = differences(facts["versions"])
     if differ:
-        warnings.warn(
+        warn_user(
             f"{path.name} was made with {', '.join(differ)}. Compare some predictions with known "
-            "ones, or fit again here.",
-            UserWarning,
-            stacklevel=3,
+            "ones, or fit again here."
         )

@@ -37,10 +37,14 @@ _KINDS = {
 _BY_TYPE = {kind.of: kind for kind in _KINDS.values()}
 
 
-@lru_cache(maxsize=256)
 def kind_named(name: str) -> Kind | None:
-    """Return the kind of a name in a file; None if there is none."""
-    return _KINDS.get(name) or sklearn_kind(name)
+    """Return the kind of a name in a file; None for unknown names."""
+    # Unknown names are not kept in memory: a stranger may choose long ones.
+    return _KINDS.get(name) or (_kind_of_sklearn(name) if name in _OF_SKLEARN else None)
+
+
+_OF_SKLEARN = frozenset(sklearn_names())
+_kind_of_sklearn = lru_cache(sklearn_kind)
 
 
 def kind_of(value: Any) -> Kind | None:

@@ -1,7 +1,6 @@
 """Writing a model file."""
 
 import os
-import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import BytesIO
@@ -12,6 +11,7 @@ import numpy as np
 
 from metasampler._json import to_json
 from metasampler._pipelines import unwrap
+from metasampler._warnings import warn_user
 from metasampler._writing import written_beside
 from metasampler.persistence._load import (
     FORMAT,
@@ -119,11 +119,9 @@ def _content(model: Any, facts: bytes) -> bytes:
         reason = str(error).rstrip(".")
         raise TypeError(f"{name} cannot be stored: {reason}. {advice}") from error
     if n_bytes > MAX_BYTES:
-        warnings.warn(
+        warn_user(
             f"The arrays of this {name} take {n_bytes:,} bytes: read the file with "
-            f"load_model(path, max_bytes={n_bytes}).",
-            UserWarning,
-            stacklevel=3,
+            f"load_model(path, max_bytes={n_bytes})."
         )
     return content
 

@@ -16,6 +16,7 @@ from sklearn.metrics import accuracy_score, check_scoring, make_scorer
 from sklearn.utils import Bunch
 
 from metasampler.persistence._estimators import (
+    LONGEST_NAME,
     build_parameters,
     check_columns,
     export_estimator,
@@ -30,7 +31,15 @@ from metasampler.persistence._trees import (
     export_tree,
     tree_type,
 )
-from metasampler.persistence._values import Kind, State, is_number, is_plain, is_whole
+from metasampler.persistence._values import (
+    Kind,
+    State,
+    are_different,
+    is_array,
+    is_number,
+    is_plain,
+    is_whole,
+)
 
 __all__ = [
     "SKLEARN",
@@ -111,10 +120,10 @@ _WITHOUT_COLUMNS = ("preprocessing.LabelEncoder",)
 
 # Widths of what is made of the columns of a table.
 _MOST_IMPORTANCES = 2**25
-# Steps beside each other may make a table wider by so many times, and those after them again.
+# Steps beside each other may make a table this many times as wide, and those after them again.
 _MOST_GROWTH = 32
 _MOST_OUTPUTS, _WIDEST_LAYER, _MOST_NEIGHBORS = 100_000, 10_000, 10_000
-_MOST_SCORERS = 100
+_MOST_SCORERS, _SMALLEST_LEAF = 100, 5
 
 
 def _learn(specification: str, estimator: Any, state: State) -> None:
@@ -154,7 +163,7 @@ def _take_estimators(name: str, kind: str, estimator: Any, state: State) -> Any:
         columns = state.list(
             "estimators_features_",
             lambda each: (
-                isinstance(each, np.ndarray)
+                is_array(each)
                 and each.ndim == 1
                 and each.dtype.kind == "i"
                 and 0 < len(each) <= n_columns
@@ -172,7 +181,7 @@ def _take_estimators(name: str, kind: str, estimator: Any, state: State) -> Any:
 
 def _take_categories(name: str, state: State) -> list:
     def is_column(each: Any) -> bool:
-        return isinstance(each, np.ndarray) and each.ndim == 1
+        return is_array(each) and each.ndim == 1
 
     categories = state.list(name, is_column)
     n_outputs = sum(map(len, categories))
@@ -193,12 +202,12 @@ def _are_levels(values: np.ndarray) -> bool:
         return bool(np.all(known[1:] > known[:-1]))
     levels = values.tolist()
     are_keys = all(level is None or isinstance(level, (str, int, float)) for level in levels)
-    return are_keys and len(set(levels)) == len(levels)
+    return are_keys and are_different(levels)
 
 
 def _take_layers(name: str, state: State) -> list:
     """Return the weights of a network, whose layers fit each other."""
-    widths, layers = [state.sizes["p"]], state.list(name, lambda each: isinstance(each, np.ndarray))
+    widths, layers = [state.sizes["p"]], state.list(name, is_array)
     for layer in layers:
         if layer.ndim != 2 or layer.dtype.kind != "f" or layer.shape[0] != widths[-1]:
             raise state.refuse(name, layer)
@@ -255,7 +264,7 @@ _TAKERS: dict[str, Any] = {
 
 def _is_fact(value: Any) -> bool:
     """Return whether this is a plain value, or an array that nothing is computed with."""
-    return is_plain(value) or isinstance(value, np.ndarray)
+    return is_plain(value) or is_array(value)
 
 
 def _build(name: str, kind: type, state: State) -> Any:
@@ -289,12 +298,14 @@ def _finish_bagging(bagging: Any, state: State) -> None:
 
 
 def _finish_polynomial(features: Any, state: State) -> None:
+    wanted, degree = features._max_degree, features.degree
+    highest = degree[-1] if isinstance(degree, (list, tuple)) and degree else degree
+    # It counts combinations exactly, which takes long where a degree is large.
+    if not is_whole(highest, 0, 100) or highest != wanted:
+        raise state.refuse("_max_degree", wanted)
     # It learns what follows from the number of columns.
-    wanted = features._max_degree
     names = {name: vars(features).pop(name, None) for name in ("feature_names_in_",)}
     features.fit(np.zeros((1, state.sizes["p"])))
-    if features._max_degree != wanted:
-        raise state.refuse("_max_degree", wanted)
     vars(features).update({name: value for name, value in names.items() if value is not None})
 
 
@@ -308,7 +319,7 @@ def _finish_network(network: Any, state: State) -> None:
 
     layers = network.coefs_
     network.intercepts_ = state.list(
-        "intercepts_", lambda each: isinstance(each, np.ndarray) and each.dtype.kind == "f"
+        "intercepts_", lambda each: is_array(each) and each.dtype.kind == "f"
     )
     widths = [(layer.shape[1],) for layer in layers]
     if [each.shape for each in network.intercepts_] != widths:
@@ -355,6 +366,9 @@ def _build_neighbors(kind: type, state: State) -> Any:
         raise state.refuse("metric", estimator.metric)
     if not is_whole(estimator.n_neighbors, 1, _MOST_NEIGHBORS):
         raise state.refuse("n_neighbors", estimator.n_neighbors)
+    # With small leaves the tree of the rows takes many times their memory.
+    if not is_whole(estimator.leaf_size, _SMALLEST_LEAF, 2**31):
+        raise state.refuse("leaf_size", estimator.leaf_size)
     if "rows" not in state:
         return estimator
     rows = state.array("rows", "f", "rows", "p", low=-1e300, high=1e300)
@@ -381,6 +395,8 @@ def _are_steps(value: Any) -> bool:
         isinstance(step, tuple)
         and len(step) >= 2
         and isinstance(step[0], str)
+        # It is part of the name of each parameter of the step.
+        and len(step[0]) <= LONGEST_NAME
         and _is_step(step[1])
         for step in value
     )
@@ -402,7 +418,7 @@ def _growth_of(estimator: Any) -> float:
     if hasattr(estimator, "transformer_list"):
         return sum(_growth_of(step[1]) for step in estimator.transformer_list)
     if hasattr(estimator, "transformers_"):
-        # Of a fitted one it is known which columns each part takes.
+        # A fitted one knows which columns each of its transformers takes.
         n_columns = estimator.n_features_in_
         parts = [(_growth_of(of), _n_places(places)) for _, of, places in estimator.transformers_]
         return sum(growth * n_places for growth, n_places in parts) / n_columns
@@ -487,7 +503,7 @@ def _build_columns(kind: type, state: State) -> Any:
 
 def _are_places(value: Any, n_columns: int) -> bool:
     """Return whether these are columns of a table: names, places, a mask, or one name."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         # Columns that occur often would make a large table of a small one.

@@ -6,9 +6,21 @@ from typing import Any
 import numpy as np
 
 from metasampler._sklearn_compat import check_parameters
-from metasampler.persistence._estimators import build_parameters, export_estimator, take_columns
+from metasampler.persistence._estimators import (
+    LONGEST_NAME,
+    build_parameters,
+    export_estimator,
+    take_columns,
+)
 from metasampler.persistence._trees import MOST_COLUMNS
-from metasampler.persistence._values import Kind, State, attributes, is_plain, is_whole
+from metasampler.persistence._values import (
+    Kind,
+    State,
+    are_different,
+    attributes,
+    is_plain,
+    is_whole,
+)
 from metasampler.tables import (
     ColumnFacts,
     ColumnReport,
@@ -53,14 +65,16 @@ def _is_text(value: Any) -> bool:
 
 def _is_name(value: Any) -> bool:
     """Return whether this can be the name of a column."""
-    return isinstance(value, Hashable) and is_plain(value)
+    return isinstance(value, Hashable) and is_plain(value) and len(str(value)) <= LONGEST_NAME
 
 
 def _are_names(value: Any) -> bool:
     """Return whether these can be the names of all columns, or None, as those of an array."""
     if value is None:
         return True
-    return type(value) is list and all(map(_is_name, value)) and len(set(value)) == len(value) > 0
+    return (
+        type(value) is list and bool(value) and all(map(_is_name, value)) and are_different(value)
+    )
 
 
 def _different_texts(state: State, name: str, most: int) -> list[str]:
@@ -87,6 +101,7 @@ def _build_date(state: State) -> DateColumn:
     parts = _different_texts(state, "parts", len(PARTS))
     if not parts or not set(parts) <= set(PARTS):
         raise state.refuse("parts", parts)
+    state.reader.count("columns that steps make", len(parts))
     return DateColumn(name, parts)
 
 
@@ -102,6 +117,7 @@ def _build_text_model(state: State) -> TextModel:
     topics = state.array("topics", "f", n_words, "topics", **limits)
     if not words or topics.shape[1] > _MOST_TOPICS:
         raise state.refuse("topics", topics.shape)
+    state.reader.count("columns that steps make", topics.shape[1] + n_classes)
     # Without classes no word has a score.
     shape = (n_words if classes else 0, n_classes, N_TEXT_FOLDS)
     return TextModel(
@@ -147,15 +163,12 @@ def _build_encoder(state: State) -> TableEncoder:
         return encoder
     columns = state.list("columns", lambda each: type(each) in _COLUMNS, MOST_COLUMNS)
     differences = state.list("differences", lambda each: isinstance(each, DateDifference))
+    if not are_different([each.name for each in columns]):
+        raise state.refuse("columns", len(columns))
     of_name = {each.name: each for each in columns}
     dates = {name for name, each in of_name.items() if isinstance(each, DateColumn)}
     compared = {name for each in differences for name in (each.first, each.second)}
-    if (
-        not columns
-        or len(of_name) != len(columns)
-        or not compared <= dates
-        or len(differences) > 2 * len(dates)
-    ):
+    if not columns or not compared <= dates or len(differences) > 2 * len(dates):
         raise state.refuse("columns", len(columns))
     encoder._become(of_name, differences)
     return encoder
@@ -173,7 +186,7 @@ def _build_form(state: State) -> TableForm:
         if each is not None and not hasattr(each, "columns_"):
             raise state.refuse("encoder", each)
     form.names = names = state.where_true("names", _are_names)
-    # Who reads columns by name reads those of the training frame.
+    # Columns that are read by name are those of the training frame.
     for each in (encoder, form._of_numbers):
         if each is not None and (names is None or set(each.columns_) != set(names)):
             raise state.refuse("names", names)
@@ -189,7 +202,7 @@ def _build_tree_table(state: State) -> TreeTable:
     table = TreeTable.__new__(TreeTable)
     fill = state.any("fill")
     # That of a sparse table is one number.
-    if not isinstance(fill, (np.ndarray, np.float32)) or fill.dtype != np.float32 or fill.ndim > 1:
+    if type(fill) not in (np.ndarray, np.float32) or fill.dtype != np.float32 or fill.ndim > 1:
         raise state.refuse("fill", fill)
     if not np.all(np.isfinite(fill)):
         raise state.refuse("fill", fill)

@@ -28,18 +28,22 @@ _DTYPE = re.compile(r"\|b1|[<|][iu][1248]|<f[48]|<U[1-9]\d{0,5}")
 _ALIGNED, _DEEPEST, _MOST_DIMENSIONS, _LARGEST_DIMENSION = 8, 60, 4, 2**31
 
 # What parts of a model may add up to, since each of many parts may be small in a file and large in
-# use: names of columns that boosters hold twice, each in 64 bytes of LightGBM's; columns of trees,
-# each a number in their importances; columns that steps make of a table; values in lists that are
-# settings, of which scikit-learn makes texts.
+# use: boosters, each of which takes LightGBM a millisecond; names of columns that boosters hold
+# twice, each in 64 bytes of LightGBM's; columns of trees, each a number in their importances;
+# columns that steps make of a table; values in lists that are settings, of which scikit-learn makes
+# texts.
 _MOST = {
+    "boosters": 2000,
     "columns of boosters": 3_000_000,
     "columns of trees": 2**28,
     "columns that steps make": 250_000,
     "values in settings": 200_000,
 }
 
-# Python's dicts keep whole numbers that differ by a multiple of 2**61 - 1 in one place.
+# Python's dicts keep whole numbers that differ by a multiple of 2**61 - 1 in one place. Other
+# numbers, and tuples of them, can be chosen so that each passes the places of many. Texts cannot.
 _LARGE, _MOST_LARGE = 2**60, 1000
+_MOST_CHOSEN, _OF_A_TUPLE = 10_000, 10
 
 
 class Kind(NamedTuple):
@@ -191,11 +195,14 @@ class Reader:
         return made
 
     def _dict(self, pairs: list, where: str, depth: int) -> dict:
-        found = {}
+        found, n_chosen = {}, 0
         for pair in pairs:
             if type(pair) is not list or len(pair) != 2:
                 raise ValueError(f"{where} is of no known form.")
             key, value = self.decode(pair, where, depth + 1)
+            n_chosen += _n_chosen(key)
+            if n_chosen > _MOST_CHOSEN:
+                raise ValueError(f"{where} has too many keys that are not texts.")
             if not isinstance(key, (str, int, float, tuple, type(None))) or key in found:
                 raise ValueError(f"{where} has a wrong key: {key!r:.60}")
             found[key] = value
@@ -377,7 +384,7 @@ class State:
         value = self.any(name)
         if none and value is None:
             return None
-        good = type(value) is np.ndarray and value.dtype.kind in kinds
+        good = is_array(value) and value.dtype.kind in kinds
         good = good and value.ndim == len(shape) and all(map(self._fits, shape, value.shape))
         if good and (low is not None or infinite):
             checked = value[np.isfinite(value)] if infinite else value
@@ -397,6 +404,11 @@ class State:
         return size == expected
 
 
+def is_array(value: Any) -> bool:
+    """Return whether this is an array and nothing else: comparisons skip masked values."""
+    return type(value) is np.ndarray
+
+
 def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
     """Return whether this is a finite number within limits."""
     number = isinstance(value, (int, float, np.integer, np.floating))
@@ -410,6 +422,23 @@ def is_whole(value: Any, low: int, high: int) -> bool:
     """Return whether this is a whole number within limits."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return whole and low <= value <= high
+
+
+def are_different(values: list) -> bool:
+    """Return whether names or levels are different; most of them have to be texts.
+
+    The usual names of columns without names, 0, 1, 2, ... may be many.
+    """
+    if sum(map(_n_chosen, values)) > _MOST_CHOSEN:
+        return all(type(value) is int for value in values) and values == list(range(len(values)))
+    return len(set(values)) == len(values)
+
+
+def _n_chosen(key: Any) -> int:
+    """Return how much the time that a key takes in a dict depends on who chose it."""
+    if isinstance(key, tuple):
+        return 0 if all(isinstance(part, str) for part in key) else _OF_A_TUPLE
+    return 0 if isinstance(key, str) else 1
 
 
 def is_plain(value: Any) -> bool:

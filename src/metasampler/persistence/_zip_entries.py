@@ -21,6 +21,9 @@ FACTS, MODEL, NUMBERS = PARTS = ("facts.json", "model.json", "numbers.bin")
 # Numbers of trees shrink to a fifth, zeros to a thousandth.
 _ALWAYS_FINE, _MOST_SHRINKING = 32 << 20, 20
 
+# Bytes of what is said of a model, which stay in memory beside it.
+_MOST_FACTS = 4 << 20
+
 # Numbers are packed in blocks of this many bytes, each without the others.
 _BLOCK = 1 << 20
 
@@ -90,7 +93,7 @@ def read_part(file: IO[bytes], name: str, max_bytes: int) -> bytearray:
         raise ValueError(f"it is damaged, or not a model file: it has no {name!r} in its place.")
     if method != _DEFLATED:
         raise ValueError(f"its {name!r} is not deflated.")
-    limit = MOST_TEXT
+    limit = MOST_TEXT if name == MODEL else _MOST_FACTS
     if name == NUMBERS:
         limit = min(max_bytes, max(_ALWAYS_FINE, _MOST_SHRINKING * packed))
     if size > limit or packed > size + 1024:
@@ -98,8 +101,12 @@ def read_part(file: IO[bytes], name: str, max_bytes: int) -> bytearray:
             f"its {name!r} of {packed / 1e6:,.1f} MB would become {size / 1e6:,.1f} MB; the limit "
             f"is {limit / 1e6:,.0f} MB (max_bytes)."
         )
+    found = file.read(packed)
+    # Else a short file could name a large size, which allows it to unpack to much.
+    if len(found) != packed:
+        raise ValueError(f"its {name!r} is damaged: it ends too early.")
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    content = inflater.decompress(file.read(packed), size + 1)
+    content = inflater.decompress(found, size + 1)
     whole = inflater.eof and not inflater.unused_data and not inflater.unconsumed_tail
     if not whole or len(content) != size or zlib.crc32(content) != checksum:
         raise ValueError(f"its {name!r} is damaged.")

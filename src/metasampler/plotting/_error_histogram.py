@@ -117,7 +117,7 @@ class ErrorHistogramDisplay:
             figure,
             size=(2.4, 2.4),
             columns=_SHOWN,
-            labels=("error", "part of the class"),
+            labels=("error", "share of the class"),
             legend=self.class_names,
             sharex=True,
             sharey=True,

@@ -86,7 +86,7 @@ def _summary(growth) -> np.ndarray:
         *(2 * spreads),
         # How much larger the means are in validation.
         *(means[2:] - means[:2]),
-        # Of the majority only.
+        # The majority's only.
         *(2 * wrongs[1::2] - 1),
         np.log10(ratio) / _LOG10_RATIO,
         np.log10(minority) / _LOG10_MINORITY,

@@ -1,9 +1,10 @@
-"""The kinds of members that a sampler can have been meta-trained with."""
+"""The types of members that a sampler can have been meta-trained with."""
 
 import re
-import warnings
 
-_KINDS = {
+from metasampler._warnings import warn_user
+
+_TYPES = {
     "Boosters": "boosters",
     "LGBMClassifier": "boosters",
     "DecisionTreeClassifier": "trees",
@@ -12,7 +13,7 @@ _KINDS = {
 
 
 def type_of_members(estimator) -> str:
-    """Return the kind of members: "trees", "boosters", or the names of their classes.
+    """Return the type of members: "trees", "boosters", or the names of their classes.
 
     A base estimator may also be given by how it prints, as the summary of a sampler has it.
     """
@@ -26,8 +27,8 @@ def type_of_members(estimator) -> str:
             if bracket == "(" and depth == 0 and name:
                 names.append(name)
             depth += 1 if bracket == "(" else -1
-    kinds = dict.fromkeys(_KINDS.get(name, name) for name in names)
-    return " and ".join(kinds) or text
+    types = dict.fromkeys(_TYPES.get(name, name) for name in names)
+    return " and ".join(types) or text
 
 
 def warn_of_other_members(policy, estimator) -> None:
@@ -41,10 +42,8 @@ def warn_of_other_members(policy, estimator) -> None:
         return
     learned, members = type_of_members(trained), type_of_members(estimator)
     if learned != members:
-        warnings.warn(
-            f"This sampler was meta-trained with {learned}, and the members are {members}: what "
-            "is hard for one kind may teach nothing to another. Meta-train one with "
-            f"{members}, or see whether it beats a constant.",
-            UserWarning,
-            stacklevel=2,
+        warn_user(
+            f"This sampler was meta-trained with {learned}, and the members are {members}. "
+            "Rows that are hard for one may teach nothing to the other. Meta-train one with "
+            f"{members}, or see whether it beats a constant."
         )

@@ -17,7 +17,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def column_facts(X: Any, y: Any, most: int) -> list[dict]:
-    """Return name, kind, distinct values, missing part and finding of the first columns.
+    """Return name, kind, distinct values, missing share and finding of the first columns.
 
     Labels, if there are any, show which columns give them away. No value of a column is in it.
     """

@@ -58,12 +58,12 @@ class Cuts:
 
     @cached_property
     def recall(self) -> np.ndarray:
-        """Part of the class to find that is called."""
+        """The share of the class to find that is called."""
         return self.hits / self.n_positive
 
     @cached_property
     def share(self) -> np.ndarray:
-        """Part of all rows that is called."""
+        """The share of all rows that is called."""
         return self.alarms / self.n_rows
 
     @cached_property

@@ -17,7 +17,7 @@ from metasampler.report._findings import (
 )
 from metasampler.report._markup import Markup, element, join, shorten
 
-#: Part found from which on precision sets the end of its axis.
+#: The share found from which on precision sets the end of its axis.
 _LEAST_RECALL = 0.05
 
 
@@ -45,10 +45,24 @@ def sentence(found: Findings) -> Markup:
     return join(*(found.what_marked if part is None else part for part in parts))
 
 
+def class_sentence(found: Findings) -> str | None:
+    """Return how well many classes are told apart; None for two classes or without labels."""
+    if found.classes is None:
+        return None
+    matrix = np.array(found.classes["matrix"])
+    recalls = [recall for recall in found.classes["recall"] if recall is not None]
+    share, mean = matrix.diagonal().sum() / matrix.sum(), float(np.mean(recalls))
+    return (
+        f"{percent(share, 0)} of the rows get the right class. The mean recall of the "
+        f"{len(recalls)} classes is {percent(mean, 0)}."
+    )
+
+
 def headline(found: Findings) -> str:
-    """Return this sentence as plain text."""
-    parts = sentence_parts(found)
-    words = "".join(found.what if part is None else part for part in parts)
+    """Return this sentence as plain text, after the one on all classes if there are many."""
+    words = "".join(found.what if part is None else part for part in sentence_parts(found))
+    classes = class_sentence(found)
+    words = words if classes is None else f"{classes} {words}"
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -77,11 +91,13 @@ def head(found: Findings) -> Markup:
         lead.append(f" Of {of} alarms at random {n} would be right.")
     else:
         lead.append(" Labels were not given: how many alarms are right is not known.")
+    classes = class_sentence(found)
     cautions = [element("p", caution, class_="caution") for caution in found.cautions]
     return element(
         "header",
         element("p", found.title, class_="eyebrow"),
         element("h1", sentence(found)),
+        None if classes is None else element("p", classes, class_="lead"),
         element("p", *lead, class_="lead"),
         *cautions,
         tiles(found),
@@ -89,7 +105,7 @@ def head(found: Findings) -> Markup:
 
 
 def _from_to(low: float, high: float) -> str:
-    """Write the range of a part; small parts have a digit more."""
+    """Write the range of a share; small shares have a digit more."""
     digits = 0 if low >= 0.1 else 1
     first, last = percent(low, digits), percent(high, digits)
     return f"about {first}" if first == last else f"between {first} and {last}"
@@ -315,7 +331,7 @@ def live_tiles(found: Findings) -> Markup:
         misses = cuts.n_positive - cuts.hits[at]
         cost = found.miss_cost * misses + found.alarm_cost * cuts.false_alarms[at]
         cost *= found.rows_a_day / cuts.n_rows
-        nobody = found.rows_a_day * found.base_rate * found.miss_cost
+        without = found.rows_a_day * found.base_rate * found.miss_cost
         shown = [
             (
                 "Precision",
@@ -336,7 +352,7 @@ def live_tiles(found: Findings) -> Markup:
                 "Expected cost per day",
                 amount(cost),
                 "",
-                f"{amount(nobody)} without any alarm",
+                f"{amount(without)} without any alarm",
                 "cost",
             ),
         ]

@@ -122,12 +122,12 @@ class Findings:
 
     @property
     def base_rate(self) -> float:
-        """Return the part of the class to find."""
+        """Return the share of the class to find."""
         return self.cuts.n_positive / self.cuts.n_rows
 
 
 def percent(part: float | None, digits: int = 1) -> str:
-    """Write a part of one; a dash where there is none.
+    """Write a share; a dash without one.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def interval(low: float | None, high: float | None, write=percent) -> str:
-    """Write an interval; nothing where there is none."""
+    """Write an interval; nothing without one."""
     if low is None or high is None or not (np.isfinite(low) and np.isfinite(high)):
         return ""
     return f"{write(low)} to {write(high)}"

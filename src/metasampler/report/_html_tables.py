@@ -1,4 +1,4 @@
-"""Tables of a page: always with headers, and with a caption for who cannot see where they stand."""
+"""Tables of a page: with headers, and with a caption for readers who cannot see them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _LEVEL = (2.5, 97.5)
 
 
 class Measure(NamedTuple):
-    """A number and its interval; None where there is none."""
+    """A number and its interval, which may be None."""
 
     value: float
     low: float | None = None

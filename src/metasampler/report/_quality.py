@@ -26,7 +26,7 @@ MOST_DRAWN, MOST_CONFUSIONS = 80, 20
 # Up to this many classes it can be read at the width of a phone; a larger one is scrolled.
 _MOST_ON_A_PHONE = 25
 
-# Of the drawn matrix: a square, the place for names, and shares that are not drawn.
+# In the drawn matrix: a square, the place for names, and shares that are not drawn.
 _CELL, _LABELS, _LEAST_SHARE = 10, 90, 0.005
 
 
@@ -65,7 +65,7 @@ def quality(found: Findings) -> Markup | None:
 
 
 def gains(found: Findings) -> Markup:
-    """Return what part is found by looking at a part of the rows."""
+    """Return what share is found by looking at a share of the rows."""
     cuts, at = found.cuts, found.cuts.start
     axes = Axes(
         "gains",

@@ -141,8 +141,8 @@
       write("recall", percent(cut.recall));
       write("recall-between", between(numbers.recallLow[i], numbers.recallHigh[i]));
       write("cost", amount(cost(cut, set)));
-      const nobody = cost(cuts[cuts.length - 1], set);
-      write("cost-words", `${amount(nobody)} without any alarm`);
+      const without = cost(cuts[cuts.length - 1], set);
+      write("cost-words", `${amount(without)} without any alarm`);
       write("hits", amount(cut.hits));
       write("misses", amount(cut.misses));
       write("false-alarms", amount(cut.falseAlarms));
@@ -152,7 +152,7 @@
       write("misses-share", percent(cut.misses / numbers.positive));
       write("false-alarms-share", percent(cut.falseAlarms / others));
       write("rest-share", percent(cut.rest / others));
-      drawCosts(i, set, nobody);
+      drawCosts(i, set, without);
     }
     move(i, cut);
     say(live.textContent);
@@ -206,17 +206,17 @@
     return size * [1, 2, 5, 10].find((part) => part * size >= raw * 0.999);
   };
 
-  const drawCosts = (i, set, nobody) => {
+  const drawCosts = (i, set, without) => {
     const svg = at("cost-figure");
     const frame = frameOf(svg);
     const costs = cuts.map((cut) => cost(cut, set));
     const least = Math.min(...costs);
     // Calling everybody may cost so much that nothing else would be seen.
-    const high = Math.min(Math.max(...costs), Math.max(nobody, 2.5 * least, costs[i])) * 1.08 || 1;
+    const high = Math.min(Math.max(...costs), Math.max(without, 2.5 * least, costs[i])) * 1.08 || 1;
     while (svg.lastElementChild.tagName !== "title") svg.lastElementChild.remove();
     svg.firstElementChild.textContent =
       `Expected cost per day at every threshold: ${amount(costs[i])} at the one chosen, ` +
-      `${amount(least)} at the cheapest, ${amount(nobody)} without any alarm.`;
+      `${amount(least)} at the cheapest, ${amount(without)} without any alarm.`;
     const step = niceStep(high, 5);
     for (let value = 0; value <= high; value += step) {
       const y = frame.y(value / high).toFixed(1);
@@ -240,7 +240,7 @@
       x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top,
       viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
     });
-    const level = frame.y(nobody / high).toFixed(1);
+    const level = frame.y(without / high).toFixed(1);
     draw(inside, "path", { d: `M${frame.left} ${level}H${frame.right}`, class: "chance" });
     const path = costs
       .map((value, place) => `${place ? "L" : "M"}${frame.x(place / last).toFixed(1)} ${frame.y(value / high).toFixed(1)}`)

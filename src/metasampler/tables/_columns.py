@@ -5,9 +5,11 @@ what kind of column is it, and what are its values as numbers or as texts?
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Number
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,9 @@ __all__ = [
 ]
 
 _MICROSECONDS_A_DAY = 86_400_000_000
+
+# Values that are looked at together to find one that is not missing.
+_A_FEW = 64
 
 
 def is_frame(X) -> bool:
@@ -140,12 +145,21 @@ def first_value(column):
         # As a text: polars has moments for which Python has none.
         return str(column.drop_nulls().head(1).to_numpy()[0])
     try:
-        # One by one: a list of all values would be made of as many Python objects.
-        value = next(value for value in column if not is_missing(value))
+        value = next(value for value in _one_by_one(column) if not is_missing(value))
         return value.to_list() if _is_polars(value) else value
     except (OverflowError, ValueError):
         # polars has moments, also inside of other values, for which Python has none.
         return str(column.dtype)
+
+
+def _one_by_one(column) -> Iterator[Any]:
+    """Yield the values of a column without making Python objects of all of them at once."""
+    if _is_polars(column):
+        yield from column
+        return
+    # pandas makes 10,000 moments where the first is asked for.
+    for start in range(0, len(column), _A_FEW):
+        yield from column.iloc[start : start + _A_FEW]
 
 
 def is_missing(value) -> bool:

@@ -210,7 +210,7 @@ def _read(texts) -> _Read:
 
 
 def _first_match(patterns: tuple[re.Pattern, ...], text: str) -> re.Match | None:
-    # Texts of more letters are no dates, and need no look at.
+    # Texts of more letters are not dates, so they are not read.
     if len(text) > 60 or not any(map(str.isdigit, text[:16])):
         return None
     return next((found for pattern in patterns if (found := pattern.fullmatch(text))), None)
@@ -296,8 +296,8 @@ def find_date_format(
         return DateFormat(names[0])
     if _SHORT_YEAR_FIRST in names:
         # A column has fewer years than days of the month.
-        lasts, firsts = (len(set(of[read.is_short].tolist())) for of in (read.year, read.month))
-        if firsts < lasts:
+        n_lasts, n_firsts = (len(np.unique(of[read.is_short])) for of in (read.year, read.month))
+        if n_firsts < n_lasts:
             return DateFormat(_SHORT_YEAR_FIRST)
         names.remove(_SHORT_YEAR_FIRST)
         if len(names) == 1:
@@ -332,7 +332,7 @@ def begin_with_dates(texts: np.ndarray) -> bool:
 
 
 def are_nearly_dates(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
-    """Return which texts are no dates if most others are, but cannot be read; None for names.
+    """Return which texts cannot be read as dates if most others are dates; None for names.
 
     The texts are those of a column for which `find_date_format` finds none.
     """

@@ -335,7 +335,7 @@ def _merge_kinds(answers: list[dict]) -> dict:
                 f"instance {found['other']!r}; drop it, or turn it into such columns."
             )
         found.pop("empty", None)
-        # Of several kinds all are read as texts.
+        # A column of several kinds is read as texts.
         merged[name] = next(iter(found)) if len(found) == 1 else "category" if found else "empty"
     return merged
 

@@ -72,7 +72,7 @@ class TableForm:
 
     def fit(self, X, y=None) -> "TableForm":
         """Learn from the training table which columns have to be encoded, and how."""
-        # Of an array there is nothing to encode.
+        # An array has nothing to encode.
         if hasattr(X, "columns") and is_frame(X) and 0 not in X.shape:
             self.learn_names(X)
             self.fit_blocks(

@@ -223,7 +223,7 @@ def _are_fractions(plain: list[str]) -> bool:
 
 
 def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
-    """Return which texts are no numbers if most others are, but cannot be read; None for names.
+    """Return which texts cannot be read as numbers if most others are; None for names.
 
     The texts are those of a column for which `find_number_format` finds none.
     """

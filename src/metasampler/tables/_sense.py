@@ -61,7 +61,7 @@ __all__ = ["ColumnFacts", "ColumnReport", "inspect_columns"]
 # With fewer rows all values of a number may differ by chance.
 _FEWEST_ROWS = 50
 
-# Parts of the rows with a value of their own.
+# Shares of the rows with a value of their own.
 _NEARLY_ALL, _MOST_TEXTS, _HALF = 0.99, 0.95, 0.5
 
 # The average precision from which a column alone is named as a possible leak. The highest of a
@@ -107,7 +107,7 @@ class ColumnFacts:
     distinct : int
         Number of distinct values.
     missing : float
-        Part of the rows without a value.
+        Share of the rows without a value.
     finding : str
         ``"identifier"``, ``"constant"``, ``"empty"``, ``"repeats the target"``,
         ``"possible leak"``, ``"date"``, ``"date, order unclear"``, ``"number as text"``,
@@ -763,7 +763,7 @@ def _bins_of(values: np.ndarray, positive: np.ndarray) -> np.ndarray:
     shares = np.linspace(0, 1, _BINS + 1)[1:-1]
     known = ~np.isnan(values)
     groups = [values[known], values[known & positive]]
-    # Of halves: the difference of the largest numbers is too large for a float.
+    # Quantiles of halves: the difference of the largest numbers is too large for a float.
     edges = 2 * np.unique(np.concatenate([np.quantile(g / 2, shares) for g in groups if len(g)]))
     return np.where(known, np.searchsorted(edges, values, side="left") + 1, 0)
 

@@ -13,7 +13,7 @@ _SMOOTHING = 20.0
 def count_classes(
     codes, y, folds, n_levels: int, n_classes: int, n_folds: int, weights=None
 ) -> np.ndarray:
-    """Count the rows of each level, fold and class; counts of parts of the rows add up.
+    """Count the rows of each level, fold and class; counts of partitions add up.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class TargetStatistics:
     Parameters
     ----------
     counts : ndarray of shape (n_levels + 2, n_folds, n_classes)
-        What `count_classes` gives, added up over all parts of the rows.
+        What `count_classes` gives, added up over all partitions.
     smoothing : float, default=20
         How many rows like all others are added to those of a level.
     """
@@ -76,7 +76,7 @@ class TargetStatistics:
         shares : ndarray of shape (n_rows, n_classes)
         """
         of_all = self.counts.sum(axis=1, keepdims=True)
-        # Integers, without weights: the same whatever the order in which parts were added.
+        # Integers, without weights: the same whatever the order in which partitions were added.
         others = of_all if folds is None else of_all - self.counts
         total = others.sum(axis=0, keepdims=True)
         prior = total / np.maximum(total.sum(axis=2, keepdims=True), 1)

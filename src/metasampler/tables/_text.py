@@ -169,7 +169,7 @@ def learn_text(levels, of_classes: dict | None = None) -> TextModel | None:
         return None
     words = counts.get_feature_names_out()
     frequency = np.bincount(table.indices, minlength=len(words))
-    # Of equally frequent words the first by the alphabet: stable.
+    # Stable: equally frequent words count in alphabetical order.
     chosen = np.argsort(-frequency, kind="stable")[:_N_WORDS]
     chosen = np.sort(chosen[frequency[chosen] >= 2])
     if len(chosen) < 2:
@@ -193,7 +193,7 @@ def _with_scores(model: TextModel, of_classes: dict) -> TextModel | None:
     texts = [text for label in some for text in some[label]]
     labels = np.repeat(np.arange(len(some)), [len(each) for each in some.values()])
     counts = np.array([of_classes[label][text] for label in some for text in some[label]], float)
-    # Of two classes the rarer one.
+    # The rarer one of two classes.
     classes = list(range(len(some)))
     if len(some) == 2:
         classes = [int(np.argmin(np.bincount(labels, counts)))]

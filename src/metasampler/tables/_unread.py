@@ -7,7 +7,6 @@ up to a hundredth.
 """
 
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from metasampler._warnings import warn_user
 
 __all__ = [
     "FEWEST_TO_JUDGE",
@@ -80,7 +81,7 @@ class _Unread:
     """Cells that could not be read, in one table or in several that follow each other."""
 
     def __init__(self):
-        # By who reads and by the name: what a cleaner has read, an encoder reads again.
+        # By reader and name: what a cleaner has read, an encoder reads again.
         self._columns: dict[Any, _Column] = {}
         self._known: dict[Any, int] = {}
         self._notes: dict[Any, str] = {}
@@ -146,7 +147,7 @@ class _Unread:
             what = f"{cells} is not a" if column.n_unread == 1 else f"{cells} are not"
             plural = "" if column.n_unread == 1 else "s"
             text = (
-                f"Column {name!r} held a {column.kind} in every row that fit saw: "
+                f"Column {name!r} was read as {column.kind}s by the fit: "
                 f"{column.n_unread:,} of {n_known:,} {what} {column.kind}{plural}, for instance "
                 f"{column.example[:60]!r} in row {column.row + 1:,}"
             )
@@ -158,9 +159,9 @@ class _Unread:
                     "else. Convert the column first, or make these cells missing values."
                 )
             counts = "It counts" if column.n_unread == 1 else "They count"
-            warnings.warn(f"{text}. {counts} as missing.", UserWarning, stacklevel=4)
+            warn_user(f"{text}. {counts} as missing.")
         for text in self._notes.values():
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warn_user(text)
 
 
 _collecting: ContextVar[_Unread | None] = ContextVar("unread cells", default=None)

@@ -30,7 +30,7 @@ PACKAGES = (
 )
 
 #: Attempts of a piece, and seconds after which it is taken to hang.
-PIECE, TOO_LONG = 500, 3600
+PIECE, TOO_LONG = 200, 3600
 
 
 def main() -> int:

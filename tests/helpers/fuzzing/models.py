@@ -39,8 +39,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import metasampler
 from fuzzing.outcomes import FINE, Finding, judge_error
-from metasampler import MesaClassifier, load_facts, load_model, save_model
+from metasampler import MesaClassifier, MetaSampler, load_facts, load_model, save_model
+from metasampler.drift import DriftMonitor
 from metasampler.ensemble import SelfPacedEnsembleClassifier
+from metasampler.explain import explain_rows
+from metasampler.export import to_onnx
+from metasampler.meta import FitToConstants
+from metasampler.policy import Drawn, WithRivals, load_policy
 from metasampler.report import make_report
 from metasampler.tables import TableCleaner
 
@@ -56,7 +61,8 @@ HANGS_AFTER = 30
 def _rows(n_classes=2):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5)).round(2)
-    y = np.digitize(X[:, 0] + rng.normal(size=400), [1.2, 1.9][: n_classes - 1])
+    cuts = [1.2, 1.9] if n_classes <= 3 else np.linspace(-0.6, 1.6, n_classes - 1)
+    y = np.digitize(X[:, 0] + rng.normal(size=400), cuts[: n_classes - 1])
     return X, y
 
 
@@ -71,6 +77,27 @@ def _frame():
     frame["level"] = rng.choice(["x", "y", "z"], len(X))
     frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 900, len(X)), "h")
     return frame, np.where(y == 1, "bad", "good")
+
+
+def _levels():
+    """Return rows with a category of so many levels that boosters read it as numbers."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 110, 1800)
+    frame = pd.DataFrame({"shop": [f"shop {code}" for code in codes]})
+    frame["amount"] = rng.normal(size=len(codes))
+    chances = np.where(codes < 12, 0.6, 0.05)
+    return frame, (rng.random(len(codes)) < chances).astype(int)
+
+
+def _with_rivals():
+    sampler = WithRivals(load_policy("universal"), (0.5, 0.9))
+    return _own(DecisionTreeClassifier(max_depth=2), meta_sampler=sampler)
+
+
+def _with_a_sampler():
+    trainer = FitToConstants(n_sweeps=1, n_constants=3)
+    sampler = MetaSampler(n_estimators=3, trainer=trainer, random_state=0)
+    return _own(DecisionTreeClassifier(max_depth=2), meta_sampler=Drawn(sampler))
 
 
 def _own(*kinds, **settings):
@@ -111,6 +138,13 @@ MODELS = {
         make_pipeline(TableCleaner(), MesaClassifier(recipe="fast", random_state=0)), _frame()
     ),
     "categories": _by_categories,
+    "many levels": lambda: _fitted(MesaClassifier(random_state=0, n_estimators=6), _levels()),
+    "monotonic": lambda: _fitted(
+        MesaClassifier(random_state=0, n_estimators=4, monotonic_cst=[1, -1, 0, 0, 0]), _rows()
+    ),
+    "twelve classes": lambda: _fitted(MesaClassifier(random_state=0, n_estimators=4), _rows(12)),
+    "rivals": lambda: _fitted(_with_rivals(), _rows()),
+    "a trained sampler": lambda: _fitted(_with_a_sampler(), _rows()),
     "linear leaves": lambda: _fitted(LGBMClassifier(**_SMALL, linear_tree=True), _rows(3)),
     "forests": lambda: _fitted(
         _own(RandomForestClassifier(2, max_depth=2), AdaBoostClassifier(n_estimators=2)), _rows()
@@ -437,6 +471,12 @@ def _forget_memory():
     Path("/proc/self/clear_refs").write_text("5")
 
 
+def _monitored(model, X):
+    monitor = DriftMonitor(model)
+    monitor.add(X)
+    return monitor.report()
+
+
 def _use(model, X, *, with_report=False):
     """Predict, and let a model say of itself all that it can; return how many uses failed."""
     steps = [
@@ -459,7 +499,13 @@ def _use(model, X, *, with_report=False):
         uses += [lambda step=step: step.summary(), lambda step=step: step.feature_importances_]
         uses += [lambda step=step: repr(step), lambda step=step: step.get_feature_names_out()]
     if with_report:
-        uses.append(lambda: make_report(model, X, n_repeats=0, n_resamples=10))
+        uses += [
+            lambda: make_report(model, X, n_repeats=0, n_resamples=10),
+            lambda: explain_rows(model, X[:5]),
+            lambda: _monitored(steps[-1], X),
+            lambda: to_onnx(model),
+            lambda: save_model(model, PATH),
+        ]
     failed = 0
     for use in uses:
         try:
@@ -498,7 +544,8 @@ def attempt(case):
         raise Finding(f"took {seconds:.1f} seconds ({outcome})")
     if peak > MOST_BYTES + packed:
         raise Finding(f"took {peak >> 20} MB for {packed:,} bytes ({outcome})")
-    others = sorted({each for each in opened if each != f"open {PATH}" and not _is_ours(each)})
+    # A model that is stored again is written beside the file.
+    others = sorted({each for each in opened if str(FOLDER) not in each and not _is_ours(each)})
     if others:
         raise Finding(f"touched {others[:5]}")
     return outcome

@@ -101,7 +101,7 @@ def meta_train(
         int,
         typer.Option(
             min=0,
-            help="Cut each task so many times into 60% to train, 20% to validate and 20% that only "
+            help="How often each task is cut into 60% to train, 20% to validate and 20% that only "
             "constants scores. Default: once, 80% and 20%.",
             show_default=False,
         ),
@@ -250,7 +250,7 @@ def _complete_card(card: dict[str, Any], splits: int) -> None:
     """Say in a sampler's card how it was made."""
     from metasampler_bench._runner import source_commit
 
-    # Of files only the names: the card is for others, who have other folders.
+    # Only the names of files: others, who read the card, have other folders.
     words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
     card["command"] = shlex.join(["metasampler", *words])
     card["commit"] = source_commit()

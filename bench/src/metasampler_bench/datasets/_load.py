@@ -85,7 +85,7 @@ def load(
         ``data``
             The rows: an array, or the other columns of a table as they are.
         ``target``
-            1 for the class to find and 0 for the other. Of more than two classes: integer labels
+            1 for the class to find and 0 for the other. With more than two classes, integer labels
             as they are, other labels as their position in sorted order.
         ``target_names``
             The label behind each distinct value of ``target``, in ascending order.
@@ -128,7 +128,9 @@ def load(
         raw = _from_file(Path(name).expanduser(), target)
     elif isinstance(name, str):
         if target is not None:
-            raise ValueError(f"target={target!r} names a column of a table; {name!r} is no table.")
+            raise ValueError(
+                f"target={target!r} names a column of a table; {name!r} is not a table."
+            )
         raw = _by_name(name, data_home, download)
     else:
         raise TypeError(

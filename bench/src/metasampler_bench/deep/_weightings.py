@@ -21,11 +21,11 @@ __all__ = [
     "learned_by_validation",
 ]
 
-#: Of the focal loss's paper: how fast easy rows fade, and the weight of the positives.
+#: From the paper of the focal loss: how fast easy rows fade, and the weight of the positives.
 _FOCAL_GAMMA, _FOCAL_ALPHA = 2.0, 0.25
-#: Part of a batch that online hard example mining keeps.
+#: Fraction of a batch that online hard example mining keeps.
 _HARD_PART = 0.25
-#: Of gradient harmonising: regions of the gradient norm, and how much of their counts is kept.
+#: In gradient harmonising: regions of the gradient norm, and how much of their counts is kept.
 _N_REGIONS, _KEPT_COUNTS = 30, 0.75
 #: Hidden units of the weighting network, its step and its decay, as in the code of its authors (and
 #: so is its start, flat enough that no loss begins without weight).

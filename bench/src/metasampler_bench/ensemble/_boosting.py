@@ -211,7 +211,7 @@ class BaseBoosting(BaseEnsemble):
             votes = np.full_like(proba, -1 / (n_classes - 1))
             np.put_along_axis(votes, proba.argmax(axis=1)[:, np.newaxis], 1.0, axis=1)
             return votes
-        # The parameter speaks of two classes; with more, a floor above 1/K would drown all votes.
+        # The parameter is meant for two classes; with more, a floor above 1/K drowns all votes.
         floor = self.min_probability * 2 / n_classes
         if n_classes == 2:
             return 0.5 * (np.log(np.maximum(proba, floor)) - np.log(np.maximum(1 - proba, floor)))

@@ -180,7 +180,7 @@ class DecisionBoundaryComparisonDisplay:
                 line.set_rasterized(True)
         X, y = np.asarray(panel["X"], dtype=float), np.asarray(panel["y"])
         rare = y == _rarest(y)
-        # The rare class last, so that it lies on top. Of the other one points without edges and
+        # The rare class last, so that it lies on top. The other has points without edges and
         # half-tones, which would be most of the file.
         looks = ((~rare, COLORS[0], "o", 1.5, 0.0), (rare, "#000000", "^", 12, 0.25))
         for chosen, color, marker, size, edge in looks:

@@ -1,4 +1,4 @@
-"""Cut tables for the study of teams: at most so many rows, and at most so many positives."""
+"""Cut tables for the study of teams: to a number of rows and of positives."""
 
 from __future__ import annotations
 
