@@ -92,7 +92,7 @@ def measured_fit(model, make):
 # ---------------------------------------------------------------------- loads
 
 
-def _ours(recipe=None, **settings):
+def _ours(recipe="default", **settings):
     from metasampler import MesaClassifier
 
     return MesaClassifier(recipe=recipe, random_state=0, n_jobs=1, **settings)
