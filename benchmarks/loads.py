@@ -12,6 +12,7 @@ largest load takes 4 GB of memory. Linux only: memory is read from /proc.
 """
 
 import argparse
+import ctypes
 import gc
 import json
 import os
@@ -137,6 +138,8 @@ def in_a_row(n_fits=200, before=20):
         if number in (before - 1, before + n_fits - 1):
             del clf
             gc.collect()
+            # What is free, the allocator would keep for later.
+            ctypes.CDLL(None).malloc_trim(0)
             n_used.append((from_status("VmRSS"), from_status("Threads"), n_descriptors()))
     (memory, threads, files), (memory_after, threads_after, files_after) = n_used
     return {
