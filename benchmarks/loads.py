@@ -254,7 +254,7 @@ def page(rows):
     of = {row["load"]: row["result"] for row in rows}
     versions = {f"{name} {v}": None for row in rows for name, v in row["versions"].items()}
     lines = [
-        "# What large tables and stored models take",
+        "# What fits and stored models take",
         "",
         f"`python benchmarks/loads.py --output docs/results`; "
         f"{', '.join(sorted({row['date'] for row in rows}))}, commit "
