@@ -7,6 +7,7 @@ import time
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
@@ -594,3 +595,15 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
         runner.run(spec, progress=stop)
     assert len(runner.store(spec).rows()) == 1
     assert runner.run(spec) == 2
+
+
+def test_tables_with_many_classes_are_data_enough(tmp_path):
+    # A run that is resumed may have none but these left.
+    jobs = [Job("classes", {"dataset": "yeast_site", "method": "mesa"})]
+    with pytest.raises(FileNotFoundError, match="yeast_site"):
+        _runner._check_some_data(jobs, str(tmp_path))
+    (tmp_path / "classes").mkdir()
+    pd.DataFrame({"a": [1.0, 2.0], "target": ["x", "y"]}).to_parquet(
+        tmp_path / "classes" / "yeast_site.parquet"
+    )
+    _runner._check_some_data(jobs, str(tmp_path))

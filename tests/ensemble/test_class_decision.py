@@ -120,6 +120,8 @@ def test_too_few_rows_for_a_recall_are_said(evidence):
         (("cost", np.ones((3, 3))), r"must have 4 rows and columns.*\(3, 3\)"),
         (("cost", np.full((4, 4), np.nan)), "the costs must be finite"),
         (("cost", [["a"]]), "the costs must be numbers"),
+        (("cost", np.zeros((4, 4))), "every class costs the same in each row"),
+        (("precision", 0.8), "name it by positive="),
         (("precision", {"head": 0.9}), "for 4 classes it must be"),
     ],
 )

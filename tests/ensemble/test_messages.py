@@ -34,10 +34,11 @@ def texts(y):
     [
         (lambda y: pd.Series(texts(y), dtype="string").mask(y == 1), ValueError, "are missing"),
         (lambda y: np.where(y == 1, None, texts(y)), ValueError, "labels are missing"),
+        (lambda y: pd.Series(y, dtype="Int64").mask(y == 1), ValueError, "labels are missing"),
         (lambda y: texts(y).astype("S"), TypeError, r"bytes, for instance b'(rare|common)'"),
         (lambda y: texts(y).astype("S").astype(object), TypeError, "y holds bytes"),
     ],
-    ids=["string with NA", "None", "bytes", "bytes as objects"],
+    ids=["string with NA", "None", "Int64 with NA", "bytes", "bytes as objects"],
 )
 @pytest.mark.parametrize("Ensemble", [MesaClassifier, tree_mesa, UnderBaggingClassifier])
 def test_labels(imbalanced, Ensemble, make, error, words):

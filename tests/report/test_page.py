@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import recall_score
 from sklearn.svm import LinearSVC
 
 from metasampler.report import make_report
@@ -242,6 +243,13 @@ def test_many_classes_are_shown_one_against_the_rest_and_in_a_matrix():
     text = Page(report.html).text
     assert "The model has 3 classes; this looks at one of them against the rest." in text
     assert "rows of class c" in text
+    right, found = clf.score(X, y), recall_score(y, clf.predict(X), average="macro")
+    said = (
+        f"{percent(right, 0)} of the rows get the right class. The mean recall of the 3 classes is "
+        f"{percent(found, 0)}."
+    )
+    assert said in text
+    assert report.headline.startswith(f"{said} Of ")
     assert "as a" in text
     assert "Each class" in text
     place = report.numbers["start"]

@@ -24,6 +24,7 @@ from metasampler_bench._spec import Job, Spec
 from metasampler_bench._stand_in import STAND_IN, replace_absent
 from metasampler_bench._store import ResultStore, cell_key, row_key
 from metasampler_bench.datasets import load
+from metasampler_bench.datasets._classes import CLASS_TABLES, load_classes
 
 __all__ = ["Runner", "TimeLimitError", "source_commit"]
 
@@ -226,11 +227,16 @@ def _check_some_data(jobs: list[Job], data_home: str | None) -> None:
     names = list(dict.fromkeys(job.cell["dataset"] for job in jobs if "dataset" in job.cell))
     for name in names:
         try:
-            load(name, data_home=data_home, download=False)
+            if name in CLASS_TABLES:
+                load_classes(name, data_home)
+            else:
+                load(name, data_home=data_home, download=False)
         except (FileNotFoundError, ValueError):  # sets that only a folder has are unknown without
             continue
         return
-    if names:
+    if names and names[0] in CLASS_TABLES:
+        load_classes(names[0], data_home)
+    elif names:
         load(names[0], data_home=data_home)
 
 

@@ -219,7 +219,7 @@ def check_class_goal(goal: Any, classes: np.ndarray) -> None:
     if name not in ("recall", "cost") or (name == "recall" and not isinstance(value, Mapping)):
         raise ValueError(
             f"threshold={goal!r:.200}: for {n_classes} classes it must be {ALLOWED}. A threshold "
-            "for two classes needs one class against the rest."
+            "for two classes needs one class against the rest: name it by positive=."
         )
     if isinstance(value, Mapping):
         _check_prices(goal, name, value, classes)
@@ -235,6 +235,11 @@ def check_class_goal(goal: Any, classes: np.ndarray) -> None:
         )
     if not np.isfinite(costs).all():
         raise ValueError("threshold=('cost', matrix): the costs must be finite numbers.")
+    if (costs == costs[:, :1]).all():
+        raise ValueError(
+            "threshold=('cost', matrix): every class costs the same in each row, so the costs "
+            "cannot tell which class to predict. Off the diagonal give what a mistake costs."
+        )
 
 
 def _check_prices(goal: Any, name: str, value: Mapping, classes: np.ndarray) -> None:

@@ -66,8 +66,10 @@ def check_labels(y, X, *, owner=None, name: str = "y") -> np.ndarray:
         )
     y = column_or_1d(_as_numpy(y), warn=True)
     # scikit-learn's own checks fail on None and NA with unclear messages.
-    objects = y if y.dtype.kind == "O" else ()
-    n_missing = sum(map(_is_missing, objects))
+    if y.dtype.kind == "f":
+        n_missing = int(np.isnan(y).sum())
+    else:
+        n_missing = sum(map(_is_missing, y if y.dtype.kind == "O" else ()))
     if n_missing:
         raise ValueError(
             f"Input {name} contains NaN: {n_missing} of {len(y)} labels are missing. Fill them, or "

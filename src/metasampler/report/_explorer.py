@@ -45,10 +45,24 @@ def sentence(found: Findings) -> Markup:
     return join(*(found.what_marked if part is None else part for part in parts))
 
 
+def class_sentence(found: Findings) -> str | None:
+    """Return how well many classes are told apart; None for two classes or without labels."""
+    if found.classes is None:
+        return None
+    matrix = np.array(found.classes["matrix"])
+    recalls = [recall for recall in found.classes["recall"] if recall is not None]
+    share, mean = matrix.diagonal().sum() / matrix.sum(), float(np.mean(recalls))
+    return (
+        f"{percent(share, 0)} of the rows get the right class. The mean recall of the "
+        f"{len(recalls)} classes is {percent(mean, 0)}."
+    )
+
+
 def headline(found: Findings) -> str:
-    """Return this sentence as plain text."""
-    parts = sentence_parts(found)
-    words = "".join(found.what if part is None else part for part in parts)
+    """Return this sentence as plain text, after the one on all classes if there are many."""
+    words = "".join(found.what if part is None else part for part in sentence_parts(found))
+    classes = class_sentence(found)
+    words = words if classes is None else f"{classes} {words}"
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -77,11 +91,13 @@ def head(found: Findings) -> Markup:
         lead.append(f" Of {of} alarms at random {n} would be right.")
     else:
         lead.append(" Labels were not given: how many alarms are right is not known.")
+    classes = class_sentence(found)
     cautions = [element("p", caution, class_="caution") for caution in found.cautions]
     return element(
         "header",
         element("p", found.title, class_="eyebrow"),
         element("h1", sentence(found)),
+        None if classes is None else element("p", classes, class_="lead"),
         element("p", *lead, class_="lead"),
         *cautions,
         tiles(found),

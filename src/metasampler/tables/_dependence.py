@@ -112,23 +112,27 @@ def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | No
     some = np.concatenate([spread, values[:half]])
     if not _FEWEST_LEVELS <= len(np.unique(some)) < 0.98 * len(some):
         return None
-    levels, places, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    levels, sizes, hits = _levels_of(values, positive)
     usual = sizes <= max(_LARGEST_LEVEL * len(values), 2)
     if usual.sum() < _FEWEST_LEVELS or sizes[usual].mean() < 1.5:
         return None
     rate = float(positive.mean())
-    hits = np.bincount(places, positive, len(levels))
-    judged = usual[places] & ~np.isnan(values) & (sizes[places] > 1)
-    if np.count_nonzero(positive[judged]) < _FEWEST_ROWS or positive[judged].all():
+    judged = usual & ~np.isnan(levels) & (sizes > 1)
+    n_judged, n_hits = sizes[judged].sum(), hits[judged].sum()
+    if n_hits < _FEWEST_ROWS or n_hits == n_judged:
         return None
-    spread = float(np.sum((positive[judged] - positive[judged].mean()) ** 2))
+    variance = n_hits * (n_judged - n_hits) / n_judged
 
-    def explained(others, n_others) -> float:
+    def said(others, n_others):
         # Two rows more, of the usual rate, keep levels with few rows from a hasty answer.
-        said = (others + 2 * rate) / (n_others + 2)
-        return 1 - float(np.sum((positive - said)[judged] ** 2)) / spread
+        return (others + 2 * rate) / (n_others + 2)
 
-    by_level = explained(hits[places] - positive, sizes[places] - 1)
+    def explained(of_hits, of_misses) -> float:
+        # Rows of a level are told the same, but for their own class: no row is looked at.
+        errors = hits * (1 - of_hits) ** 2 + (sizes - hits) * of_misses**2
+        return 1 - float(errors[judged].sum()) / variance
+
+    by_level = explained(said(hits - 1, sizes - 1), said(hits, sizes - 1))
     if by_level < _EXPLAINED_OF_ALIKE:
         return None
     is_name = j in space.categories
@@ -138,7 +142,8 @@ def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | No
         first, last = np.maximum(ends - 3, 0), np.minimum(ends + 4, len(levels))
         sums = (np.append(0, np.cumsum(each)) for each in (hits, sizes))
         of_hits, of_sizes = (each[last] - each[first] for each in sums)
-        beside = explained((of_hits - hits)[places], (of_sizes - sizes)[places])
+        of_neighbours = said(of_hits - hits, of_sizes - sizes)
+        beside = explained(of_neighbours, of_neighbours)
         if beside > by_level / 2:
             return None
         # Numbers that nothing else goes with are names if they count something, or if whole
@@ -156,6 +161,15 @@ def _entity(values, positive, space: "_Space", j: int) -> tuple[float, str] | No
         f"share the class: other rows of its value explain {by_level:.0%} of a row's class. If "
         "rows to predict will have new values, fit with groups= (--group) of this column."
     )
+
+
+def _levels_of(values, positive) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct values, how many rows have each, and how many of these are positive."""
+    levels, sizes = np.unique(values, return_counts=True)
+    found, counts = np.unique(values[positive], return_counts=True)
+    hits = np.zeros(len(levels), dtype=np.intp)
+    hits[np.searchsorted(levels, found)] = counts
+    return levels, sizes, hits
 
 
 def _whole_levels(values: np.ndarray) -> np.ndarray:

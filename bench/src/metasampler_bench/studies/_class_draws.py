@@ -1,8 +1,12 @@
-"""Ask what the draw of a sample is worth with many classes: its balance, weights and hardness."""
+"""Ask what the draw of a sample is worth with many classes: its balance, weights and hardness.
+
+Constants come first. `_class_policies` learns policies that choose among them.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +17,16 @@ from metasampler import MesaClassifier
 from metasampler_bench._class_measure import scores_of_classes, take_classes
 from metasampler_bench._frames import FrameClassifier
 from metasampler_bench._progress import tracked
+from metasampler_bench._statistics import paired, with_error
 from metasampler_bench._tables import Entry, ResultTable
 from metasampler_bench.datasets._classes import CLASS_TABLES
+from metasampler_bench.studies._class_policies import (
+    LEARNED,
+    STATE,
+    choices,
+    macro_ap,
+    state_of,
+)
 from metasampler_bench.studies._study import Options, Row, Study
 
 __all__ = ["CLASS_DRAWS", "class_sizes", "draw_classes"]
@@ -54,8 +66,14 @@ def draw_classes(
     return np.sort(np.concatenate(sample))
 
 
-def _forest(numbers: Any, y: Any, numbers_test: Any, variant: tuple, seed: int) -> np.ndarray:
-    """Return the mean probability of trees that each leave out a fold of the rows."""
+def _forest(
+    numbers: Any, y: Any, numbers_test: Any, variant: tuple, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean probabilities of trees that each leave out a fold of the rows.
+
+    Those of the test rows come first. Those of the training rows are by the trees that left them
+    out.
+    """
     (q, weighting, power), n_classes = variant, int(y.max()) + 1
     rng = np.random.default_rng(seed)
     folds = rng.permutation(len(y)) % _N_FOLDS
@@ -74,7 +92,7 @@ def _forest(numbers: Any, y: Any, numbers_test: Any, variant: tuple, seed: int) 
         out = np.flatnonzero(folds == fold)
         judged[np.ix_(out, tree.classes_)] += tree.predict_proba(numbers[out])
         n_judges[out] += 1
-    return total / _N_TREES
+    return total / _N_TREES, judged / np.maximum(n_judges, 1)[:, np.newaxis]
 
 
 def _measure(options: Options) -> Iterator[Row]:
@@ -94,9 +112,13 @@ def _measure(options: Options) -> Iterator[Row]:
             form = FrameClassifier(DecisionTreeClassifier(max_depth=1), takes="numbers")
             form.fit(X, y)
             numbers, numbers_test = form.form_(X), form.form_(X_test)
-            for variant in VARIANTS:
+            forests = {
+                variant: _forest(numbers, y, numbers_test, variant, run) for variant in VARIANTS
+            }
+            state = state_of(y, forests[_USUAL][1])
+            fast = scores_of_classes(y, y_test, usual)["score"]
+            for variant, (proba, left_out) in forests.items():
                 forest = np.zeros_like(usual)
-                proba = _forest(numbers, y, numbers_test, variant, run)
                 forest[:, : proba.shape[1]] = proba
                 # A product, as the default joins its teams.
                 both = (forest + 0.01) * (usual + 0.01)
@@ -111,84 +133,112 @@ def _measure(options: Options) -> Iterator[Row]:
                     "tail": alone["tail"],
                     "balanced": alone["balanced_by_prior"],
                     "with fast": joint["score"],
-                    "fast": scores_of_classes(y, y_test, usual)["score"],
+                    "fast": fast,
+                    "left out": macro_ap(y, left_out),
+                    **state,
                 }
 
 
-def _means(rows: list[Row], number: str) -> tuple[list[str], np.ndarray]:
-    """Return the tables, and the mean score of each table (row) and variant (column)."""
-    tables = list(dict.fromkeys(row["table"] for row in rows))
-    means = np.array(
+def _cube(rows: list[Row], tables: list[str], *numbers: str) -> np.ndarray:
+    """Return numbers by table, split and draw; a table has all of its splits or is left out."""
+    found = {(row["table"], row["run"], row["q"], row["w"], row["p"]): row for row in rows}
+    runs = sorted({row["run"] for row in rows})
+    return np.array(
         [
             [
-                np.mean(
-                    [
-                        row[number]
-                        for row in rows
-                        if row["table"] == name and (row["q"], row["w"], row["p"]) == variant
-                    ]
-                )
-                for variant in VARIANTS
+                [[found[name, run, *draw][number] for number in numbers] for draw in VARIANTS]
+                for run in runs
             ]
             for name in tables
         ]
     )
-    return tables, means
 
 
 def _tables(rows: list[Row]) -> list[ResultTable]:
-    names, alone = _means(rows, "score")
-    _, joint = _means(rows, "with fast")
-    _, balanced = _means(rows, "balanced")
+    n_splits = len({row["run"] for row in rows})
+    counts = Counter(row["table"] for row in rows)
+    names = [name for name, count in counts.items() if count == n_splits * len(VARIANTS)]
+    numbers = _cube(rows, names, "score", "with fast", "left out", "balanced")
+    scores, joint, left_out, balanced = np.moveaxis(numbers, -1, 0)
+    states = _cube(rows, names, *STATE)[:, :, 0]
+    chosen = {
+        "a forest": choices(names, states, scores, left_out),
+        "the fast recipe and a forest": choices(names, states, joint, left_out),
+    }
+    by_members = dict(zip(chosen, (scores.mean(axis=1), joint.mean(axis=1)), strict=True))
+    n_tables = f"{len(names)} tables, {n_splits} splits of each"
+    return [
+        _ways(by_members, balanced.mean(axis=1), chosen, n_tables),
+        _worth(by_members, chosen, n_tables),
+    ]
+
+
+def _ways(
+    by_members: dict[str, np.ndarray],
+    balanced: np.ndarray,
+    chosen: dict[str, dict[str, np.ndarray]],
+    n_tables: str,
+) -> ResultTable:
+    """Show each constant, and how far the learned policy is ahead of it."""
+    alone, joint = by_members.values()
+    learned = [ways[next(iter(LEARNED))] for ways in chosen.values()]
     best = alone.mean(axis=0).argmax()
     lines = []
-    for number, (q, w, p) in enumerate(VARIANTS):
+    for number, draw in enumerate(VARIANTS):
         relative = (alone[:, number] / alone.max(axis=1)).mean()
         lines.append(
             [
-                Entry(f"{q:g}"),
-                Entry(f"{w:g}"),
-                Entry(f"{p:g}"),
+                *(Entry(f"{each:g}") for each in draw),
                 Entry(f"{alone[:, number].mean():.4f}", bold=number == best),
                 Entry(f"{relative:.3f}"),
+                Entry(with_error(*paired(learned[0], alone[:, number]))),
                 Entry(f"{balanced[:, number].mean():.4f}"),
                 Entry(f"{joint[:, number].mean():.4f}"),
+                Entry(with_error(*paired(learned[1], joint[:, number]))),
             ]
         )
-    header = ["q", "w", "p", "macro AP", "of the table's best", "balanced accuracy"]
-    ways = ResultTable(
+    header = ["q", "w", "p", "macro AP", "of the table's best", "the learned policy is ahead by"]
+    return ResultTable(
         "Ways to draw the samples of a forest",
-        [*header, "macro AP with the fast recipe"],
+        [*header, "balanced accuracy", "macro AP with the fast recipe", "learned, ahead by"],
         lines,
-        f"Means over {len(names)} tables.",
+        f"Means over {n_tables}. The learned policy is the ridge of the table below; ± is the "
+        "standard error of the mean over the tables.",
     )
-    return [ways, _choices(names, alone, joint)]
 
 
-def _choices(names: list[str], alone: np.ndarray, joint: np.ndarray) -> ResultTable:
-    """Show what choosing the draw by table could give."""
-    lines = []
+def _worth(
+    by_members: dict[str, np.ndarray], chosen: dict[str, dict[str, np.ndarray]], n_tables: str
+) -> ResultTable:
+    """Show what choosing the draw by table gives, against what the default does."""
+    columns = []
     usual = VARIANTS.index(_USUAL)
-    for title, means in (("a forest", alone), ("the fast recipe and a forest", joint)):
-        # Each table by the way that is best on the mean of all others.
-        others = means.sum(axis=0) - means
-        learned = np.take_along_axis(means, others.argmax(axis=1)[:, np.newaxis], axis=1)
-        lines.append(
-            [
-                title,
-                f"{means[:, usual].mean():.4f}",
-                f"{means.mean(axis=0).max():.4f}",
-                f"{learned.mean():.4f}",
-                f"{means.max(axis=1).mean():.4f}",
-            ]
+    for members, means in by_members.items():
+        ways = {
+            "q = 1, w = 0.5, as the default": means[:, usual],
+            "best constant, in hindsight": means[:, means.mean(axis=0).argmax()],
+            **chosen[members],
+        }
+        columns.append(
+            {
+                name: (f"{values.mean():.4f}", with_error(*paired(values, means[:, usual])))
+                for name, values in ways.items()
+            }
         )
-    header = ["members", "q = 1, w = 0.5", "best constant", "chosen on the other tables"]
+    lines = [[name, *(text for column in columns for text in column[name])] for name in columns[0]]
+    header = ["how the draw is chosen"]
+    for members in by_members:
+        header += [f"macro AP, {members}", "ahead of the default's draw by"]
     return ResultTable.from_texts(
         "What a choice of the draw is worth",
-        [*header, "best of each table, in hindsight"],
+        header,
         lines,
-        f"Macro average precision, mean over {len(names)} tables. Hindsight looks at the test rows "
-        "and gains by chance too.",
+        f"Means over {n_tables}. Learned policies read the number of classes, the number of rows "
+        "in all and in the smallest class, the imbalance, and what trees say of rows they leave "
+        "out: the macro AP, and the mean errors of head, middle and tail. They predict how far "
+        "each draw is ahead on the table, and take the best. They learn from tables of other "
+        "families, and from splits on which they are not judged. 'Best on the same test rows' "
+        "gains by chance too.",
     )
 
 
@@ -200,10 +250,10 @@ CLASS_DRAWS = Study(
         "each leaves out a fifth of the rows. A class of n rows gives n_min^(1-q) n^q of them, "
         "where n_min is the size of the smallest class. Its rows weigh one over their number to "
         "the power of w. Within a class rows are drawn with weights (error + 0.1)^p by the trees "
-        "that left them out."
+        "that left them out. Learned policies choose q, w and p by table."
     ),
     measure=_measure,
     tables=_tables,
-    runs=1,
+    runs=4,
     resumes=True,
 )
