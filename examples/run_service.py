@@ -35,13 +35,19 @@ def score(rows: list[dict], reasons: int = 0) -> list[dict]:
     """Return the probability of the rare class for each row, and the reasons of its alarms."""
     if not rows:
         return []
+    unknown = {key for row in rows for key in row} - set(facts["columns"])
+    if unknown:
+        raise HTTPException(422, f"The model has no columns {sorted(unknown)[:10]}.")
     # A key that a row lacks is a missing value; columns come in the order of the fit.
     frame = pd.DataFrame(rows, columns=facts["columns"])
     try:
         for step in cleaning:
             frame = step.transform(frame)
         proba = classifier.predict_proba(frame)
-    except (TypeError, ValueError, UserWarning) as error:
+    except UserWarning as warning:
+        what = str(warning).rpartition(". ")[0]
+        raise HTTPException(422, f"{what}. For what is not known, send null.") from warning
+    except (TypeError, ValueError) as error:
         raise HTTPException(422, str(error)) from error
     with lock:
         monitor.add(frame, proba)

@@ -524,7 +524,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client).fit(X[y == 1], y[y == 1])
     with pytest.raises(ValueError, match="X has 60 rows, but y"):
         DaskMesaClassifier(client=client).fit(X, y[:40])
-    with pytest.raises(TypeError, match="y, sample_weight and groups must be Dask arrays, too"):
+    with pytest.raises(TypeError, match="y, sample_weight, groups and time must be Dask"):
         DaskMesaClassifier(client=client).fit(X, np.zeros(60))
     broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
     with pytest.raises(ValueError, match="Labels are missing in 'label'"):
@@ -548,8 +548,51 @@ def test_groups_of_rows_stay_together_as_in_memory(client):
     in_arrays = DaskMesaClassifier(clf, client=client)
     in_arrays.fit(*arrays[:2], groups=arrays[2])
     np.testing.assert_array_equal(in_arrays.to_local().predict_proba(X), in_memory.predict_proba(X))
-    with pytest.raises(ValueError, match="set label, weight and group"):
+    with pytest.raises(ValueError, match="set label, weight, group and time"):
         DaskMesaClassifier(clf, **settings).fit(partitioned(frame, 5), groups=arrays[2])
+
+
+@pytest.mark.parametrize("by_group", [False, True], ids=["time", "groups and time"])
+def test_newer_rows_judge_as_in_memory(client, by_group):
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(240), 6)
+    X = rng.normal(size=(240, 4))[groups] + 0.5 * rng.normal(size=(1440, 4))
+    y = np.where(X[:, 0] + rng.normal(size=1440) > 1.5, "yes", "no")
+    weight, days = rng.choice([0.0, 1.0, 2.0], 1440), rng.permutation(1440)
+    when = pd.Timestamp("2026-01-01") + pd.to_timedelta(days, "h")
+    clf = MesaClassifier.from_preset("fast", random_state=0)
+    given = {"groups": groups} if by_group else {}
+    in_memory = clone(clf).fit(X, y, sample_weight=weight, time=when, **given)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y, weight=weight, when=when)
+    frame = frame.assign(patient=groups) if by_group else frame
+    columns = {"label": "label", "weight": "weight", "time": "when"}
+    columns |= {"group": "patient"} if by_group else {}
+    ddf = partitioned(frame, 4, empty=True)
+    on_cluster = DaskMesaClassifier(clf, client=client, **columns).fit(ddf)
+    arrays = [da.from_array(each, chunks=(500, *each.shape[1:])) for each in (X, y)]
+    options = {"sample_weight": weight, "time": days, **given}
+    options = {name: da.from_array(each, chunks=450) for name, each in options.items()}
+    in_arrays = DaskMesaClassifier(clf, client=client).fit(*arrays, **options)
+    for fitted in (on_cluster.to_local(), in_arrays.to_local()):
+        table = frame[list("abcd")] if fitted is on_cluster.to_local() else X
+        np.testing.assert_array_equal(fitted.predict_proba(table), in_memory.predict_proba(X))
+        assert fitted.threshold_ == in_memory.threshold_
+        assert fitted.expected_recall_interval_ == in_memory.expected_recall_interval_
+    np.testing.assert_array_equal(on_cluster.to_local().feature_names_in_, list("abcd"))
+
+
+def test_times_that_a_cluster_cannot_take_are_named(client, tmp_path):
+    frame = make_frame().drop(columns="weight").assign(when=1)
+    ddf = partitioned(frame, 2)
+    settings = {"client": client, "label": "label"}
+    with pytest.raises(ValueError, match="time='whenever' is not a column"):
+        DaskMesaClassifier(**settings, time="whenever").fit(ddf)
+    with pytest.raises(ValueError, match="time cannot split the rows"):
+        DaskMesaClassifier(**settings, time="when").fit(ddf)
+    clf = MesaClassifier(recipe="fast", random_state=0)
+    with pytest.raises(ValueError, match="checkpoint does not go with time"):
+        DaskMesaClassifier(clf, **settings, time="when", checkpoint=tmp_path / "c").fit(ddf)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_cells_are_judged_over_all_partitions(client):

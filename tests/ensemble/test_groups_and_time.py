@@ -70,6 +70,58 @@ def test_what_is_expected_holds_for_new_groups():
     assert high - low > 0.2
 
 
+@pytest.mark.parametrize(
+    ("n_patients", "settings", "n_fits"),
+    [
+        (300, {}, 4),
+        (300, {"positive": 1}, 4),
+        (300, {"refit": False}, 1),
+        (300, {"warm_start": True}, 1),
+        (2500, {}, 1),
+        # Clones would have too few patients with the disease.
+        (25, {}, 1),
+    ],
+    ids=lambda value: str(value),
+)
+def test_few_groups_are_judged_by_clones(n_patients, settings, n_fits, monkeypatch):
+    fitted = []
+    original = MesaClassifier._fit_once
+
+    def watch(clf, X, y, sample_weight=None, *, groups=None, **others):
+        fitted.append(np.unique(groups))
+        return original(clf, X, y, sample_weight, groups=groups, **others)
+
+    monkeypatch.setattr(MesaClassifier, "_fit_once", watch)
+    X, y, groups = make_patients(n_patients, 0, n_visits=4)
+    if n_patients == 25:
+        y = (groups % 9 == 0).astype(int)
+    MesaClassifier(recipe="fast", random_state=0, **settings).fit(X, y, groups=groups)
+    assert len(fitted) == n_fits
+    # Every patient is new to one of the clones.
+    assert len(fitted[0]) == n_patients
+    if n_fits > 1:
+        seen = np.bincount(np.concatenate(fitted[1:]), minlength=n_patients)
+        np.testing.assert_array_equal(seen, 2)
+
+
+def test_few_groups_are_expected_to_be_ranked_as_new_ones_are():
+    # Few members that score a row rank it worse than the ensemble does: of new rows more is kept.
+    gaps = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        place = rng.integers(0, 160, 8000)
+        X = rng.normal(size=(8000, 8)) + 0.3 * rng.normal(size=(160, 8))[place]
+        y = (X[:, :4].sum(axis=1) + rng.normal(size=8000) > 4).astype(int)
+        old = place < 40
+        clf = MesaClassifier(threshold="f1", random_state=seed)
+        clf.fit(X[old], y[old], groups=place[old])
+        called, found = clf.predict(X[~old]) == 1, y[~old] == 1
+        kept = found[called].mean(), called[found].mean()
+        gaps.append(np.subtract(kept, (clf.expected_precision_, clf.expected_recall_)))
+    # By the members that left a place out alone both are .15 and more.
+    assert np.all(np.abs(np.mean(gaps, axis=0)) < 0.08)
+
+
 def cases():
     return {
         "teams": MesaClassifier(random_state=0),

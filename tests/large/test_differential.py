@@ -349,6 +349,23 @@ def test_too_many_rows_to_compare_are_refused():
         growth.step(lambda candidates, size: draw_rows(candidates.keys, size))
 
 
+def test_a_checkpoint_tells_the_rules_of_a_member_apart():
+    case = Case(90, (0.8, 0.2), "none", "none", False, 0.2, 1.0, None, 1 << 30, 5, 0)
+    _, partitioned = case.both(DecisionTreeClassifier())
+
+    class Remembering:
+        def key(self, *name):
+            return name
+
+        def find(self, name):
+            return "a member"
+
+    partitioned.backend.journal = Remembering()
+    rules = [None, GaussianDraw(0.1), GaussianDraw(0.2), PowerDraw(1.0), PowerDraw(2.0)]
+    key = partitioned.streams.row_key(0)
+    assert len({partitioned.draw(key, 1, rule).name for rule in rules}) == len(rules)
+
+
 class all_of:
     """Enter several contexts as one."""
 

@@ -98,6 +98,11 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(served):
         answer = client.post("/score", json=[bad])
         assert answer.status_code == 422, answer.text
         assert "amount" in answer.text
+        assert "missing" not in answer.text
+    # A slip of the pen in a name would otherwise be a missing value.
+    answer = client.post("/score", json=[row, {"amont": 3.0}])
+    assert answer.status_code == 422
+    assert "['amont']" in answer.text
     # What is not known is missing: a service may be sent it.
     assert client.post("/score", json=[{**row, "amount": None}]).status_code == 200
 

@@ -110,6 +110,10 @@ def fit_model(
             clf = _classifier(preset, settings)
             advance(f"fold {number} of {len(splits)}", steps=0)
             groups = None if task.groups is None else task.groups[train]
+            fewest = np.bincount(task.y[train], minlength=len(task.labels)).min()
+            if groups is not None and clf.estimator is None and fewest >= _ENOUGH_ROWS:
+                # The folds judge it: no clones of its own have to.
+                clf.set_params(refit=False)
             clf.fit(task.X.iloc[train], y[train], groups=groups)
             fitted.append((clf, test, train))
             advance()

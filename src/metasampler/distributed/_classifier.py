@@ -38,6 +38,11 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         The column of the customer, patient or machine of each row in a Dask data frame: rows of one
         group are held out together. Members do not learn from it.
 
+    time : str, default=None
+        The column that says when each row came in a Dask data frame, see `time` in
+        :meth:`MesaClassifier.fit <metasampler.MesaClassifier.fit>`. Members do not learn from it.
+        It does not go with `checkpoint`.
+
     folder : path, default=None
         A folder that all workers share. Temporary files there hold the rows, instead of the
         workers' memory.
@@ -85,6 +90,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         label=None,
         weight=None,
         group=None,
+        time=None,
         folder=None,
         checkpoint=None,
         timeout=600,
@@ -94,6 +100,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         self.label = label
         self.weight = weight
         self.group = group
+        self.time = time
         self.folder = folder
         self.checkpoint = checkpoint
         self.timeout = timeout
@@ -105,6 +112,7 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         sample_weight=None,
         *,
         groups=None,
+        time=None,
         X_val=None,
         y_val=None,
         sample_weight_val=None,
@@ -121,6 +129,8 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             Weights, if X is an array.
         groups : dask array of shape (n_samples,), default=None
             The group of each row, if X is an array.
+        time : dask array of shape (n_samples,), default=None
+            When each row came, if X is an array.
         X_val, y_val : table and array-like, default=None
             Validation rows in memory. Without them the classifier holds out rows of X.
         sample_weight_val : array-like of shape (n_validation_samples,), default=None
@@ -132,10 +142,14 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         classifier = MesaClassifier() if self.classifier is None else clone(self.classifier)
-        self._check_rows(X, y, sample_weight, groups)
+        self._check_rows(X, y, sample_weight, groups, time)
         backend = Cluster(self._client(), self.timeout, self.folder)
-        columns = {"label": self.label, "weight": self.weight, "group": self.group}
-        source = DaskRows(X, y, backend, weights=sample_weight, groups=groups, **columns)
+        arrays = {"weights": sample_weight, "groups": groups, "times": time}
+        source = DaskRows(X, y, backend, **arrays, **self._columns())
+        if self.checkpoint is not None and source.time is not None:
+            raise ValueError(
+                "checkpoint does not go with time, which takes several fits: set one of them only."
+            )
         if self.checkpoint is not None:
             backend.journal = self._journal(classifier, X)
         classifier.fit(source, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
@@ -157,7 +171,10 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
                 "There is no cluster: pass client=Client(...), or make one before the fit."
             ) from error
 
-    def _check_rows(self, X, y, sample_weight, groups) -> None:
+    def _columns(self) -> dict[str, str | None]:
+        return {name: getattr(self, name) for name in ("label", "weight", "group", "time")}
+
+    def _check_rows(self, X, y, sample_weight, groups, time) -> None:
         if not is_dask(X):
             raise TypeError(
                 f"X must be a Dask data frame or a Dask array, got {type(X).__name__}; "
@@ -166,22 +183,22 @@ class DaskMesaClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(X, "columns"):
             if self.label is None:
                 raise ValueError("label=None: name the column of the labels.")
-            columns = {"label": self.label, "weight": self.weight, "group": self.group}
-            for name, value in columns.items():
+            for name, value in self._columns().items():
                 if value is not None and value not in X.columns:
                     raise ValueError(
                         f"{name}={value!r} is not a column; there are {list(X.columns)}."
                     )
-            if not (y is None and sample_weight is None and groups is None):
+            if any(each is not None for each in (y, sample_weight, groups, time)):
                 raise ValueError(
-                    "A data frame holds labels, weights and groups in columns: set label, weight "
-                    "and group, and pass neither y nor sample_weight nor groups."
+                    "A data frame holds labels, weights, groups and times in columns: set label, "
+                    "weight, group and time, and pass neither y, sample_weight, groups nor time."
                 )
-        elif not all(is_dask(each) for each in (y, sample_weight, groups) if each is not None) or (
-            y is None
+        elif y is None or not all(
+            is_dask(each) for each in (y, sample_weight, groups, time) if each is not None
         ):
             raise TypeError(
-                "With a Dask array as X, y, sample_weight and groups must be Dask arrays, too."
+                "With a Dask array as X, y, sample_weight, groups and time must be Dask arrays, "
+                "too."
             )
 
     def _journal(self, classifier, X) -> Journal:

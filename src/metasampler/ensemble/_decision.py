@@ -109,18 +109,20 @@ def decide_again(
     *,
     of_log_odds: bool,
     by_clones: bool = False,
+    anew: bool = False,
 ) -> Decision:
     """Fit the calibration and choose the threshold by labelled rows that came after the fit.
 
     ``by_clones`` says that others than the ensemble itself have scored the rows. The rows' own
-    shares of the classes count, not those of the ``world`` of the fit.
+    shares of the classes count, not those of the ``world`` of the fit. Few rows change the level of
+    the old calibration alone, unless it is to be made ``anew``.
     """
     totals = np.bincount(rows.codes, rows.weights)
     prior = totals / totals.sum()
     calibrate: Calibration
     if isinstance(old, NoCalibration):
         calibrate = old
-    elif isinstance(old, SigmoidCalibration) and len(prior) == 2 and rows.are_few(2):
+    elif isinstance(old, SigmoidCalibration) and len(prior) == 2 and rows.are_few(2) and not anew:
         calibrate = old.shifted(prior, rows.proba, rows.codes, rows.weights)
     else:
         calibrate = make_calibration(

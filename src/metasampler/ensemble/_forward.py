@@ -2,27 +2,23 @@
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
-from metasampler._sklearn_compat import take_rows
-from metasampler.drift import some_rows
-from metasampler.ensemble._checks import check_labelled
-from metasampler.ensemble._held_out import HeldOut, count_units
-from metasampler.ensemble._one_class import against_the_rest
-from metasampler.ensemble._sources import resolve_source
+from metasampler.ensemble._clones import (
+    N_FOLDS_OF_GROUPS,
+    asked_of,
+    decide_by_clones,
+    decide_by_rows,
+    rows_of_fit,
+)
+from metasampler.ensemble._held_out import count_units
 from metasampler.growth import (
-    check_groups,
-    check_labels,
     count_groups,
-    drop_weightless_rows,
     folds_of_groups,
     folds_of_rows,
     group_keys,
     refuse_lone_groups,
-    refuse_missing,
     unchanged_on_error,
 )
 from metasampler.tables import time_numbers
@@ -35,43 +31,6 @@ _SHARES = (0.2, 0.3, 0.4, 0.5)
 # With fewer rows of a class they judge little, and with fewer still nothing.
 _ENOUGH_ROWS, _FEWEST_ROWS = 30, 5
 
-# Groups are judged by this many ensembles, each of which has not seen some of the groups.
-_N_FOLDS = 3
-
-
-class _TableInTime(NamedTuple):
-    """Rows in memory. Those in files have the same methods."""
-
-    X: Any
-    y: np.ndarray
-    sample_weight: Any = None
-    groups: Any = None
-
-    def of(self, name: str, rows: np.ndarray):
-        """Return weights or groups of some rows; None stays None."""
-        values = getattr(self, name)
-        return None if values is None else take_rows(np.asarray(values), rows)
-
-    def fit(self, classifier, rows: np.ndarray):
-        """Fit a classifier to some rows."""
-        options = {name: self.of(name, rows) for name in ("sample_weight", "groups")}
-        return classifier.fit(take_rows(self.X, rows), self.y[rows], **options)
-
-    def score(self, classifier, rows: np.ndarray) -> np.ndarray:
-        """Return the joint answer of the members of a classifier, before calibration."""
-        return classifier._mean_proba(take_rows(self.X, rows))
-
-
-class _FilesInTime(_TableInTime):
-    """Rows that are read one partition at a time."""
-
-    def fit(self, classifier, rows):
-        return classifier.fit(self.X.only(rows))
-
-    def score(self, classifier, rows):
-        parts = [classifier._mean_proba(frame) for frame in self.X.only(rows).frames()]
-        return np.concatenate(parts)
-
 
 def goes_by_time(X, time) -> bool:
     """Return whether a fit goes by the time of its rows."""
@@ -82,42 +41,14 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
     """Fit an ensemble to all rows; the newest decide, as ensembles of older rows score them."""
     if ensemble.warm_start:
         raise ValueError("time does not go with warm_start=True: set one of them only.")
-    kind: type[_TableInTime] = _TableInTime
-    source = resolve_source(X, y, sample_weight)
-    if source is not None:
-        if time is not None or groups is not None:
-            raise ValueError(
-                "time and groups cannot be passed for rows outside of memory; name their columns, "
-                "as in ParquetRows(path, label, group=..., time=...)."
-            )
-        marks = source.marks()
-        kind, X, y, time = _FilesInTime, source, marks["y"], marks["time"]
-        sample_weight, groups = marks.get("sample_weight"), marks.get("groups")
-        if groups is not None:
-            refuse_missing(groups, f"column {source.group!r}")
-    y = check_labels(y, X if source is None else y, owner=ensemble)
-    if groups is not None:
-        check_groups(groups, len(y))
-    kept = np.arange(len(y))
-    if sample_weight is not None:
-        if np.ndim(sample_weight) and len(sample_weight) != len(y):
-            raise ValueError(
-                f"sample_weight has {len(sample_weight)} values, and X has {len(y)} rows."
-            )
-        # Rows without weight neither train nor judge.
-        *_, weighted = drop_weightless_rows(y, y, sample_weight)
-        kept = kept if weighted is None else weighted
-        sample_weight = np.broadcast_to(np.asarray(sample_weight), len(y))
+    table, kept = rows_of_fit(ensemble, X, y, sample_weight, groups, time)
+    asked, groups = asked_of(ensemble, table.y), table.groups
     seed = ensemble.random_state if isinstance(ensemble.random_state, Integral) else 0
-    asked = y
-    if ensemble.positive is not None:
-        asked = against_the_rest(y, y, ensemble.positive, owner=ensemble)
-    pairs = forward_splits(time, asked, groups, int(seed), kept)
+    pairs = forward_splits(table.time, asked, groups, int(seed), kept)
 
-    table = kind(X, y, sample_weight, groups)
-    newer = np.concatenate([judged for _, judged in pairs])
     with unchanged_on_error(ensemble):
         if ensemble.refit is False:
+            newer = np.concatenate([judged for _, judged in pairs])
             older = np.unique(np.concatenate([train for train, _ in pairs]))
             if groups is not None:
                 is_new = ~np.isin(group_keys(groups)[newer], group_keys(groups)[older])
@@ -127,27 +58,10 @@ def fit_forward(ensemble, X, y, sample_weight, groups, time):
                     older, newer = pairs[0]
             table.fit(ensemble, older)
             proba = table.score(ensemble, newer)
+            decide_by_rows(ensemble, table, [(older, newer)], proba, by_clones=False, anew=False)
         else:
-            # What the clones decide is not used.
-            judging = clone(ensemble).set_params(threshold=None)
-            clones = [table.fit(clone(judging), train) for train, _ in pairs]
             table.fit(ensemble, kept)
-            level = ensemble._level(table.score, kept)
-            parts = [
-                each._at_level(level, table.score, judged, train)
-                for each, (train, judged) in zip(clones, pairs, strict=True)
-            ]
-            proba = np.concatenate(parts)
-        codes, weights = check_labelled(
-            ensemble, asked[newer], asked[newer], table.of("sample_weight", newer)
-        )
-        keys = None if groups is None else group_keys(table.of("groups", newer))
-        scored = newer[some_rows(len(newer))]
-        ensemble._decide_again(
-            HeldOut(np.arange(len(newer)), proba, codes, weights, keys),
-            proba if ensemble.refit is False else table.score(ensemble, np.sort(scored)),
-            by_clones=ensemble.refit is not False,
-        )
+            decide_by_clones(ensemble, table, pairs, kept)
         # Dates are what the fit goes by.
         ensemble.findings_ = [each for each in ensemble.findings_ if "time=" not in each]
     return ensemble
@@ -181,7 +95,7 @@ def _splits(numbers: np.ndarray, y: np.ndarray, keys: np.ndarray | None, seed: i
     counted = count_groups(keys, codes, int(codes.max()) + 1)
     refuse_lone_groups(counted, np.unique(y))
     key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    folds = folds_of_rows(counted, folds_of_groups(counted, _N_FOLDS, key), keys)
+    folds = folds_of_rows(counted, folds_of_groups(counted, N_FOLDS_OF_GROUPS, key), keys)
     pairs = [
         (np.flatnonzero(~newer & (folds != fold)), np.flatnonzero(newer & (folds == fold)))
         for fold in range(int(folds.max()) + 1)

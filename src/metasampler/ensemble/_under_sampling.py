@@ -20,6 +20,7 @@ from metasampler.drift import MOST_ROWS, Baseline, DriftMonitor, DriftReport, so
 from metasampler.ensemble._calibration import CALIBRATIONS, Blend, SigmoidCalibration
 from metasampler.ensemble._checks import check_counts, check_fit, check_labelled, check_threshold
 from metasampler.ensemble._class_decision import ClassDecision, choose_class_decision
+from metasampler.ensemble._clones import judge_new_groups
 from metasampler.ensemble._decision import Decision, World, decide, decide_again
 from metasampler.ensemble._forward import fit_forward, goes_by_time
 from metasampler.ensemble._held_out import HeldOut
@@ -153,7 +154,8 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         groups : array-like of shape (n_samples,), default=None
             The customer, patient or machine of each row, where some have several rows. Rows of one
             group are held out together, so that calibration, threshold and what to expect of them
-            hold for groups that are new.
+            hold for groups that are new. If a class has few groups, ensembles that have not seen
+            some of them judge these, in three more fits; ``refit=False`` leaves them out.
 
         time : array-like of shape (n_samples,), default=None
             When each row came: numbers, dates, or texts that are dates. Calibration, threshold and
@@ -182,8 +184,18 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
                 raise ValueError("time takes validation rows from X: leave time or X_val out.")
             return fit_forward(self, X, y, sample_weight, groups, time)
         held_out_by = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-        held_out_by["groups"] = groups
-        resumes = self._resumes()
+        with unchanged_on_error(self):
+            few_groups = self._fit_once(X, y, sample_weight, groups=groups, **held_out_by)
+            if few_groups and self.refit is not False and not self.warm_start:
+                judge_new_groups(self, X, y, sample_weight, groups)
+        return self
+
+    def _fit_once(self, X, y=None, sample_weight=None, **held_out_by) -> bool:
+        """Grow the ensemble, and decide by the rows that members have left out.
+
+        Return whether their groups are so few that only some teams can judge them.
+        """
+        X_val, resumes = held_out_by.get("X_val"), self._resumes()
         opened = opened_source(X, y, sample_weight, self.positive, owner=self)
         with unchanged_on_error(self), opened as source:
             # Everything that can be checked is checked before any member is fitted.
@@ -215,7 +227,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
 
             # Rows that members have not seen decide about probabilities and labels.
             prior = data.class_weights / data.class_weights.sum()
-            blend, shares, held_out = self._blended(teams, data, prior)
+            blend, shares, held_out, by_some = self._blended(teams, data, prior)
             if refits and held_out is not None and self.calibration == "auto":
                 held_out = self._hold_out_in_turn(teams[0], held_out)
             world = World(prior, data.minority, data.classes)
@@ -233,7 +245,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._describe(data)
             # Members of one's own may be fitted in less time than rows are looked at.
             self.findings_ = [] if plan.recipe is None else find_in_rows(data, self._names(data))
-        return self
+        return by_some and data.by_group
 
     def _smoothing(self, plan: Plan, data: GrowthData, signs: list[int] | None) -> float:
         """Return by how much leaves are smoothed.
@@ -275,19 +287,21 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
     def _blended(teams: list[Team], data: GrowthData, prior: np.ndarray) -> tuple:
         """Return what joins the teams, what one team was trained on, and the rows that decide.
 
-        The second are the shares of the classes; None for teams, whose answers have no prior.
+        The second are the shares of the classes; None for teams, whose answers have no prior. Last
+        is whether only some of the teams of two classes can judge the rows.
         """
         shares = [team.growth.sampled_shares() for team in teams]
         if len(teams) == 1:
             held_out = HeldOut(*_judged(teams[0], data)) if data.has_validation else None
-            return None, shares[0], held_out
+            return None, shares[0], held_out, False
         judged = [_judged(team, data) for team in teams]
-        blend: Blend | Pool
         if data.n_classes > 2:
-            blend, held_out = Pool.of(data, judged, shares, prior)
-        else:
-            blend, held_out = Blend.of(data, judged, shares, [team.n_votes for team in teams])
-        return blend, None, held_out
+            pool, held_out = Pool.of(data, judged, shares, prior)
+            return pool, None, held_out, False
+        blend, held_out = Blend.of(data, judged, shares, [team.n_votes for team in teams])
+        fewest = min(len(rows) for rows, *_ in judged)
+        by_some = held_out is not None and len(held_out.rows) > fewest
+        return blend, None, held_out, by_some
 
     def _resumes(self) -> bool:
         return self.warm_start and hasattr(self, "estimators_")
@@ -623,9 +637,17 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         return proba if level is None or own is None else level.take(proba, own)
 
     def _decide_again(
-        self, held_out: HeldOut, proba: np.ndarray, *, by_clones: bool = False
+        self,
+        held_out: HeldOut,
+        proba: np.ndarray,
+        *,
+        by_clones: bool = False,
+        anew: bool = False,
     ) -> None:
-        """Calibrate and decide by other rows; ``proba`` is this ensemble's answer for some."""
+        """Calibrate and decide by other rows; ``proba`` is this ensemble's answer for some.
+
+        ``anew`` keeps nothing of the calibration there is, also where rows are few.
+        """
         decision = decide_again(
             self.calibration_,
             held_out,
@@ -634,6 +656,7 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
             self._rule,
             of_log_odds=self._blend is not None,
             by_clones=by_clones,
+            anew=anew,
         )
         self.calibration_, self._cuts = decision.calibration, decision.cuts
         self._decide_by(self._rule, decision.threshold)

@@ -108,6 +108,23 @@ def export_onnx(model, path) -> None:
         As in `to_onnx`.
     path : str or path-like
         The file.
+
+    See Also
+    --------
+    to_onnx : What the file holds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from metasampler import MesaClassifier
+    >>> from metasampler.export import export_onnx
+    >>> X, y = make_classification(1000, weights=[0.9], random_state=0)
+    >>> clf = MesaClassifier(recipe="fast", random_state=0).fit(X, y)
+    >>> export_onnx(clf, "model.onnx")  # doctest: +SKIP
+    >>> import onnxruntime  # doctest: +SKIP
+    >>> session = onnxruntime.InferenceSession("model.onnx")  # doctest: +SKIP
+    >>> session.run(["probabilities"], {"X": X})[0].shape  # doctest: +SKIP
+    (1000, 2)
     """
     made = to_onnx(model)
     with written_beside(os.fspath(path)) as file:

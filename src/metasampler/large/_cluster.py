@@ -100,6 +100,12 @@ class Cluster(Backend):
         # Teams grow side by side and ask from their own threads.
         self._lock = threading.Lock()
 
+    def another(self) -> "Cluster":
+        """Return one for another fit on the same cluster, which remembers no members."""
+        return Cluster(
+            self.client, self.timeout, None if self.folder is None else self.folder.parent
+        )
+
     def new_paths(self, n_paths: int) -> list:
         """Return paths of files in the shared folder; None keeps a table in memory."""
         if self.folder is None:

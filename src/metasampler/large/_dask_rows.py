@@ -1,12 +1,18 @@
 """Rows on a Dask cluster: data frames and arrays in partitions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 
 import numpy as np
 
 from metasampler.large._cluster import Cluster
-from metasampler.large._parquet import ArrayBlock, names_of_numbers, without_spare_memory
+from metasampler.large._parquet import (
+    ArrayBlock,
+    names_of_numbers,
+    open_block,
+    without_spare_memory,
+)
 from metasampler.large._source import OpenedSource
 
 __all__ = ["DaskRows", "is_dask"]
@@ -43,14 +49,24 @@ class DaskRows:
         Their labels, for arrays.
     backend : Cluster
         Where the partitions will be.
-    label, weight, group : str or None
+    label, weight, group, time : str or None
         Columns of a data frame.
-    weights, groups : dask array or None
-        Weights and groups, for arrays.
+    weights, groups, times : dask array or None
+        Weights, groups and times, for arrays.
     """
 
     def __init__(
-        self, X, y, backend: Cluster, label=None, weight=None, weights=None, group=None, groups=None
+        self,
+        X,
+        y,
+        backend: Cluster,
+        label=None,
+        weight=None,
+        weights=None,
+        group=None,
+        groups=None,
+        time=None,
+        times=None,
     ):
         self.X = X
         self.y = y
@@ -60,6 +76,8 @@ class DaskRows:
         self.weights = weights
         self.group = group if groups is None else "groups"
         self.groups = groups
+        self.time = time if times is None else "time"
+        self.times = times
 
     def __repr__(self):
         return f"A {type(self.X).__name__} in {self._n_blocks()} partitions"
@@ -120,7 +138,8 @@ class DaskRows:
 
     def plain_names(self) -> list | None:
         """Return the columns of the table if all are known to be plain numbers, else None."""
-        named = [each for each in (self.label, self.weight, self.group) if each is not None]
+        own = self.label, self.weight, self.group, self.time
+        named = [each for each in own if each in self.X.columns]
         return names_of_numbers([self.X._meta.drop(columns=named)])
 
     def group_blocks(self, sizes: list[int], bytes_per_row: int) -> list[list[int]]:
@@ -145,6 +164,32 @@ class DaskRows:
             in_group += size
         return groups
 
+    def marks(self) -> dict[str, np.ndarray]:
+        """Return the labels, weights, groups and times of all rows, as far as there are any."""
+        own = {"y": self.label, "sample_weight": self.weight}
+        own |= {"groups": self.group, "time": self.time}
+        own = {name: column for name, column in own.items() if column is not None}
+        if hasattr(self.X, "columns"):
+            frame = self.backend.client.compute(self.X[list(own.values())]).result()
+            return {name: np.asarray(frame[column]) for name, column in own.items()}
+        arrays = {"y": self.y, "sample_weight": self.weights}
+        arrays |= {"groups": self.groups, "time": self.times}
+        asked = {name: array for name, array in arrays.items() if array is not None}
+        made = self.backend.client.gather(self.backend.client.compute(list(asked.values())))
+        return dict(zip(asked, made, strict=True))
+
+    def only(self, rows: np.ndarray) -> "_SomeDaskRows":
+        """Return the source of some of the rows, given by their numbers, without their times."""
+        return _SomeDaskRows(self, rows)
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The rows of each partition of Dask."""
+        if not hasattr(self.X, "columns"):
+            return list(self.X.chunks[0])
+        client = self.backend.client
+        return client.gather(client.compute([_size_of(block) for block in self.X.to_delayed()]))
+
     def check_fits(self, n_bytes: float, table_bytes: float = 0.0) -> None:
         """Refuse rows that do not fit in the memory of the workers."""
         limits = self.backend.memory_limits()
@@ -162,3 +207,55 @@ class DaskRows:
                 f"{sum(limits) / 2**20:.0f} MB. Name a folder that the workers share, so that rows "
                 "are kept in files, or take more workers."
             )
+
+
+class _SomeDaskRows(DaskRows):
+    """Some of the rows of a source, in their order, for a fit of its own."""
+
+    def __init__(self, source: DaskRows, rows: np.ndarray):
+        vars(self).update(vars(source))
+        self.source = source
+        self.rows = rows
+        self.backend = source.backend.another()
+        self.time = None
+
+    def make_blocks(self, *, labels_only: bool = False) -> list:
+        """Return a block for each partition that holds any of the rows."""
+        from dask.delayed import delayed
+
+        blocks, start = [], 0
+        given = self.source.make_blocks(labels_only=labels_only)
+        for block, size in zip(given, self.source.sizes, strict=True):
+            first, last = np.searchsorted(self.rows, [start, start + size])
+            if last > first:
+                chosen = self.rows[first:last] - start
+                blocks.append(delayed(_some_of_block)(block, chosen, self.source.time))
+            start += size
+        return blocks
+
+    def ask_rows(self, question: Callable, *args) -> list:
+        """Return what ``question(table, *args)`` gives for the table of each block."""
+        from dask.delayed import delayed
+
+        shared = [delayed(arg, pure=True) for arg in args]
+        named = [self.label, self.weight, self.group]
+        asked = [delayed(_answer)(question, block, named, *shared) for block in self.make_blocks()]
+        return self.backend.client.gather(self.backend.client.compute(asked))
+
+
+def _size_of(block):
+    """Return the number of rows of a block, once it is computed."""
+    from dask.delayed import delayed
+
+    return delayed(len)(block)
+
+
+def _some_of_block(block, rows: np.ndarray, time: str | None):
+    """Return some rows of a block, without the column of times."""
+    if isinstance(block, ArrayBlock):
+        return ArrayBlock(*(None if each is None else each[rows] for each in block))
+    return block.iloc[rows].drop(columns=[] if time not in block.columns else [time])
+
+
+def _answer(question: Callable, block, named: list, *args):
+    return question(open_block(block, *named).X, *args)

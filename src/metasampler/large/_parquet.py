@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -327,6 +327,10 @@ class _SomeRows(ParquetRows):
     def plain_names(self) -> list | None:
         """Return the columns of the table if all are known to be plain numbers, else None."""
         return self.source.plain_names()
+
+    def ask_rows(self, question: Callable, *args) -> list:
+        """Return what ``question(frame, *args)`` gives for the table of each block."""
+        return [question(frame, *args) for frame in self.frames()]
 
 
 class _SomeOfBlock(NamedTuple):

@@ -191,10 +191,12 @@ def _by_folds(clf, task: _Task):
     groups = task.option.get("groups")
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     splits = splitter(5, shuffle=True, random_state=0).split(task.X, task.y, groups)
+    # No clones of clones: what these decide is not used.
+    judging = clone(clf).set_params(refit=False)
     pairs = []
     for train, test in splits:
         option = {} if groups is None else {"groups": groups[train]}
-        pairs.append((clone(clf).fit(task.X[train], task.y[train], **option), test))
+        pairs.append((clone(judging).fit(task.X[train], task.y[train], **option), test))
     return deepcopy(clf).recalibrate(task.X, task.y, groups=groups, fitted=pairs)
 
 
